@@ -1,0 +1,27 @@
+package org.opendedup.sar.common;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.HexFormat;
+
+/**
+ * Fingerprints: the SHA-256 of a chunk's bytes, {@value #BYTES} bytes. On the hot paths many lie one behind the other in
+ * a {@code byte[]}; a fingerprint is then that array and the offset of its first byte.
+ */
+public final class Fingerprints {
+    public static final int BYTES = 32;
+
+    private static final VarHandle INT_LE = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
+    private Fingerprints() {}
+
+    /** The four bytes of a fingerprint that a recipe keeps to check what it reads (its first four, little-endian). */
+    public static int check(byte[] fingerprints, int offset) {
+        return (int) INT_LE.get(fingerprints, offset);
+    }
+
+    public static String toHex(byte[] fingerprints, int offset) {
+        return HexFormat.of().formatHex(fingerprints, offset, offset + BYTES);
+    }
+}

@@ -1,0 +1,9 @@
+/**
+ * The only user of file channels. A {@link org.opendedup.sar.io.Directory} is a place of named files with the promises
+ * of a POSIX directory and no more: what was not forced may be lost, torn or reordered by a crash. The tests bring a
+ * directory that does just that.
+ */
+@NullMarked
+package org.opendedup.sar.io;
+
+import org.jspecify.annotations.NullMarked;

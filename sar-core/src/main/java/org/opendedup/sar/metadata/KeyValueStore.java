@@ -1,0 +1,56 @@
+package org.opendedup.sar.metadata;
+
+import java.io.Closeable;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An ordered map from byte strings to byte strings in a few families, with atomic, durable batches: what the metadata
+ * asks of its database. Keys are ordered as unsigned bytes. Safe for use by many threads.
+ */
+public interface KeyValueStore extends Closeable {
+    /** The families, each with a key space of its own. */
+    enum Family {
+        SYSTEM,
+        INODE,
+        ENTRY,
+        XATTR,
+        RECIPE,
+        COUNT,
+        ORPHAN
+    }
+
+    byte @Nullable [] get(Family family, byte[] key) throws IOException;
+
+    /** A cursor over the keys from {@code from} (inclusive) to {@code to} (exclusive), before its first entry. */
+    Cursor scan(Family family, byte[] from, byte[] to) throws IOException;
+
+    /** Starts an empty batch. */
+    Batch batch();
+
+    /** Moves over entries in key order, as the store was when the cursor was made. */
+    interface Cursor extends Closeable {
+        /** Goes to the next entry; false at the end. */
+        boolean next() throws IOException;
+
+        byte[] key();
+
+        byte[] value();
+
+        @Override
+        void close();
+    }
+
+    /** Changes that take effect together. For one thread. */
+    interface Batch extends Closeable {
+        void put(Family family, byte[] key, byte[] value) throws IOException;
+
+        void delete(Family family, byte[] key) throws IOException;
+
+        /** Applies all changes atomically and returns when they are durable. */
+        void commit() throws IOException;
+
+        @Override
+        void close();
+    }
+}

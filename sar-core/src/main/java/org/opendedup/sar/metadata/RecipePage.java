@@ -1,0 +1,139 @@
+package org.opendedup.sar.metadata;
+
+import java.util.Arrays;
+import org.opendedup.sar.common.ChunkId;
+
+/**
+ * The recipe of one page of a file: the chunk references that make its bytes, in order, without gaps from the page's
+ * first byte on; what lies behind the last entry is a hole. Immutable; a struct of arrays. Entry {@code i} stands for
+ * {@code length(i)} bytes, from byte {@code chunkOffset(i)} of chunk {@code chunkId(i)}, or for so many zero bytes if that
+ * is {@link ChunkId#NONE}.
+ */
+public final class RecipePage {
+    private final long[] chunkIds;
+    private final int[] chunkOffsets;
+    private final int[] checks;
+    /** {@code ends[i]}: offset in the page, in bytes, one past entry {@code i}. */
+    private final int[] ends;
+
+    private RecipePage(long[] chunkIds, int[] chunkOffsets, int[] checks, int[] ends) {
+        this.chunkIds = chunkIds;
+        this.chunkOffsets = chunkOffsets;
+        this.checks = checks;
+        this.ends = ends;
+    }
+
+    /** Number of entries. */
+    public int count() {
+        return ends.length;
+    }
+
+    public long chunkId(int entry) {
+        return chunkIds[entry];
+    }
+
+    public boolean isZero(int entry) {
+        return chunkIds[entry] == ChunkId.NONE;
+    }
+
+    public int chunkOffset(int entry) {
+        return chunkOffsets[entry];
+    }
+
+    /** First four bytes of the chunk's fingerprint, 0 for zero bytes. */
+    public int check(int entry) {
+        return checks[entry];
+    }
+
+    /** Offset in the page of the entry's first byte. */
+    public int start(int entry) {
+        return entry == 0 ? 0 : ends[entry - 1];
+    }
+
+    public int end(int entry) {
+        return ends[entry];
+    }
+
+    public int length(int entry) {
+        return ends[entry] - start(entry);
+    }
+
+    /** Bytes described: the offset at which the hole behind the last entry begins. */
+    public int bytes() {
+        return ends.length == 0 ? 0 : ends[ends.length - 1];
+    }
+
+    /** The entry that holds the byte at {@code offset} in the page, or {@link #count()} if it lies in the hole behind. */
+    public int entryAt(int offset) {
+        int found = Arrays.binarySearch(ends, offset);
+        // ends are exclusive: an exact match of an end is the first byte of the entry after it.
+        return found >= 0 ? found + 1 : -found - 1;
+    }
+
+    /** Heap bytes this page takes, roughly: 20 an entry, four array headers and the object. */
+    public int heapBytes() {
+        return 100 + 20 * ends.length;
+    }
+
+    /** Gathers the entries of a page. Neighbouring zero runs are joined. */
+    public static final class Builder {
+        private long[] chunkIds = new long[64];
+        private int[] chunkOffsets = new int[64];
+        private int[] checks = new int[64];
+        private int[] ends = new int[64];
+        private int count;
+
+        /** Adds a reference to {@code length} bytes of a chunk, or to zeros with {@link ChunkId#NONE}. */
+        public Builder add(long chunkId, int chunkOffset, int length, int check) {
+            assert length > 0 : length;
+            if (chunkId == ChunkId.NONE && count > 0 && chunkIds[count - 1] == ChunkId.NONE) {
+                ends[count - 1] += length;
+                return this;
+            }
+            if (count == ends.length) {
+                chunkIds = Arrays.copyOf(chunkIds, count * 2);
+                chunkOffsets = Arrays.copyOf(chunkOffsets, count * 2);
+                checks = Arrays.copyOf(checks, count * 2);
+                ends = Arrays.copyOf(ends, count * 2);
+            }
+            chunkIds[count] = chunkId;
+            chunkOffsets[count] = chunkId == ChunkId.NONE ? 0 : chunkOffset;
+            checks[count] = chunkId == ChunkId.NONE ? 0 : check;
+            ends[count] = bytes() + length;
+            count++;
+            return this;
+        }
+
+        /** Adds bytes {@code from} to {@code to} of another page (offsets in that page); its trailing hole counts as zeros. */
+        public Builder addRange(RecipePage page, int from, int to) {
+            int at = from;
+            for (int entry = page.entryAt(from); entry < page.count() && at < to; entry++) {
+                int end = Math.min(to, page.end(entry));
+                add(page.chunkId(entry), page.chunkOffset(entry) + at - page.start(entry), end - at, page.check(entry));
+                at = end;
+            }
+            if (at < to) {
+                add(ChunkId.NONE, 0, to - at, 0);
+            }
+            return this;
+        }
+
+        public int bytes() {
+            return count == 0 ? 0 : ends[count - 1];
+        }
+
+        /** The page; trailing zeros are left to the hole behind it. Leaves this builder empty. */
+        public RecipePage build() {
+            if (count > 0 && chunkIds[count - 1] == ChunkId.NONE) {
+                count--;
+            }
+            RecipePage page = new RecipePage(
+                    Arrays.copyOf(chunkIds, count),
+                    Arrays.copyOf(chunkOffsets, count),
+                    Arrays.copyOf(checks, count),
+                    Arrays.copyOf(ends, count));
+            count = 0;
+            return page;
+        }
+    }
+}
