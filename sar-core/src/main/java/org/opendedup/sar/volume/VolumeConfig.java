@@ -1,6 +1,8 @@
 package org.opendedup.sar.volume;
 
 import java.nio.file.Path;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.container.Compression;
 
 /**
  * Everything that is fixed when a volume is made or mounted. The front ends read and write it (the volume XML); the
@@ -39,26 +41,4 @@ public record VolumeConfig(
      * @param hashDb fingerprint index and frame tables; rebuilt when lost
      */
     public record Locations(Path data, Path metadata, Path hashDb) {}
-
-    /** How streams are cut into chunks (SDFS: hash-type). */
-    public enum Chunking {
-        /** FastCDC, 2/8/64 KiB. */
-        VARIABLE_SHA256,
-        /** Fixed, 4 KiB. */
-        SHA256
-    }
-
-    /**
-     * @param codec how frames are compressed
-     * @param level the codec's level; for NONE and LZ4 without meaning
-     * @param frameBytes chunk bytes gathered in one frame
-     */
-    public record Compression(Codec codec, int level, int frameBytes) {}
-
-    /** Frame compression (SDFS: chunk-store-compress). */
-    public enum Codec {
-        ZSTD,
-        LZ4,
-        NONE
-    }
 }
