@@ -42,6 +42,12 @@ public final class Segment {
         count = 0;
     }
 
+    /** Forgets all chunks from number {@code chunks} on. */
+    public void truncate(int chunks) {
+        assert chunks <= count;
+        count = chunks;
+    }
+
     /** Adds the next chunk; {@code zero} says that all its bytes are zero: it is then a length, never looked up or stored. */
     public void add(int offset, int length, boolean zero) {
         if (count == offsets.length) {

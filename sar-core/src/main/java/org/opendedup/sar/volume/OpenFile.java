@@ -1,20 +1,46 @@
 package org.opendedup.sar.volume;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.opendedup.sar.restore.ReadStream;
+
 /** One opening of a regular file, from {@link Volume#open} to {@link Volume#close(OpenFile)}. Opaque to front ends. */
 public final class OpenFile {
-    private final long inode;
+    private final Node node;
     private final boolean writable;
+    private final int failuresSeen;
+    private final ReadStream reader;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
-    OpenFile(long inode, boolean writable) {
-        this.inode = inode;
+    OpenFile(Node node, boolean writable, int failuresSeen, ReadStream reader) {
+        this.node = node;
         this.writable = writable;
+        this.failuresSeen = failuresSeen;
+        this.reader = reader;
     }
 
     public long inode() {
-        return inode;
+        return node.id;
     }
 
     public boolean isWritable() {
         return writable;
+    }
+
+    Node node() {
+        return node;
+    }
+
+    /** Failures the file had had when it was opened: those are not this opening's. */
+    int failuresSeen() {
+        return failuresSeen;
+    }
+
+    ReadStream reader() {
+        return reader;
+    }
+
+    /** True once. */
+    boolean markClosed() {
+        return closed.compareAndSet(false, true);
     }
 }

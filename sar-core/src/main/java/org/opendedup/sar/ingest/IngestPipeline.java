@@ -1,0 +1,377 @@
+package org.opendedup.sar.ingest;
+
+import java.io.IOException;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.locks.Lock;
+import java.util.function.LongPredicate;
+import org.opendedup.sar.chunk.Chunker;
+import org.opendedup.sar.chunk.Fingerprinter;
+import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.chunk.SegmentCutter;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.ContainerWriter;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.RecipePage;
+
+/**
+ * The write path: stores a run of new bytes of a file, a segment at a time, in these steps.
+ *
+ * <ol>
+ *   <li>{@link SegmentCutter}, {@link Fingerprinter}: bytes to chunks with fingerprints; zero runs are a length only
+ *   <li>{@link ChunkIndex#lookup}: a hint for each chunk, which counts only if the reference counts know the copy
+ *   <li>{@link ContainerWriter#append}: what is new, once
+ *   <li>recipe pages and reference counts change together, under the change lock, visible to readers at once
+ *   <li>{@link ChunkIndex#insert}: what was new; this may lag or be lost
+ * </ol>
+ *
+ * Chunking follows the file: a run that begins or ends inside a stored chunk is cut together with that chunk's other
+ * bytes, from its first one until an old boundary is met again. Safe for use by many threads, for different files; runs of
+ * one file come one after the other.
+ */
+public final class IngestPipeline {
+    /** Bytes of a segment; about 250 chunks of 8 KiB, enough for one batch of index lookups. */
+    public static final int SEGMENT_BYTES = 2 << 20;
+
+    /** The stores and engines a pipeline calls. */
+    public record Stores(
+            Fingerprinter fingerprinter, ChunkIndex index, ContainerStore containers, MetadataStore metadata) {}
+
+    /** Told, under the change lock, that the recipe now describes bytes {@code from} to {@code to} of the run's file. */
+    @FunctionalInterface
+    public interface Listener {
+        void stored(long from, long to);
+    }
+
+    /**
+     * Where a run goes.
+     *
+     * @param inode the file
+     * @param storedBytes bytes of the file its recipe describes now; what lies behind is a hole
+     * @param cleanCut an offset at which the content itself ended the last chunk, so that cutting may go on there; or -1.
+     *     Any other end of the file may have been cut by the end alone, and its last chunk is cut again
+     * @param last whether a chunk that the run leaves unfinished at the end of the file is to be stored as it is
+     */
+    public record Destination(long inode, long storedBytes, long cleanCut, boolean last) {}
+
+    private final Chunker chunker;
+    /** Boundaries lie on multiples of this in the file; 1 where the content alone decides. */
+    private final int alignment;
+
+    private final Stores stores;
+    private final StoredContents contents;
+    private final Lock changes;
+    private final LongPredicate damaged;
+    private final int pageBytes;
+    private final IngestStatistics statistics = new IngestStatistics();
+    private final BlockingQueue<Workspace> workspaces;
+
+    /**
+     * @param alignment boundaries lie on multiples of this many bytes of a file; 1 for content-defined chunks
+     * @param changes held shared while recipe and counts change; whoever holds it exclusively sees them agree
+     * @param damaged stored copies that must not be referred to again
+     * @param parallelRuns runs that can be stored at once; each takes a little over {@link #SEGMENT_BYTES} of memory
+     */
+    public IngestPipeline(
+            Chunker chunker,
+            int alignment,
+            Stores stores,
+            StoredContents contents,
+            Lock changes,
+            LongPredicate damaged,
+            int parallelRuns) {
+        this.chunker = chunker;
+        this.alignment = alignment;
+        this.stores = stores;
+        this.contents = contents;
+        this.changes = changes;
+        this.damaged = damaged;
+        this.pageBytes = stores.metadata().header().pageBytes();
+        this.workspaces = new ArrayBlockingQueue<>(parallelRuns);
+        for (int i = 0; i < parallelRuns; i++) {
+            workspaces.add(new Workspace(chunker));
+        }
+    }
+
+    public IngestStatistics statistics() {
+        return statistics;
+    }
+
+    /**
+     * Stores a run.
+     *
+     * @return the offset up to which the run's bytes are stored: its end, or less by the unfinished chunk at the end of the
+     *     file where the destination does not ask for the last one; that offset is then a clean cut
+     */
+    public long store(ByteRun run, Destination destination, Listener listener) throws IOException {
+        Workspace workspace = take();
+        try (ContainerWriter writer = stores.containers().writer(destination.inode())) {
+            return new Storing(run, destination, listener, workspace, writer).store();
+        } finally {
+            workspaces.add(workspace);
+        }
+    }
+
+    private Workspace take() throws IOException {
+        try {
+            return workspaces.take();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while waiting to store data", e);
+        }
+    }
+
+    /** What one run needs at a time; a segment holds a little more than its nominal size so that a chunk always fits behind. */
+    private static final class Workspace {
+        final Segment segment;
+        final SegmentCutter cutter;
+        final SegmentDuplicates duplicates = new SegmentDuplicates();
+        final RecipePage.Builder page = new RecipePage.Builder();
+
+        Workspace(Chunker chunker) {
+            segment = new Segment(SEGMENT_BYTES + chunker.maxChunkBytes());
+            cutter = new SegmentCutter(chunker);
+        }
+    }
+
+    /** One run on its way. */
+    private final class Storing {
+        private final ByteRun run;
+        private final Destination destination;
+        private final Listener listener;
+        private final Workspace workspace;
+        private final Segment segment;
+        private final ContainerWriter writer;
+        /** Whether the run reaches the end of what the recipe describes: no old bytes follow it. */
+        private final boolean appending;
+        /** Offset in the file where the input ends: the run's end, or the end of the old bytes behind it. */
+        private final long inputEnd;
+
+        /** Offset in the file of the segment's first byte. */
+        private long position;
+        /** Bytes of input in the segment's buffer. */
+        private int filled;
+
+        Storing(ByteRun run, Destination destination, Listener listener, Workspace workspace, ContainerWriter writer) {
+            this.run = run;
+            this.destination = destination;
+            this.listener = listener;
+            this.workspace = workspace;
+            this.segment = workspace.segment;
+            this.writer = writer;
+            appending = run.end() >= destination.storedBytes();
+            inputEnd = appending ? run.end() : destination.storedBytes();
+        }
+
+        long store() throws IOException {
+            position = firstCut();
+            workspace.cutter.reset();
+            while (true) {
+                fill();
+                boolean inputEnds = position + filled == inputEnd;
+                segment.clear();
+                int consumed = workspace.cutter.cut(segment, 0, filled, inputEnds && (destination.last() || !appending));
+                int resynchronized = appending ? -1 : truncateAtOldBoundary();
+                int length = resynchronized >= 0 ? resynchronized : consumed;
+                if (segment.count() > 0) {
+                    storeSegment(length);
+                }
+                position += length;
+                if (resynchronized >= 0 || inputEnds) {
+                    return Math.min(position, run.end());
+                }
+                filled -= length;
+                System.arraycopy(segment.data(), length, segment.data(), 0, filled);
+            }
+        }
+
+        /** Where cutting begins: the run's start, or the start of the stored chunk that the run changes or goes on. */
+        private long firstCut() throws IOException {
+            long start = run.start();
+            if (alignment > 1) {
+                return start - start % alignment;
+            }
+            if (start == destination.cleanCut() || start == 0 || start > destination.storedBytes()) {
+                return start;
+            }
+            return start == destination.storedBytes() ? chunkStart(start - 1, start) : chunkStart(start, start);
+        }
+
+        /** The file offset where the stored chunk begins that holds the byte at {@code offset}; {@code otherwise} in a hole. */
+        private long chunkStart(long offset, long otherwise) throws IOException {
+            long pageNumber = offset / pageBytes;
+            RecipePage page = page(pageNumber);
+            int entry = page.entryAt((int) (offset % pageBytes));
+            if (entry == page.count() || page.isZero(entry)) {
+                return otherwise;
+            }
+            long start = pageNumber * pageBytes + page.start(entry);
+            if (entry > 0 || page.chunkOffset(entry) == 0 || pageNumber == 0) {
+                return start;
+            }
+            RecipePage before = page(pageNumber - 1);
+            int last = before.count() - 1;
+            boolean continues = before.bytes() == pageBytes
+                    && before.chunkId(last) == page.chunkId(entry)
+                    && before.chunkOffset(last) + before.length(last) == page.chunkOffset(entry);
+            return continues ? start - before.length(last) : start;
+        }
+
+        private RecipePage page(long number) throws IOException {
+            return stores.metadata().recipes().page(destination.inode(), number);
+        }
+
+        /** Fills the segment's buffer: old bytes before the run, the run, and a little of what lies behind it. */
+        private void fill() throws IOException {
+            long to = Math.min(inputEnd, position + SEGMENT_BYTES + chunker.maxChunkBytes());
+            if (!appending) {
+                to = Math.min(to, Math.max(run.end(), position + filled) + 2L * chunker.maxChunkBytes());
+            }
+            long at = position + filled;
+            while (at < to) {
+                int place = (int) (at - position);
+                long end;
+                if (at >= run.start() && at < run.end()) {
+                    end = Math.min(to, run.end());
+                    run.copy(at, segment.data(), place, (int) (end - at));
+                } else {
+                    end = at < run.start() ? Math.min(to, run.start()) : to;
+                    contents.read(destination.inode(), at, segment.data(), place, (int) (end - at));
+                }
+                at = end;
+            }
+            filled = (int) (to - position);
+        }
+
+        /**
+         * Drops the chunks behind the first boundary that lies at or behind the run's end and was a boundary before.
+         *
+         * @return bytes of the chunks that are left, or -1 if no such boundary was met yet
+         */
+        private int truncateAtOldBoundary() throws IOException {
+            for (int chunk = 0; chunk < segment.count(); chunk++) {
+                int end = segment.offset(chunk) + segment.length(chunk);
+                if (position + end >= run.end() && wasBoundary(position + end)) {
+                    segment.truncate(chunk + 1);
+                    return end;
+                }
+            }
+            return -1;
+        }
+
+        private boolean wasBoundary(long offset) throws IOException {
+            if (alignment > 1 || offset >= destination.storedBytes()) {
+                return true;
+            }
+            RecipePage page = page(offset / pageBytes);
+            int at = (int) (offset % pageBytes);
+            int entry = page.entryAt(at);
+            return entry == page.count() || page.isZero(entry) || page.start(entry) == at && page.chunkOffset(entry) == 0;
+        }
+
+        private void storeSegment(int length) throws IOException {
+            stores.fingerprinter().fingerprint(segment);
+            stores.index().lookup(segment);
+            int fresh = appendNew();
+            long freshBytes = fresh == 0 ? 0 : freshBytes();
+            changes.lock();
+            try {
+                replacePages(length);
+                stores.metadata().addToTotals(0, 0, freshBytes, fresh);
+                listener.stored(position, position + length);
+            } finally {
+                changes.unlock();
+            }
+            if (fresh > 0) {
+                stores.index().insert(segment);
+            }
+        }
+
+        /** Confirms the index's hints and stores the chunks that have none. Returns how many were stored. */
+        private int appendNew() throws IOException {
+            int fresh = 0;
+            workspace.duplicates.clear(segment.count());
+            for (int chunk = 0; chunk < segment.count(); chunk++) {
+                int length = segment.length(chunk);
+                if (segment.isZero(chunk)) {
+                    statistics.zeroBytes.add(length);
+                    continue;
+                }
+                if (isUsable(segment.chunkId(chunk))) {
+                    statistics.duplicateBytes.add(length);
+                    continue;
+                }
+                int first = workspace.duplicates.firstOf(segment, chunk);
+                if (first != chunk) {
+                    segment.setChunkId(chunk, segment.chunkId(first));
+                    statistics.duplicateBytes.add(length);
+                    continue;
+                }
+                long id = writer.append(
+                        segment.data(),
+                        segment.offset(chunk),
+                        length,
+                        segment.fingerprints(),
+                        Segment.fingerprintOffset(chunk));
+                segment.setChunkId(chunk, id);
+                segment.setFresh(chunk, true);
+                statistics.newBytes.add(length);
+                fresh++;
+            }
+            return fresh;
+        }
+
+        private boolean isUsable(long hint) throws IOException {
+            return hint != ChunkId.NONE && stores.metadata().counts().isAlive(hint) && !damaged.test(hint);
+        }
+
+        private long freshBytes() {
+            long bytes = 0;
+            for (int chunk = 0; chunk < segment.count(); chunk++) {
+                bytes += segment.isFresh(chunk) ? segment.length(chunk) : 0;
+            }
+            return bytes;
+        }
+
+        /** Puts the segment's references in place of what the recipe says of the bytes they stand for. */
+        private void replacePages(int length) throws IOException {
+            long end = position + length;
+            int chunk = 0;
+            for (long at = position; at < end; ) {
+                long number = at / pageBytes;
+                long pageStart = number * pageBytes;
+                long to = Math.min(end, pageStart + pageBytes);
+                RecipePage old = page(number);
+                RecipePage.Builder now = workspace.page;
+                now.addRange(old, 0, (int) (at - pageStart));
+                chunk = addReferences(now, chunk, at, to);
+                now.addRange(old, (int) (to - pageStart), pageBytes);
+                stores.metadata().recipes().replace(destination.inode(), number, now.build());
+                at = to;
+            }
+        }
+
+        /** Adds the references for file bytes {@code from} to {@code to}; returns the chunk in which {@code to} lies. */
+        private int addReferences(RecipePage.Builder page, int firstChunk, long from, long to) {
+            int chunk = firstChunk;
+            for (long at = from; at < to; ) {
+                int inChunk = (int) (at - position) - segment.offset(chunk);
+                int length = (int) Math.min(segment.length(chunk) - inChunk, to - at);
+                if (segment.isZero(chunk)) {
+                    page.add(ChunkId.NONE, 0, length, 0);
+                } else {
+                    int check = Fingerprints.check(segment.fingerprints(), Segment.fingerprintOffset(chunk));
+                    page.add(segment.chunkId(chunk), inChunk, length, check);
+                }
+                at += length;
+                if (inChunk + length == segment.length(chunk)) {
+                    chunk++;
+                }
+            }
+            return chunk;
+        }
+    }
+}

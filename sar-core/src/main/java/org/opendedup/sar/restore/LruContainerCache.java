@@ -1,0 +1,41 @@
+package org.opendedup.sar.restore;
+
+import com.google.common.cache.Cache;
+import com.google.common.cache.CacheBuilder;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.container.Frame;
+
+/** Evicts the frame that was used longest ago. The baseline of every published restore cache. */
+final class LruContainerCache implements ContainerCache {
+    private record Key(long container, int frame) {}
+
+    private final Cache<Key, Frame> frames;
+
+    LruContainerCache(long maxBytes) {
+        frames = CacheBuilder.newBuilder()
+                .maximumWeight(maxBytes)
+                .weigher((Key key, Frame frame) -> frame.weightBytes())
+                .concurrencyLevel(4)
+                .build();
+    }
+
+    @Override
+    public @Nullable Frame get(long container, int frame) {
+        return frames.getIfPresent(new Key(container, frame));
+    }
+
+    @Override
+    public void put(long container, int frame, Frame decoded) {
+        frames.put(new Key(container, frame), decoded);
+    }
+
+    @Override
+    public void invalidate(long container) {
+        frames.asMap().keySet().removeIf(key -> key.container == container);
+    }
+
+    @Override
+    public long weightBytes() {
+        return frames.asMap().values().stream().mapToLong(Frame::weightBytes).sum();
+    }
+}

@@ -1,0 +1,181 @@
+package org.opendedup.sar.volume;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.metadata.Generation;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes changes durable, many at a time: every few seconds, when much is pending, and when somebody asks. The order is what
+ * keeps a crash harmless:
+ *
+ * <ol>
+ *   <li>store the dirty bytes of every file that got a name since the last commit, so that no name appears before its data
+ *   <li>with the change lock held exclusively: encode the changed inodes, freeze the pending metadata
+ *   <li>force the containers: all that the frozen metadata refers to was appended before
+ *   <li>write the frozen metadata in one durable batch
+ * </ol>
+ *
+ * A commit that fails leaves the volume read-only: what could not be made durable is known to be so, and what was durable
+ * before stays. Callers that wait at the same time share one commit.
+ */
+final class Committer implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(Committer.class);
+    /** The longest that a change waits for its commit, in seconds; a crash loses no more. */
+    static final int INTERVAL_S = 5;
+
+    private final MetadataStore metadata;
+    private final ContainerStore containers;
+    private final NodeTable nodes;
+    private final FileWriter writer;
+    private final long maxPendingBytes;
+
+    /** Changes hold it shared, a freeze exclusively. Taken before any node's monitor. */
+    private final ReentrantReadWriteLock changeLock;
+
+    private final ReentrantLock commitLock = new ReentrantLock();
+    private final AtomicLong asked = new AtomicLong();
+    private long answered;
+    private final AtomicLong commits = new AtomicLong();
+    private final Set<Node> named = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable IOException failure;
+
+    private final ScheduledExecutorService timer;
+
+    Committer(
+            MetadataStore metadata,
+            ContainerStore containers,
+            NodeTable nodes,
+            FileWriter writer,
+            ReentrantReadWriteLock changeLock,
+            long maxPendingBytes,
+            String name) {
+        this.metadata = metadata;
+        this.containers = containers;
+        this.nodes = nodes;
+        this.writer = writer;
+        this.changeLock = changeLock;
+        this.maxPendingBytes = maxPendingBytes;
+        timer = Executors.newSingleThreadScheduledExecutor(Threads.named(name + "-commit"));
+    }
+
+    void start() {
+        timer.scheduleWithFixedDelay(this::tick, INTERVAL_S, INTERVAL_S, TimeUnit.SECONDS);
+    }
+
+    private void tick() {
+        try {
+            writer.storeOlderThan(TimeUnit.SECONDS.toNanos(INTERVAL_S));
+            commit();
+        } catch (IOException | RuntimeException e) {
+            log.error("the periodic commit failed", e);
+        }
+    }
+
+    /** The lock that changes of metadata hold. */
+    Lock changes() {
+        return changeLock.readLock();
+    }
+
+    /** Notes that a file got a name, by being made, linked or renamed. */
+    void noteNamed(Node node) {
+        named.add(node);
+    }
+
+    long commits() {
+        return commits.get();
+    }
+
+    /** EROFS after a commit failed. Every change asks first. */
+    void checkWritable() throws IOException {
+        IOException cause = failure;
+        if (cause != null) {
+            throw new PosixException(
+                    PosixException.Reason.EROFS, "the volume is read-only since a commit failed: " + cause.getMessage());
+        }
+        if (metadata.pendingBytes() > maxPendingBytes) {
+            commit();
+        }
+    }
+
+    /** Returns when every change made before the call is durable. */
+    void commit() throws IOException {
+        long ticket = asked.incrementAndGet();
+        commitLock.lock();
+        try {
+            if (answered >= ticket) {
+                return;
+            }
+            IOException earlier = failure;
+            if (earlier != null) {
+                throw new IOException("an earlier commit failed: " + earlier.getMessage(), earlier);
+            }
+            long answering = asked.get();
+            run();
+            answered = answering;
+        } finally {
+            commitLock.unlock();
+        }
+    }
+
+    private void run() throws IOException {
+        try {
+            storeNamed();
+            Iterable<Node> encoded;
+            Generation generation;
+            changeLock.writeLock().lock();
+            try {
+                encoded = nodes.encodeDirty();
+                generation = metadata.freeze();
+            } finally {
+                changeLock.writeLock().unlock();
+            }
+            containers.force();
+            metadata.commit(generation);
+            commits.incrementAndGet();
+            nodes.evict(encoded);
+        } catch (IOException | RuntimeException e) {
+            IOException cause = e instanceof IOException io ? io : new IOException(e);
+            failure = cause;
+            log.error("a commit failed; the volume is read-only from now on, what was durable stays", e);
+            throw cause;
+        }
+    }
+
+    private void storeNamed() {
+        for (Node node : named) {
+            named.remove(node);
+            try {
+                writer.storeAll(node);
+            } catch (IOException e) {
+                // The file keeps the failure for whoever syncs or closes it; others' changes must not suffer for it.
+                log.error("bytes written to inode {} could not be stored", node.id, e);
+            }
+        }
+    }
+
+    /** Ends the periodic commits. The caller commits once more if it wants to. */
+    @Override
+    public void close() {
+        timer.shutdown();
+        try {
+            timer.awaitTermination(1, TimeUnit.MINUTES);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bounds the memory of bytes that writers handed over and that are not stored yet, over all files, and keeps buffers for
+ * them. A writer that meets the bound waits until something was stored.
+ */
+final class DirtyBudget {
+    /** Size of the buffers that are kept for reuse; half a G1 region of 1 MiB would make a buffer humongous. */
+    static final int BUFFER_BYTES = 256 << 10;
+
+    private final long limitBytes;
+    private final BlockingQueue<byte[]> buffers;
+    private long usedBytes;
+
+    DirtyBudget(long limitBytes) {
+        this.limitBytes = limitBytes;
+        this.buffers = new ArrayBlockingQueue<>((int) Math.max(1, limitBytes / BUFFER_BYTES));
+    }
+
+    long limitBytes() {
+        return limitBytes;
+    }
+
+    synchronized long usedBytes() {
+        return usedBytes;
+    }
+
+    /** A buffer of at least {@code bytes}, and at most {@link #BUFFER_BYTES}; counted until {@link #release}. */
+    byte[] buffer(int bytes) {
+        byte[] buffer = null;
+        if (bytes > BUFFER_BYTES / 2) {
+            buffer = buffers.poll();
+            buffer = buffer == null ? new byte[BUFFER_BYTES] : buffer;
+        }
+        byte[] result = buffer == null ? new byte[Math.max(512, Integer.highestOneBit(2 * bytes - 1))] : buffer;
+        synchronized (this) {
+            usedBytes += result.length;
+        }
+        return result;
+    }
+
+    /** Gives a buffer back; the caller forgets it. */
+    void release(byte[] buffer) {
+        if (buffer.length == BUFFER_BYTES) {
+            boolean kept = buffers.offer(buffer);
+            assert kept || buffers.remainingCapacity() == 0;
+        }
+        synchronized (this) {
+            usedBytes -= buffer.length;
+            notifyAll();
+        }
+    }
+
+    /** Waits until there is room. {@code urge} is called each time before it waits, to have something stored. */
+    void awaitRoom(@Nullable Runnable urge) throws IOException {
+        while (true) {
+            synchronized (this) {
+                if (usedBytes < limitBytes) {
+                    return;
+                }
+            }
+            if (urge != null) {
+                urge.run();
+            }
+            synchronized (this) {
+                if (usedBytes >= limitBytes) {
+                    await();
+                }
+            }
+        }
+    }
+
+    private void await() throws IOException {
+        try {
+            TimeUnit.MILLISECONDS.timedWait(this, 100);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for data to be stored");
+        }
+    }
+}

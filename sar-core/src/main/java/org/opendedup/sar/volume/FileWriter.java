@@ -1,0 +1,251 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.ingest.IngestPipeline;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes the bytes that writers hand over and has them stored: in the background while a file is written in sequence, when
+ * they have waited for long, when memory runs short, and when somebody asks.
+ */
+final class FileWriter {
+    private static final Logger log = LoggerFactory.getLogger(FileWriter.class);
+    /** A file with so many dirty bytes is stored in the background: two segments, so that the writer fills the next two. */
+    private static final long SCHEDULE_BYTES = 2L * IngestPipeline.SEGMENT_BYTES;
+    /** Bytes of a file's growing end that are stored before anybody asks: a whole segment, so that lookups come in batches. */
+    private static final long MIN_RUN_BYTES = IngestPipeline.SEGMENT_BYTES;
+    /** Bytes taken out at a time; they count as dirty until they are stored. */
+    private static final long MAX_RUN_BYTES = 4L * IngestPipeline.SEGMENT_BYTES;
+
+    private final IngestPipeline pipeline;
+    private final NodeTable nodes;
+    private final DirtyBudget budget;
+    private final ExecutorService storers;
+    /** Files with dirty bytes. */
+    private final Set<Node> dirtyFiles = ConcurrentHashMap.newKeySet();
+
+    FileWriter(IngestPipeline pipeline, NodeTable nodes, DirtyBudget budget, ExecutorService storers) {
+        this.pipeline = pipeline;
+        this.nodes = nodes;
+        this.budget = budget;
+        this.storers = storers;
+    }
+
+    /** Takes all of {@code source}'s remaining bytes. Waits while too much is dirty. */
+    void write(Node node, long offset, ByteBuffer source, long nowNs) throws IOException {
+        budget.awaitRoom(this::storeOldest);
+        Node.Contents contents;
+        boolean schedule;
+        synchronized (node) {
+            contents = node.contents();
+            if (contents.dirty.isEmpty()) {
+                contents.dirtySinceNs = System.nanoTime();
+                dirtyFiles.add(node);
+            }
+            long end = offset + source.remaining();
+            contents.dirty.write(offset, source);
+            node.size = Math.max(node.size, end);
+            node.modifiedNs = nowNs;
+            node.changedNs = nowNs;
+            schedule = contents.dirty.bytes() >= SCHEDULE_BYTES && !contents.scheduled;
+            contents.scheduled |= schedule;
+        }
+        nodes.markDirty(node);
+        if (schedule) {
+            schedule(node, contents, MIN_RUN_BYTES);
+        }
+    }
+
+    private void schedule(Node node, Node.Contents contents, long minBytes) {
+        storers.execute(() -> {
+            try {
+                store(node, minBytes);
+            } catch (IOException e) {
+                log.error("bytes written to inode {} could not be stored", node.id, e);
+            } finally {
+                synchronized (node) {
+                    contents.scheduled = false;
+                }
+            }
+        });
+    }
+
+    /** Memory is short: has the file stored whose bytes have waited longest, or that has most of them. */
+    private void storeOldest() {
+        List<Node> files = byAge();
+        long wanted = budget.limitBytes() / 4;
+        for (Node node : files) {
+            Node.Contents contents;
+            long bytes;
+            synchronized (node) {
+                contents = node.contents;
+                if (contents == null || contents.scheduled) {
+                    continue;
+                }
+                bytes = contents.dirty.bytes();
+                contents.scheduled = true;
+            }
+            schedule(node, contents, 1);
+            wanted -= bytes;
+            if (wanted <= 0) {
+                return;
+            }
+        }
+    }
+
+    private List<Node> byAge() {
+        record Aged(Node node, long sinceNs) {}
+        List<Aged> files = new ArrayList<>();
+        for (Node node : dirtyFiles) {
+            synchronized (node) {
+                if (node.contents != null) {
+                    files.add(new Aged(node, node.contents.dirtySinceNs));
+                }
+            }
+        }
+        long now = System.nanoTime();
+        files.sort(Comparator.comparingLong(aged -> aged.sinceNs - now));
+        return files.stream().map(Aged::node).toList();
+    }
+
+    /** Stores the bytes of every file that has had some for {@code ageNs}. Failures stay with their files. */
+    void storeOlderThan(long ageNs) {
+        long now = System.nanoTime();
+        for (Node node : dirtyFiles) {
+            boolean old;
+            synchronized (node) {
+                old = node.contents != null && now - node.contents.dirtySinceNs >= ageNs;
+            }
+            if (old) {
+                storeLogging(node);
+            }
+        }
+    }
+
+    /** Stores every dirty byte of every file. Failures stay with their files. */
+    void storeEverything() {
+        for (Node node : dirtyFiles) {
+            storeLogging(node);
+        }
+    }
+
+    private void storeLogging(Node node) {
+        try {
+            storeAll(node);
+        } catch (IOException e) {
+            log.error("bytes written to inode {} could not be stored", node.id, e);
+        }
+    }
+
+    /** Stores every dirty byte of a file. */
+    void storeAll(Node node) throws IOException {
+        store(node, 1);
+    }
+
+    /** Stores the file's runs of at least {@code minBytes}; with 1 also a chunk left unfinished at its end. */
+    private void store(Node node, long minBytes) throws IOException {
+        Node.Contents contents;
+        synchronized (node) {
+            if (node.contents == null) {
+                return;
+            }
+            contents = node.contents;
+        }
+        contents.storing.lock();
+        try {
+            while (storeRun(node, contents, minBytes)) {
+                log.trace("stored a run of inode {}", node.id);
+            }
+        } finally {
+            contents.storing.unlock();
+        }
+    }
+
+    private boolean storeRun(Node node, Node.Contents contents, long minBytes) throws IOException {
+        DirtyExtents.Run run;
+        IngestPipeline.Destination destination;
+        synchronized (node) {
+            run = contents.dirty.takeRun(minBytes, MAX_RUN_BYTES, node.storedBytes);
+            if (run == null) {
+                return false;
+            }
+            contents.stored = run;
+            boolean last = minBytes == 1 && !contents.dirty.has(run.end());
+            destination = new IngestPipeline.Destination(node.id, node.storedBytes, contents.cleanCut, last);
+        }
+        long stored = run.end();
+        boolean failed = true;
+        try {
+            stored = pipeline.store(run, destination, (from, to) -> noteStored(node, run, to));
+            failed = false;
+        } catch (IOException | RuntimeException e) {
+            synchronized (node) {
+                contents.failures++;
+                contents.lastFailure = e;
+            }
+            throw e;
+        } finally {
+            synchronized (node) {
+                contents.stored = null;
+                contents.completions++;
+                contents.cleanCut = !failed && stored < run.end() && stored > run.start() ? stored : -1;
+                if (stored < run.end()) {
+                    contents.dirty.putBack(run, stored);
+                }
+                run.release();
+                if (contents.dirty.isEmpty()) {
+                    dirtyFiles.remove(node);
+                    node.dropIfIdle();
+                }
+            }
+        }
+        return stored > run.start() && stored == run.end();
+    }
+
+    /** Called under the change lock, in one commit with the recipe. */
+    private void noteStored(Node node, DirtyExtents.Run run, long to) {
+        synchronized (node) {
+            node.storedBytes = Math.max(node.storedBytes, Math.min(to, run.end()));
+        }
+        nodes.markDirty(node);
+    }
+
+    /** Forgets the dirty bytes of a file that has no name and no user any more. */
+    void discard(Node node, Node.Contents contents) {
+        contents.storing.lock();
+        try {
+            synchronized (node) {
+                contents.dirty.truncate(0);
+            }
+            dirtyFiles.remove(node);
+        } finally {
+            contents.storing.unlock();
+        }
+    }
+
+    /** Throws if bytes that were accepted since {@code file} was opened could not be stored. */
+    void checkNotFailed(Node node, OpenFile file) throws IOException {
+        Throwable cause;
+        synchronized (node) {
+            Node.Contents contents = node.contents();
+            if (contents.failures == file.failuresSeen()) {
+                return;
+            }
+            cause = contents.lastFailure;
+        }
+        if (cause instanceof NoSpaceException || cause instanceof PosixException) {
+            throw (IOException) cause;
+        }
+        throw new IOException("bytes written to inode " + node.id + " could not be stored; open the file again", cause);
+    }
+}

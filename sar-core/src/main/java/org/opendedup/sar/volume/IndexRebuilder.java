@@ -1,0 +1,88 @@
+package org.opendedup.sar.volume;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.SealedContainer;
+import org.opendedup.sar.index.ChunkIndex;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings the fingerprint index up to date with the containers: reads the directories of those it does not cover. Runs
+ * beside normal work; what is not covered yet is at worst stored twice.
+ */
+final class IndexRebuilder implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(IndexRebuilder.class);
+
+    private final ContainerStore containers;
+    private final ChunkIndex index;
+    private final Thread thread;
+    private final CountDownLatch done = new CountDownLatch(1);
+    private volatile boolean closing;
+
+    IndexRebuilder(ContainerStore containers, ChunkIndex index, String name) {
+        this.containers = containers;
+        this.index = index;
+        thread = Threads.named(name + "-index").newThread(this::run);
+    }
+
+    /** Starts, and waits for the end, but not longer than {@code waitMs}. */
+    void start(long waitMs) throws IOException {
+        thread.start();
+        try {
+            if (!done.await(waitMs, TimeUnit.MILLISECONDS)) {
+                log.info("the fingerprint index is still being brought up to date; this goes on in the background");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while opening the volume", e);
+        }
+    }
+
+    private void run() {
+        try {
+            long[] covered = new long[] {0};
+            containers.forEachContainer(container -> covered[0] += cover(container) ? 1 : 0);
+            if (covered[0] > 0) {
+                log.info("the fingerprint index was brought up to date with {} containers", covered[0]);
+            }
+        } catch (IOException | RuntimeException e) {
+            log.error("the fingerprint index could not be brought up to date; some content may be stored twice", e);
+        } finally {
+            done.countDown();
+        }
+    }
+
+    private boolean cover(long container) {
+        try {
+            if (closing || index.frameTable(container) != null) {
+                return false;
+            }
+            SealedContainer directory = containers.directory(container);
+            byte[] fingerprints = directory.fingerprints();
+            for (int slot = 0; slot < directory.slots(); slot++) {
+                index.insert(fingerprints, slot * Fingerprints.BYTES, ChunkId.of(container, slot));
+            }
+            index.cover(container, directory.frameTable());
+            return true;
+        } catch (IOException e) {
+            log.error("container {} cannot be indexed; its content may be stored twice: {}", container, e.getMessage());
+            return false;
+        }
+    }
+
+    @Override
+    public void close() {
+        closing = true;
+        try {
+            thread.join(TimeUnit.MINUTES.toMillis(1));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

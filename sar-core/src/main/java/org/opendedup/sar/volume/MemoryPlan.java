@@ -1,0 +1,61 @@
+package org.opendedup.sar.volume;
+
+/**
+ * The one place where a volume's memory budget is divided. All of a mounted volume's memory is in here but the JVM's own
+ * (code, classes, threads; up to 150 MB). All figures are bytes.
+ *
+ * @param budget what is divided
+ * @param heap the Java heap: what is held there (the parts marked so below) is two thirds of it, the rest is the garbage
+ *     collector's room
+ * @param restoreCache decoded frames (heap)
+ * @param dirty bytes accepted from writers and not stored yet (heap)
+ * @param pendingMetadata changes waiting for their commit, twice: those gathering and those being written (heap)
+ * @param metadataCache decoded recipe pages and reference counts (heap)
+ * @param frameTables decoded frame tables (heap)
+ * @param framesInFlight frames being compressed and written (heap)
+ * @param indexHeap fingerprints of recently used containers (heap)
+ * @param indexNative the index database's blocks, filters and write buffers (native)
+ * @param metadataNative the metadata database's (native)
+ * @param buffers request and disk buffers, compression contexts (native)
+ */
+public record MemoryPlan(
+        long budget,
+        long heap,
+        long restoreCache,
+        long dirty,
+        long pendingMetadata,
+        long metadataCache,
+        long frameTables,
+        long framesInFlight,
+        long indexHeap,
+        long indexNative,
+        long metadataNative,
+        long buffers) {
+    /** With less, the parts are too small to work. */
+    public static final long MIN_BUDGET_BYTES = 256L << 20;
+
+    /** Divides a budget. */
+    public static MemoryPlan of(long budget) {
+        if (budget < MIN_BUDGET_BYTES) {
+            throw new IllegalArgumentException(
+                    "a memory budget of " + budget + " bytes is too small; at least " + MIN_BUDGET_BYTES + " are needed");
+        }
+        return new MemoryPlan(
+                budget,
+                percent(budget, 68),
+                percent(budget, 24),
+                percent(budget, 6),
+                percent(budget, 3),
+                percent(budget, 5),
+                percent(budget, 2),
+                percent(budget, 3),
+                percent(budget, 3),
+                percent(budget, 11),
+                percent(budget, 13),
+                percent(budget, 8));
+    }
+
+    private static long percent(long budget, int share) {
+        return budget / 100 * share;
+    }
+}

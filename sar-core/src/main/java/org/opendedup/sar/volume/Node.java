@@ -1,0 +1,175 @@
+package org.opendedup.sar.volume;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.Inode;
+
+/**
+ * An inode in use. Its monitor guards every field; it is held shortly, never while waiting for a disk or another lock.
+ */
+final class Node {
+    final long id;
+    final int type;
+    final byte[] target;
+    final int device;
+    final long createdNs;
+
+    int mode;
+    int links;
+    int uid;
+    int gid;
+    /** Length as readers see it, dirty bytes included. */
+    long size;
+    /** Bytes of a regular file that its recipe describes, and so the size that a commit makes durable. */
+    long storedBytes;
+    /** What the last encoding counted in the volume's logical bytes. */
+    long countedBytes;
+
+    long parent;
+    long accessedNs;
+    long modifiedNs;
+    long changedNs;
+
+    /** Kernel lookups, open files and calls under way. Guarded by the {@link NodeTable}, not by the monitor. */
+    long references;
+    /** Set once the inode is being freed, so that it is freed once. */
+    boolean freed;
+
+    @Nullable Contents contents;
+
+    Node(Inode inode) {
+        id = inode.id();
+        type = inode.mode() & Modes.TYPE;
+        target = inode.target();
+        device = inode.device();
+        createdNs = inode.createdNs();
+        mode = inode.mode();
+        links = inode.links();
+        uid = inode.uid();
+        gid = inode.gid();
+        size = inode.size();
+        storedBytes = inode.size();
+        countedBytes = inode.size();
+        parent = inode.parent();
+        accessedNs = inode.accessedNs();
+        modifiedNs = inode.modifiedNs();
+        changedNs = inode.changedNs();
+    }
+
+    boolean isDirectory() {
+        return type == Modes.DIRECTORY;
+    }
+
+    boolean isRegular() {
+        return type == Modes.REGULAR;
+    }
+
+    /** As a commit is to keep it: a regular file no longer than its recipe. */
+    synchronized Inode toInode() {
+        long kept = isRegular() ? storedBytes : size;
+        return new Inode(
+                id, 1, mode, links, uid, gid, device, kept, parent, accessedNs, modifiedNs, changedNs, createdNs, target);
+    }
+
+    synchronized Attributes attributes() {
+        return new Attributes(
+                id,
+                1,
+                mode,
+                links,
+                uid,
+                gid,
+                device,
+                size,
+                (size + 511) / 512,
+                accessedNs,
+                modifiedNs,
+                changedNs,
+                createdNs);
+    }
+
+    /** The contents of a regular file in use. Called with the monitor held. */
+    Contents contents() {
+        if (contents == null) {
+            throw new IllegalStateException("inode " + id + " is not open");
+        }
+        return contents;
+    }
+
+    /** Makes sure that the file has one {@link Contents} until {@link #leave}. */
+    synchronized Contents use(DirtyBudget budget) {
+        if (contents == null) {
+            contents = new Contents(budget);
+        }
+        contents.users++;
+        return contents;
+    }
+
+    synchronized void leave() {
+        contents().users--;
+        dropIfIdle();
+    }
+
+    /** Forgets contents that nobody uses and that are stored. Called with the monitor held. */
+    void dropIfIdle() {
+        if (contents != null && contents.users == 0 && contents.isClean()) {
+            contents = null;
+        }
+    }
+
+    /** The state of a regular file that is open or has dirty bytes. */
+    static final class Contents {
+        /** Held while bytes are stored or cut off: one run of a file at a time. Taken before any other lock. */
+        final ReentrantLock storing = new ReentrantLock();
+
+        final DirtyExtents dirty;
+        /** Taken out of {@link #dirty} and being stored; still to be read from memory. */
+        DirtyExtents.@Nullable Run stored;
+        /** See {@link org.opendedup.sar.ingest.IngestPipeline.Destination#cleanCut}. */
+        long cleanCut = -1;
+        /** When the oldest dirty byte came, {@link System#nanoTime}. */
+        long dirtySinceNs;
+
+        /** Open files, and calls under way that need this object to stay the file's only one. */
+        int users;
+
+        /** Runs stored so far: tells a reader whether bytes moved from memory to the recipe while it read. */
+        long completions;
+
+        /** Whether a task that stores bytes of this file is waiting or running. */
+        boolean scheduled;
+        /** Times that accepted bytes could not be stored; an open file compares it with what it saw when it was opened. */
+        int failures;
+
+        @Nullable Throwable lastFailure;
+
+        Contents(DirtyBudget budget) {
+            dirty = new DirtyExtents(budget);
+        }
+
+        /** Whether a byte of the range is in memory only. */
+        boolean intersects(long offset, int length) {
+            return dirty.intersects(offset, length)
+                    || stored != null && stored.start() < offset + length && stored.end() > offset;
+        }
+
+        /** Whether every byte of the range is newer than the recipe. */
+        boolean covers(long offset, int length) {
+            return dirty.covers(offset, length)
+                    || stored != null && stored.start() <= offset && stored.end() >= offset + length;
+        }
+
+        /** Copies what is newer than the recipe over it; {@code target}'s position stands for {@code offset}. */
+        void overlay(long offset, int length, ByteBuffer target) {
+            if (stored != null) {
+                stored.overlay(offset, length, target);
+            }
+            dirty.overlay(offset, length, target);
+        }
+
+        boolean isClean() {
+            return dirty.isEmpty() && stored == null;
+        }
+    }
+}

@@ -1,0 +1,453 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.metadata.Entry;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.Namespace;
+
+/**
+ * The directory tree: names, and what may be done with them. One lock orders all changes of names; lookups and listings go
+ * without it. Every change holds the change lock as well, so that a commit sees it whole.
+ */
+final class Tree {
+    static final int MAX_NAME_BYTES = 255;
+    /** As ext4 has it; also keeps the count within what stat can show. */
+    private static final int MAX_LINKS = 65_000;
+
+    private final MetadataStore metadata;
+    private final Namespace namespace;
+    private final NodeTable nodes;
+    private final FileWriter writer;
+    private final Committer committer;
+    private final InstantSource clock;
+    /** Orders changes of names. Taken before the change lock. */
+    private final ReentrantLock names = new ReentrantLock();
+
+    Tree(MetadataStore metadata, NodeTable nodes, FileWriter writer, Committer committer, InstantSource clock) {
+        this.metadata = metadata;
+        this.namespace = metadata.namespace();
+        this.nodes = nodes;
+        this.writer = writer;
+        this.committer = committer;
+        this.clock = clock;
+    }
+
+    private static PosixException refuse(Reason reason, byte[] name) {
+        return new PosixException(reason, new String(name, java.nio.charset.StandardCharsets.UTF_8));
+    }
+
+    private static void checkName(byte[] name) throws PosixException {
+        if (name.length > MAX_NAME_BYTES) {
+            throw refuse(Reason.ENAMETOOLONG, name);
+        }
+        boolean dots = name.length <= 2 && name.length > 0 && name[0] == '.' && name[name.length - 1] == '.';
+        if (name.length == 0 || dots) {
+            throw refuse(Reason.EINVAL, name);
+        }
+    }
+
+    /** One change of names: both locks held while it runs, the pinned nodes let go afterwards. */
+    private final class Change implements AutoCloseable {
+        private final Node[] pinned = new Node[4];
+        private int count;
+        final long nowNs = TimeStamps.now(clock);
+
+        Change() throws IOException {
+            committer.checkWritable();
+            names.lock();
+            committer.changes().lock();
+        }
+
+        Node pin(long inode) throws IOException {
+            Node node = nodes.pin(inode);
+            pinned[count++] = node;
+            return node;
+        }
+
+        Node directory(long inode) throws IOException {
+            Node node = pin(inode);
+            if (!node.isDirectory()) {
+                throw new PosixException(Reason.ENOTDIR, "inode " + inode);
+            }
+            synchronized (node) {
+                if (node.links == 0) {
+                    throw new PosixException(Reason.ENOENT, "directory " + inode + " was removed");
+                }
+            }
+            return node;
+        }
+
+        /** The node keeps its reference: the caller hands it out. */
+        void keep(Node node) {
+            for (int i = 0; i < count; i++) {
+                if (pinned[i] == node) {
+                    pinned[i] = pinned[--count];
+                    return;
+                }
+            }
+        }
+
+        /** Marks a directory whose names changed. */
+        void touch(Node directory, int moreLinks) {
+            synchronized (directory) {
+                directory.links += moreLinks;
+                directory.modifiedNs = nowNs;
+                directory.changedNs = nowNs;
+            }
+            nodes.markDirty(directory);
+        }
+
+        /** Marks a node whose names changed; {@code moreLinks} of them. */
+        void relink(Node node, int moreLinks) throws IOException {
+            boolean orphaned;
+            synchronized (node) {
+                node.links += moreLinks;
+                node.changedNs = nowNs;
+                orphaned = node.links == 0;
+            }
+            if (orphaned) {
+                namespace.addOrphan(node.id, 0);
+            }
+            nodes.markDirty(node);
+        }
+
+        @Override
+        public void close() {
+            committer.changes().unlock();
+            names.unlock();
+            for (int i = 0; i < count; i++) {
+                nodes.unpin(pinned[i]);
+            }
+        }
+    }
+
+    Attributes lookup(long directory, byte[] name) throws IOException {
+        if (name.length > MAX_NAME_BYTES) {
+            throw refuse(Reason.ENAMETOOLONG, name);
+        }
+        Node parent = nodes.pin(directory);
+        try {
+            if (!parent.isDirectory()) {
+                throw refuse(Reason.ENOTDIR, name);
+            }
+            Entry entry = namespace.entry(directory, name);
+            Node node = entry == null ? null : nodes.pinIfPresent(entry.inode());
+            if (node == null) {
+                throw refuse(Reason.ENOENT, name);
+            }
+            return node.attributes();
+        } finally {
+            nodes.unpin(parent);
+        }
+    }
+
+    Attributes make(long directory, byte[] name, int mode, int device, byte[] target, Owner owner) throws IOException {
+        checkName(name);
+        long id = metadata.nextInode();
+        try (Change change = new Change()) {
+            Node parent = change.directory(directory);
+            if (namespace.entry(directory, name) != null) {
+                throw refuse(Reason.EEXIST, name);
+            }
+            boolean isDirectory = (mode & Modes.TYPE) == Modes.DIRECTORY;
+            if (isDirectory) {
+                checkLinks(parent, name);
+            }
+            long now = change.nowNs;
+            Inode inode = new Inode(
+                    id,
+                    1,
+                    mode,
+                    isDirectory ? 2 : 1,
+                    owner.uid(),
+                    owner.gid(),
+                    device,
+                    target.length,
+                    isDirectory ? directory : 0,
+                    now,
+                    now,
+                    now,
+                    now,
+                    target);
+            Node node = nodes.add(inode);
+            namespace.putEntry(directory, name, id, mode & Modes.TYPE);
+            metadata.addToTotals(0, 1, 0, 0);
+            change.touch(parent, isDirectory ? 1 : 0);
+            committer.noteNamed(node);
+            return node.attributes();
+        }
+    }
+
+    private static void checkLinks(Node node, byte[] name) throws PosixException {
+        synchronized (node) {
+            if (node.links >= MAX_LINKS) {
+                throw refuse(Reason.EMLINK, name);
+            }
+        }
+    }
+
+    Attributes link(long inode, long directory, byte[] name) throws IOException {
+        checkName(name);
+        try (Change change = new Change()) {
+            Node node = change.pin(inode);
+            if (node.isDirectory()) {
+                throw refuse(Reason.EPERM, name);
+            }
+            Node parent = change.directory(directory);
+            if (namespace.entry(directory, name) != null) {
+                throw refuse(Reason.EEXIST, name);
+            }
+            synchronized (node) {
+                if (node.links == 0) {
+                    throw refuse(Reason.ENOENT, name);
+                }
+            }
+            checkLinks(node, name);
+            namespace.putEntry(directory, name, inode, node.type);
+            change.relink(node, 1);
+            change.touch(parent, 0);
+            committer.noteNamed(node);
+            change.keep(node);
+            return node.attributes();
+        }
+    }
+
+    void unlink(long directory, byte[] name) throws IOException {
+        checkName(name);
+        try (Change change = new Change()) {
+            Node parent = change.directory(directory);
+            Node node = change.pin(existing(directory, name).inode());
+            if (node.isDirectory()) {
+                throw refuse(Reason.EISDIR, name);
+            }
+            namespace.removeEntry(directory, name);
+            change.relink(node, -1);
+            change.touch(parent, 0);
+        }
+    }
+
+    private Entry existing(long directory, byte[] name) throws IOException {
+        Entry entry = namespace.entry(directory, name);
+        if (entry == null) {
+            throw refuse(Reason.ENOENT, name);
+        }
+        return entry;
+    }
+
+    void removeDirectory(long directory, byte[] name) throws IOException {
+        if (Arrays.equals(name, new byte[] {'.', '.'})) {
+            throw refuse(Reason.ENOTEMPTY, name);
+        }
+        checkName(name);
+        try (Change change = new Change()) {
+            Node parent = change.directory(directory);
+            Node node = change.pin(existing(directory, name).inode());
+            removeEmptyDirectory(change, parent, node, name);
+        }
+    }
+
+    private void removeEmptyDirectory(Change change, Node parent, Node node, byte[] name) throws IOException {
+        if (!node.isDirectory()) {
+            throw refuse(Reason.ENOTDIR, name);
+        }
+        if (!namespace.isEmpty(node.id)) {
+            throw refuse(Reason.ENOTEMPTY, name);
+        }
+        namespace.removeEntry(parent.id, name);
+        change.relink(node, -2);
+        change.touch(parent, -1);
+    }
+
+    void rename(long directory, byte[] name, long newDirectory, byte[] newName, Volume.RenameMode mode)
+            throws IOException {
+        checkName(name);
+        checkName(newName);
+        if (mode != Volume.RenameMode.EXCHANGE) {
+            storeBeforeReplacing(directory, name, newDirectory, newName);
+        }
+        try (Change change = new Change()) {
+            Node from = change.directory(directory);
+            Node to = change.directory(newDirectory);
+            Node node = change.pin(existing(directory, name).inode());
+            Entry target = namespace.entry(newDirectory, newName);
+            Node replaced = target == null ? null : change.pin(target.inode());
+            checkRename(from, to, node, replaced, newName, mode);
+            if (replaced == node) {
+                return;
+            }
+            if (replaced == null) {
+                move(change, from, name, to, newName, node);
+            } else if (mode == Volume.RenameMode.EXCHANGE) {
+                exchange(change, from, name, to, newName, node, replaced);
+            } else {
+                removeTarget(change, to, newName, replaced);
+                move(change, from, name, to, newName, node);
+            }
+        }
+    }
+
+    /** A file that takes another's name has its bytes stored first: a crash must not leave the name with an empty file. */
+    private void storeBeforeReplacing(long directory, byte[] name, long newDirectory, byte[] newName)
+            throws IOException {
+        Entry source = namespace.entry(directory, name);
+        if (source == null || source.type() != Modes.REGULAR || namespace.entry(newDirectory, newName) == null) {
+            return;
+        }
+        Node node = nodes.pinIfPresent(source.inode());
+        if (node != null) {
+            try {
+                writer.storeAll(node);
+            } finally {
+                nodes.unpin(node);
+            }
+        }
+    }
+
+    private void checkRename(
+            Node from, Node to, Node node, @Nullable Node replaced, byte[] newName, Volume.RenameMode mode)
+            throws IOException {
+        if (replaced == null && mode == Volume.RenameMode.EXCHANGE) {
+            throw refuse(Reason.ENOENT, newName);
+        }
+        if (replaced != null && mode == Volume.RenameMode.NO_REPLACE) {
+            throw refuse(Reason.EEXIST, newName);
+        }
+        if (node.isDirectory() && isWithin(to, node)
+                || replaced != null && mode == Volume.RenameMode.EXCHANGE && replaced.isDirectory() && isWithin(from, replaced)) {
+            throw refuse(Reason.EINVAL, newName);
+        }
+        if (replaced != null && mode == Volume.RenameMode.REPLACE && replaced != node) {
+            checkReplaceable(node, replaced, newName);
+        }
+        if (node.isDirectory() && replaced == null && from != to) {
+            checkLinks(to, newName);
+        }
+    }
+
+    private void checkReplaceable(Node node, Node replaced, byte[] newName) throws IOException {
+        if (node.isDirectory() && !replaced.isDirectory()) {
+            throw refuse(Reason.ENOTDIR, newName);
+        }
+        if (!node.isDirectory() && replaced.isDirectory()) {
+            throw refuse(Reason.EISDIR, newName);
+        }
+        if (replaced.isDirectory() && !namespace.isEmpty(replaced.id)) {
+            throw refuse(Reason.ENOTEMPTY, newName);
+        }
+    }
+
+    /** Whether {@code directory} is {@code ancestor} or lies below it. */
+    private boolean isWithin(Node directory, Node ancestor) throws IOException {
+        long at = directory.id;
+        while (at != ancestor.id) {
+            if (at == Inode.ROOT) {
+                return false;
+            }
+            Node node = nodes.pin(at);
+            try {
+                synchronized (node) {
+                    at = node.parent;
+                }
+            } finally {
+                nodes.unpin(node);
+            }
+        }
+        return true;
+    }
+
+    private void removeTarget(Change change, Node parent, byte[] name, Node replaced) throws IOException {
+        if (replaced.isDirectory()) {
+            removeEmptyDirectory(change, parent, replaced, name);
+        } else {
+            namespace.removeEntry(parent.id, name);
+            change.relink(replaced, -1);
+        }
+    }
+
+    private void move(Change change, Node from, byte[] name, Node to, byte[] newName, Node node) throws IOException {
+        namespace.removeEntry(from.id, name);
+        namespace.putEntry(to.id, newName, node.id, node.type);
+        int subdirectories = node.isDirectory() && from != to ? 1 : 0;
+        change.touch(from, -subdirectories);
+        change.touch(to, subdirectories);
+        setParent(node, to);
+        change.relink(node, 0);
+        committer.noteNamed(node);
+    }
+
+    private void exchange(
+            Change change, Node from, byte[] name, Node to, byte[] newName, Node node, Node other) throws IOException {
+        namespace.putEntry(from.id, name, other.id, other.type);
+        namespace.putEntry(to.id, newName, node.id, node.type);
+        int subdirectories = from == to ? 0 : (node.isDirectory() ? 1 : 0) - (other.isDirectory() ? 1 : 0);
+        change.touch(from, -subdirectories);
+        change.touch(to, subdirectories);
+        setParent(node, to);
+        setParent(other, from);
+        change.relink(node, 0);
+        change.relink(other, 0);
+        committer.noteNamed(node);
+        committer.noteNamed(other);
+    }
+
+    private static void setParent(Node node, Node parent) {
+        if (node.isDirectory()) {
+            synchronized (node) {
+                node.parent = parent.id;
+            }
+        }
+    }
+
+    /** Cookies of the two entries every directory begins with; names have larger ones. */
+    private static final long SELF_COOKIE = 1;
+
+    private static final long PARENT_COOKIE = 2;
+
+    void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
+        Node node = nodes.pin(directory);
+        try {
+            if (!node.isDirectory()) {
+                throw new PosixException(Reason.ENOTDIR, "inode " + directory);
+            }
+            long parent;
+            synchronized (node) {
+                parent = node.parent;
+            }
+            if (cookie < SELF_COOKIE
+                    && !visitor.visit(new byte[] {'.'}, directory, Modes.DIRECTORY, SELF_COOKIE, null)) {
+                return;
+            }
+            if (cookie < PARENT_COOKIE
+                    && !visitor.visit(new byte[] {'.', '.'}, parent, Modes.DIRECTORY, PARENT_COOKIE, null)) {
+                return;
+            }
+            namespace.list(
+                    directory,
+                    cookie <= PARENT_COOKIE ? 0 : cookie,
+                    (name, inode, type, next) -> visit(visitor, withAttributes, name, inode, type, next));
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+
+    private boolean visit(EntryVisitor visitor, boolean withAttributes, byte[] name, long inode, int type, long cookie)
+            throws IOException {
+        Node node = withAttributes ? nodes.pinIfPresent(inode) : null;
+        boolean taken = false;
+        try {
+            taken = visitor.visit(name, inode, type, cookie, node == null ? null : node.attributes());
+            return taken;
+        } finally {
+            if (node != null && !taken) {
+                nodes.unpin(node);
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package org.opendedup.sar.volume;
+
+import java.time.InstantSource;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.metadata.KeyValueStore;
+
+/**
+ * What a volume stands on. A volume at its configured locations opens these itself; tests bring ones that crash. Closing
+ * the volume closes metadata and index.
+ *
+ * @param containers where the container files lie
+ * @param metadata the metadata database
+ * @param index the fingerprint index
+ * @param clock the time of day, for time stamps
+ */
+public record VolumeStores(Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock) {}
