@@ -323,7 +323,8 @@ final class IndexDatabase implements Closeable {
     private static IOException translate(Path folder, RocksDBException e) {
         Status status = e.getStatus();
         IOException translated = status != null && status.getCode() == Status.Code.Corruption
-                ? new CorruptionException(folder.toString(), -1, "a sound RocksDB database", e.getMessage())
+                ? new CorruptionException(
+                        folder.toString(), -1, "a sound RocksDB database", String.valueOf(e.getMessage()))
                 : new IOException(folder + ": RocksDB: " + e.getMessage());
         translated.initCause(e);
         return translated;
