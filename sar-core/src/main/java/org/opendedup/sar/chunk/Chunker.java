@@ -8,6 +8,11 @@ public interface Chunker {
     /** No chunk is longer, in bytes. */
     int maxChunkBytes();
 
+    /** Every boundary lies at a multiple of this many bytes after the stream's first byte; 1 if content alone decides. */
+    default int alignment() {
+        return 1;
+    }
+
     /**
      * The length in bytes of the chunk that begins at {@code data[from]}.
      *

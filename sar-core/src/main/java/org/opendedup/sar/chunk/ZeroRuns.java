@@ -1,0 +1,27 @@
+package org.opendedup.sar.chunk;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/** Finds runs of zero bytes, eight bytes at a time. */
+public final class ZeroRuns {
+    private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+    private ZeroRuns() {}
+
+    /** How many bytes of {@code data[from .. to)} are zero before the first that is not. */
+    public static int length(byte[] data, int from, int to) {
+        int i = from;
+        for (; i + Long.BYTES <= to; i += Long.BYTES) {
+            long bytes = (long) LONG.get(data, i);
+            if (bytes != 0) {
+                return i - from + Long.numberOfTrailingZeros(bytes) / Byte.SIZE;
+            }
+        }
+        while (i < to && data[i] == 0) {
+            i++;
+        }
+        return i - from;
+    }
+}

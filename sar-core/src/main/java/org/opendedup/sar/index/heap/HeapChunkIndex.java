@@ -1,0 +1,100 @@
+package org.opendedup.sar.index.heap;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.index.ChunkIndex;
+
+/** Two maps under one lock. Nothing survives {@link #close()}. */
+final class HeapChunkIndex implements ChunkIndex {
+    private final Map<ByteBuffer, Long> chunkIds = new HashMap<>();
+    private final TreeMap<Long, byte[]> frameTables = new TreeMap<>();
+
+    @Override
+    public Exactness exactness() {
+        return Exactness.EXACT;
+    }
+
+    @Override
+    public synchronized void lookup(Segment segment) {
+        for (int i = 0; i < segment.count(); i++) {
+            if (!segment.isZero(i)) {
+                ByteBuffer fingerprint = fingerprint(segment.fingerprints(), Segment.fingerprintOffset(i));
+                segment.setChunkId(i, chunkIds.getOrDefault(fingerprint, ChunkId.NONE));
+            }
+        }
+    }
+
+    @Override
+    public synchronized void insert(Segment segment) {
+        for (int i = 0; i < segment.count(); i++) {
+            if (segment.isFresh(i)) {
+                insert(segment.fingerprints(), Segment.fingerprintOffset(i), segment.chunkId(i));
+            }
+        }
+    }
+
+    @Override
+    public synchronized void insert(byte[] fingerprints, int offset, long chunkId) {
+        chunkIds.put(fingerprint(fingerprints, offset), chunkId);
+    }
+
+    @Override
+    public synchronized void remove(byte[] fingerprints, int offset, long chunkId) {
+        chunkIds.remove(fingerprint(fingerprints, offset), chunkId);
+    }
+
+    private static ByteBuffer fingerprint(byte[] fingerprints, int offset) {
+        return ByteBuffer.wrap(Arrays.copyOfRange(fingerprints, offset, offset + Fingerprints.BYTES));
+    }
+
+    @Override
+    public synchronized void cover(long container, byte[] frameTable) {
+        frameTables.put(container, frameTable.clone());
+    }
+
+    @Override
+    public synchronized void uncover(long container) {
+        frameTables.remove(container);
+    }
+
+    @Override
+    public synchronized byte @Nullable [] frameTable(long container) {
+        byte[] frameTable = frameTables.get(container);
+        return frameTable == null ? null : frameTable.clone();
+    }
+
+    @Override
+    public void forEachCovered(LongConsumer visitor) {
+        Long[] covered;
+        synchronized (this) {
+            covered = frameTables.keySet().toArray(new Long[0]);
+        }
+        for (long container : covered) {
+            visitor.accept(container);
+        }
+    }
+
+    @Override
+    public void flush() {
+        // There is nothing below the heap to write to.
+    }
+
+    @Override
+    public synchronized long estimatedChunks() {
+        return chunkIds.size();
+    }
+
+    @Override
+    public synchronized void close() {
+        chunkIds.clear();
+        frameTables.clear();
+    }
+}

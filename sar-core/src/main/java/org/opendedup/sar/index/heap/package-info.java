@@ -1,0 +1,5 @@
+/** The chunk index as plain maps on the heap: the model that other indexes are tested against. */
+@NullMarked
+package org.opendedup.sar.index.heap;
+
+import org.jspecify.annotations.NullMarked;

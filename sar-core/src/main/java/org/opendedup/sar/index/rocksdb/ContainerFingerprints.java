@@ -1,0 +1,57 @@
+package org.opendedup.sar.index.rocksdb;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Fingerprints;
+
+/**
+ * Fingerprints of one container with their slots, in the order of insertion: collected while it is filled, and stored as
+ * its 'D' record when it is covered. The record is {@code (slot (2, little-endian), fingerprint (32))*}; it speeds lookups
+ * up and may lack any of the container's fingerprints.
+ */
+final class ContainerFingerprints {
+    private static final int ENTRY_BYTES = Short.BYTES + Fingerprints.BYTES;
+    /** Entries kept at most: a container of 4 MiB in chunks of 1 KiB. */
+    private static final int MAX_ENTRIES = 4096;
+    /** A container of 4 MiB in chunks of the usual 8 KiB. */
+    private static final int USUAL_ENTRIES = 512;
+
+    private byte[] record = new byte[USUAL_ENTRIES * ENTRY_BYTES];
+    private int length;
+
+    void add(int slot, byte[] fingerprints, int offset) {
+        if (length == MAX_ENTRIES * ENTRY_BYTES) {
+            return;
+        }
+        if (length == record.length) {
+            record = Arrays.copyOf(record, Math.min(2 * length, MAX_ENTRIES * ENTRY_BYTES));
+        }
+        record[length] = (byte) slot;
+        record[length + 1] = (byte) (slot >>> Byte.SIZE);
+        System.arraycopy(fingerprints, offset, record, length + Short.BYTES, Fingerprints.BYTES);
+        length += ENTRY_BYTES;
+    }
+
+    byte[] toRecord() {
+        return Arrays.copyOf(record, length);
+    }
+
+    /** Puts every entry of a 'D' record into {@code cache}, unless the cache knows better. */
+    static void load(long container, byte[] record, FingerprintCache cache) throws CorruptionException {
+        if (record.length % ENTRY_BYTES != 0) {
+            throw new CorruptionException(
+                    "fingerprint record of container " + container,
+                    -1,
+                    "a length that is a multiple of " + ENTRY_BYTES,
+                    record.length + " bytes");
+        }
+        ByteBuffer slots = ByteBuffer.wrap(record).order(ByteOrder.LITTLE_ENDIAN);
+        for (int at = 0; at < record.length; at += ENTRY_BYTES) {
+            long chunkId = ChunkId.of(container, Short.toUnsignedInt(slots.getShort(at)));
+            cache.putIfAbsent(record, at + Short.BYTES, chunkId);
+        }
+    }
+}

@@ -1,0 +1,332 @@
+package org.opendedup.sar.index.rocksdb;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.rocksdb.BlockBasedTableConfig;
+import org.rocksdb.BloomFilter;
+import org.rocksdb.Cache;
+import org.rocksdb.CompressionType;
+import org.rocksdb.DataBlockIndexType;
+import org.rocksdb.FlushOptions;
+import org.rocksdb.IndexType;
+import org.rocksdb.InfoLogLevel;
+import org.rocksdb.LRUCache;
+import org.rocksdb.Options;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Status;
+import org.rocksdb.WriteBatch;
+import org.rocksdb.WriteBufferManager;
+import org.rocksdb.WriteOptions;
+
+/**
+ * The RocksDB database of a chunk index: how it is set up, opened and closed, and what its failures mean. Separate from
+ * the index so that native handles are owned, and use after closing is caught, in one place. Safe for use by many threads.
+ */
+final class IndexDatabase implements Closeable {
+    static final byte FORMAT_VERSION = 1;
+
+    /** Two memtables: one takes inserts while the other is written out. */
+    private static final int MEMTABLES = 2;
+
+    private static final long MAX_MEMTABLE_BYTES = 64 << 20;
+    /** Bits a key in the Bloom filters: one lookup of a new chunk in a hundred reads a block in vain. */
+    private static final double FILTER_BITS = 10;
+    /** Tables of 64 MiB or so: a thousand of them are 1.3 billion chunks, more than fit one volume's budget for file handles. */
+    private static final int MAX_OPEN_FILES = 512;
+
+    private static final int BACKGROUND_JOBS = 2;
+    private static final long INFO_LOG_BYTES = 1 << 20;
+
+    private final Path folder;
+    private final RocksDB db;
+    private final ReadOptions readOptions = new ReadOptions();
+    /**
+     * No write-ahead log: the index may lose its newest part. That a surviving 'C' record implies its container's 'F'
+     * records survived holds because all records are in one column family: its memtables are written out in the order in
+     * which they were filled, each as a whole, and the manifest names a table only after it was forced. So what survives
+     * is a prefix of the writes, in their order, and a container's 'F' records are written before its 'C' record. It
+     * would break with a second column family without atomic flush, or with unordered writes.
+     */
+    private final WriteOptions writeOptions = new WriteOptions().setDisableWAL(true);
+
+    /** Native handles, to be closed in this order after the database. */
+    private final Deque<AutoCloseable> handles;
+
+    /** Read: the database is in use. Write: it is being closed. */
+    private final ReadWriteLock lifecycle = new ReentrantReadWriteLock();
+
+    private boolean closed;
+
+    private IndexDatabase(Path folder, RocksDB db, Deque<AutoCloseable> handles) {
+        this.folder = folder;
+        this.db = db;
+        this.handles = handles;
+        handles.addFirst(readOptions);
+        handles.addFirst(writeOptions);
+    }
+
+    /** @param memoryBytes bound of block cache and memtables together */
+    static IndexDatabase open(Path folder, long memoryBytes) throws IOException {
+        RocksDB.loadLibrary();
+        Files.createDirectories(folder);
+        Deque<AutoCloseable> handles = new ArrayDeque<>();
+        Options options = options(memoryBytes, handles);
+        try {
+            IndexDatabase database = new IndexDatabase(folder, RocksDB.open(options, folder.toString()), handles);
+            database.checkFormat();
+            return database;
+        } catch (RocksDBException e) {
+            closeAll(handles);
+            throw translate(folder, e);
+        }
+    }
+
+    static void destroy(Path folder) throws IOException {
+        RocksDB.loadLibrary();
+        if (!Files.exists(folder)) {
+            return;
+        }
+        try (Options options = new Options()) {
+            RocksDB.destroyDB(folder.toString(), options);
+        } catch (RocksDBException e) {
+            throw translate(folder, e);
+        }
+    }
+
+    private static Options options(long memoryBytes, Deque<AutoCloseable> handles) {
+        long memtables = Math.min(memoryBytes / 3, MEMTABLES * MAX_MEMTABLE_BYTES);
+        Cache cache = new LRUCache(memoryBytes);
+        // Memtables are charged to the cache, so that the two together keep to memoryBytes. The cache's own limit is
+        // not
+        // strict: a strict one fails reads when pinned blocks fill it.
+        WriteBufferManager bufferManager = new WriteBufferManager(memtables, cache);
+        BloomFilter filter = new BloomFilter(FILTER_BITS);
+        Options options = new Options()
+                .setCreateIfMissing(true)
+                .setWriteBufferManager(bufferManager)
+                .setWriteBufferSize(memtables / MEMTABLES)
+                .setMaxWriteBufferNumber(MEMTABLES)
+                .setMemtablePrefixBloomSizeRatio(0.05)
+                .setMemtableWholeKeyFiltering(true)
+                .setMaxBackgroundJobs(BACKGROUND_JOBS)
+                .setMaxOpenFiles(MAX_OPEN_FILES)
+                .setLevelCompactionDynamicLevelBytes(true)
+                .setCompressionType(CompressionType.NO_COMPRESSION) // fingerprints are random bytes
+                .setTableFormatConfig(tableConfig(cache, filter))
+                .setBytesPerSync(1 << 20)
+                .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
+                .setMaxLogFileSize(INFO_LOG_BYTES)
+                .setKeepLogFileNum(2);
+        handles.add(options);
+        handles.add(filter);
+        handles.add(bufferManager);
+        handles.add(cache);
+        return options;
+    }
+
+    private static BlockBasedTableConfig tableConfig(Cache cache, BloomFilter filter) {
+        // Filters and indexes live in the bounded cache, in partitions of a block each: with more chunks than fit, a
+        // lookup
+        // brings in one partition and not a table's whole filter of 1.6 MB.
+        return new BlockBasedTableConfig()
+                .setBlockCache(cache)
+                .setBlockSize(4096)
+                .setFormatVersion(5)
+                .setDataBlockIndexType(DataBlockIndexType.kDataBlockBinaryAndHash)
+                .setFilterPolicy(filter)
+                .setOptimizeFiltersForMemory(true)
+                .setIndexType(IndexType.kTwoLevelIndexSearch)
+                .setPartitionFilters(true)
+                .setMetadataBlockSize(4096)
+                .setCacheIndexAndFilterBlocks(true)
+                .setCacheIndexAndFilterBlocksWithHighPriority(true)
+                .setPinTopLevelIndexAndFilter(true)
+                .setPinL0FilterAndIndexBlocksInCache(true);
+    }
+
+    private void checkFormat() throws IOException {
+        try {
+            byte[] version = db.get(IndexKeys.FORMAT_VERSION);
+            if (version == null) {
+                requireEmpty();
+                db.put(writeOptions, IndexKeys.FORMAT_VERSION, new byte[] {FORMAT_VERSION});
+            } else if (version.length != 1 || version[0] != FORMAT_VERSION) {
+                throw new UnsupportedFormatException(
+                        folder.toString(), version.length == 1 ? version[0] & 0xff : -1, FORMAT_VERSION);
+            }
+        } catch (RocksDBException e) {
+            closeNative();
+            throw translate(folder, e);
+        } catch (IOException e) {
+            closeNative();
+            throw e;
+        }
+    }
+
+    /** The version is the first record written, so it outlives a crash if any record does. */
+    private void requireEmpty() throws IOException {
+        try (RocksIterator records = db.newIterator(readOptions)) {
+            records.seekToFirst();
+            if (records.isValid()) {
+                throw new CorruptionException(
+                        folder.toString(),
+                        -1,
+                        "a format version",
+                        "records without one: not a chunk index, or damaged");
+            }
+        }
+    }
+
+    /** Answers every key of {@code query}. */
+    void read(ChunkIdQuery query) throws IOException {
+        lifecycle.readLock().lock();
+        try {
+            requireOpen();
+            query.run(db, readOptions);
+        } catch (RocksDBException e) {
+            throw translate(folder, e);
+        } finally {
+            lifecycle.readLock().unlock();
+        }
+    }
+
+    byte @Nullable [] get(byte[] key) throws IOException {
+        lifecycle.readLock().lock();
+        try {
+            requireOpen();
+            return db.get(readOptions, key);
+        } catch (RocksDBException e) {
+            throw translate(folder, e);
+        } finally {
+            lifecycle.readLock().unlock();
+        }
+    }
+
+    /** Writes the batch, all of it or, after a crash, nothing. */
+    void write(WriteBatch batch) throws IOException {
+        lifecycle.readLock().lock();
+        try {
+            requireOpen();
+            db.write(writeOptions, batch);
+        } catch (RocksDBException e) {
+            throw translate(folder, e);
+        } finally {
+            lifecycle.readLock().unlock();
+        }
+    }
+
+    /** Visits the container of every 'C' record, rising. */
+    void forEachFrameTable(LongConsumer visitor) throws IOException {
+        lifecycle.readLock().lock();
+        try {
+            requireOpen();
+            try (RocksIterator records = db.newIterator(readOptions)) {
+                records.seek(IndexKeys.frameTable(0));
+                for (; records.isValid() && IndexKeys.isFrameTable(records.key()); records.next()) {
+                    visitor.accept(IndexKeys.container(records.key()));
+                }
+                records.status();
+            }
+        } catch (RocksDBException e) {
+            throw translate(folder, e);
+        } finally {
+            lifecycle.readLock().unlock();
+        }
+    }
+
+    /** Writes the memtables out and waits for it. */
+    void flush() throws IOException {
+        lifecycle.readLock().lock();
+        try {
+            requireOpen();
+            flushMemtables();
+        } catch (RocksDBException e) {
+            throw translate(folder, e);
+        } finally {
+            lifecycle.readLock().unlock();
+        }
+    }
+
+    private void flushMemtables() throws RocksDBException {
+        try (FlushOptions wait = new FlushOptions().setWaitForFlush(true)) {
+            db.flush(wait);
+        }
+    }
+
+    /** As RocksDB estimates it from its tables' statistics. */
+    long estimatedRecords() {
+        lifecycle.readLock().lock();
+        try {
+            requireOpen();
+            return db.getLongProperty("rocksdb.estimate-num-keys");
+        } catch (RocksDBException e) {
+            throw new UncheckedIOException(translate(folder, e));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            lifecycle.readLock().unlock();
+        }
+    }
+
+    private void requireOpen() throws IOException {
+        if (closed) {
+            throw new IOException(folder + ": the chunk index is closed");
+        }
+    }
+
+    /** Flushes and closes. Idempotent; what is under way ends first. */
+    @Override
+    public void close() throws IOException {
+        lifecycle.writeLock().lock();
+        try {
+            if (!closed) {
+                closed = true;
+                flushMemtables();
+            }
+        } catch (RocksDBException e) {
+            throw translate(folder, e);
+        } finally {
+            closeNative();
+            lifecycle.writeLock().unlock();
+        }
+    }
+
+    private void closeNative() {
+        db.close();
+        closeAll(handles);
+    }
+
+    private static void closeAll(Deque<AutoCloseable> handles) {
+        while (!handles.isEmpty()) {
+            try {
+                handles.removeFirst().close();
+            } catch (Exception e) {
+                throw new AssertionError("a RocksDB handle's close throws nothing", e);
+            }
+        }
+    }
+
+    private static IOException translate(Path folder, RocksDBException e) {
+        Status status = e.getStatus();
+        IOException translated = status != null && status.getCode() == Status.Code.Corruption
+                ? new CorruptionException(
+                        folder.toString(), -1, "a sound RocksDB database", String.valueOf(e.getMessage()))
+                : new IOException(folder + ": RocksDB: " + e.getMessage());
+        translated.initCause(e);
+        return translated;
+    }
+}

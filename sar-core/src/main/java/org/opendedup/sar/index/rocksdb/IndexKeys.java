@@ -1,0 +1,54 @@
+package org.opendedup.sar.index.rocksdb;
+
+import java.nio.ByteBuffer;
+import org.opendedup.sar.common.Fingerprints;
+
+/**
+ * The keys of the hash database (docs/FORMAT.md, "Hash database"):
+ *
+ * <pre>
+ * 'C' container (8, big-endian)   the frame table of a covered container
+ * 'D' container (8, big-endian)   the fingerprints of a covered container, see {@link ContainerFingerprints}
+ * 'F' fingerprint (32)            a chunk id (8, little-endian)
+ * 'V'                             the format version (1)
+ * </pre>
+ */
+final class IndexKeys {
+    static final int FINGERPRINT_KEY_BYTES = 1 + Fingerprints.BYTES;
+    static final byte FINGERPRINT = 'F';
+
+    static final byte[] FORMAT_VERSION = {'V'};
+
+    private static final byte FRAME_TABLE = 'C';
+    private static final byte CONTAINER_FINGERPRINTS = 'D';
+
+    private IndexKeys() {}
+
+    static byte[] frameTable(long container) {
+        return containerKey(FRAME_TABLE, container);
+    }
+
+    static byte[] containerFingerprints(long container) {
+        return containerKey(CONTAINER_FINGERPRINTS, container);
+    }
+
+    private static byte[] containerKey(byte kind, long container) {
+        return ByteBuffer.allocate(1 + Long.BYTES).put(kind).putLong(container).array();
+    }
+
+    static boolean isFrameTable(byte[] key) {
+        return key[0] == FRAME_TABLE;
+    }
+
+    /** The container of a 'C' or 'D' key. */
+    static long container(byte[] key) {
+        return ByteBuffer.wrap(key).getLong(1);
+    }
+
+    static byte[] fingerprint(byte[] fingerprints, int offset) {
+        return ByteBuffer.allocate(FINGERPRINT_KEY_BYTES)
+                .put(FINGERPRINT)
+                .put(fingerprints, offset, Fingerprints.BYTES)
+                .array();
+    }
+}

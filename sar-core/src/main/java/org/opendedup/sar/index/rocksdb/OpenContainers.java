@@ -1,0 +1,47 @@
+package org.opendedup.sar.index.rocksdb;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+
+/**
+ * The fingerprints of the containers that are being filled. Bounded: the container that was not inserted into for longest
+ * is forgotten first, which costs it its 'D' record, and lookups in it some speed. Not thread-safe.
+ */
+final class OpenContainers {
+    /** More than there are write streams. Usually 17 KiB each, so 1 MiB. */
+    private static final int MAX_CONTAINERS = 64;
+
+    private final Map<Long, ContainerFingerprints> containers = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, ContainerFingerprints> eldest) {
+            return size() > MAX_CONTAINERS;
+        }
+    };
+
+    /** The container of the last chunk, spared a look into the map: the next chunk is mostly of the same. */
+    private long lastContainer;
+
+    private @Nullable ContainerFingerprints last;
+
+    void add(byte[] fingerprints, int offset, long chunkId) {
+        long container = ChunkId.container(chunkId);
+        if (last == null || container != lastContainer) {
+            last = containers.computeIfAbsent(container, unused -> new ContainerFingerprints());
+            lastContainer = container;
+        }
+        last.add(ChunkId.slot(chunkId), fingerprints, offset);
+    }
+
+    /** Takes a container out; null if nothing is known of it. */
+    @Nullable
+    ContainerFingerprints remove(long container) {
+        if (container == lastContainer) {
+            last = null;
+        }
+        return containers.remove(container);
+    }
+}

@@ -1,0 +1,97 @@
+package org.opendedup.sar.index.rocksdb;
+
+import java.io.IOException;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.index.ChunkIndex;
+
+/**
+ * The exact index: every fingerprint in RocksDB, the ones that will be asked for next in a {@link FingerprintCache}.
+ *
+ * <p>Locks: {@code writer} makes writes one after the other, and {@code cache} guards the cache; a thread may take the
+ * second while it has the first. No lock is held while RocksDB is read for a lookup.
+ */
+final class RocksDbChunkIndex implements ChunkIndex {
+    /** Lookups kept for the next segment: more than the threads that could run one at the same time. */
+    private static final int POOLED_LOOKUPS = 16;
+
+    private final IndexDatabase database;
+    private final FingerprintCache cache;
+    private final BlockingQueue<SegmentLookup> lookups = new ArrayBlockingQueue<>(POOLED_LOOKUPS);
+    private final IndexWriter writer;
+
+    RocksDbChunkIndex(IndexDatabase database, long cacheBytes) {
+        this.database = database;
+        cache = new FingerprintCache(cacheBytes);
+        writer = new IndexWriter(database, cache);
+    }
+
+    @Override
+    public Exactness exactness() {
+        return Exactness.EXACT;
+    }
+
+    @Override
+    public void lookup(Segment segment) throws IOException {
+        SegmentLookup lookup = lookups.poll();
+        if (lookup == null) {
+            lookup = new SegmentLookup(database, cache);
+        }
+        lookup.run(segment);
+        lookups.offer(lookup);
+    }
+
+    @Override
+    public void insert(Segment segment) throws IOException {
+        writer.insert(segment);
+    }
+
+    @Override
+    public void insert(byte[] fingerprints, int offset, long chunkId) throws IOException {
+        writer.insert(fingerprints, offset, chunkId);
+    }
+
+    @Override
+    public void remove(byte[] fingerprints, int offset, long chunkId) throws IOException {
+        writer.remove(fingerprints, offset, chunkId);
+    }
+
+    @Override
+    public void cover(long container, byte[] frameTable) throws IOException {
+        writer.cover(container, frameTable);
+    }
+
+    @Override
+    public void uncover(long container) throws IOException {
+        writer.uncover(container);
+    }
+
+    @Override
+    public byte @Nullable [] frameTable(long container) throws IOException {
+        return database.get(IndexKeys.frameTable(container));
+    }
+
+    @Override
+    public void forEachCovered(LongConsumer visitor) throws IOException {
+        database.forEachFrameTable(visitor);
+    }
+
+    @Override
+    public void flush() throws IOException {
+        database.flush();
+    }
+
+    @Override
+    public long estimatedChunks() {
+        return database.estimatedRecords();
+    }
+
+    @Override
+    public void close() throws IOException {
+        writer.close();
+        database.close();
+    }
+}

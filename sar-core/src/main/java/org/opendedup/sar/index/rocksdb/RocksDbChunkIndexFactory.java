@@ -1,0 +1,27 @@
+package org.opendedup.sar.index.rocksdb;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.opendedup.sar.index.ChunkIndex;
+
+/** Opens and destroys chunk indexes in RocksDB. */
+public final class RocksDbChunkIndexFactory {
+    /** The least memory an index works with: a few MiB each for its memtables, its block cache and its fingerprint cache. */
+    public static final long MIN_MEMORY_BYTES = 8 << 20;
+
+    private RocksDbChunkIndexFactory() {}
+
+    /** As {@link org.opendedup.sar.index.ChunkIndexes#openRocksDb}. */
+    public static ChunkIndex open(Path folder, long memoryBytes) throws IOException {
+        if (memoryBytes < MIN_MEMORY_BYTES) {
+            throw new IllegalArgumentException(
+                    "the chunk index needs " + MIN_MEMORY_BYTES + " bytes of memory or more, not " + memoryBytes);
+        }
+        return new RocksDbChunkIndex(IndexDatabase.open(folder, memoryBytes * 3 / 4), memoryBytes / 4);
+    }
+
+    /** As {@link org.opendedup.sar.index.ChunkIndexes#destroy}. */
+    public static void destroy(Path folder) throws IOException {
+        IndexDatabase.destroy(folder);
+    }
+}

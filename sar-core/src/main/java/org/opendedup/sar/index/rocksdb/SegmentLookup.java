@@ -1,0 +1,116 @@
+package org.opendedup.sar.index.rocksdb;
+
+import java.io.IOException;
+import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.common.ChunkId;
+
+/**
+ * Looks a segment up: in the cache first, then what is missing in RocksDB, a few fingerprints at a time. Where two answers
+ * in a row lie in one container, all of that container's fingerprints are brought into the cache, which is asked again for
+ * the rest: so a duplicate stream costs RocksDB a small batch and one record for every container it passes through.
+ * Kept for the next segment. For one thread at a time.
+ */
+final class SegmentLookup {
+    /** The first batch is small: it is the price of each container that a duplicate stream enters. */
+    private static final int FIRST_BATCH = 8;
+
+    private final IndexDatabase database;
+    private final FingerprintCache cache;
+    private final ChunkIdQuery query = new ChunkIdQuery();
+    /** The chunks neither found nor known to be new yet, rising; {@code missing[0 .. missingCount)}. */
+    private int[] missing = new int[ChunkIdQuery.CAPACITY];
+
+    private int missingCount;
+
+    /** @param cache locked while it is used */
+    SegmentLookup(IndexDatabase database, FingerprintCache cache) {
+        this.database = database;
+        this.cache = cache;
+    }
+
+    void run(Segment segment) throws IOException {
+        collect(segment);
+        askCache(segment);
+        int batch = FIRST_BATCH;
+        while (missingCount > 0) {
+            int asked = Math.min(batch, missingCount);
+            askDatabase(segment, asked);
+            boolean loaded = loadNeighbours(segment, asked);
+            missingCount -= asked;
+            System.arraycopy(missing, asked, missing, 0, missingCount);
+            if (loaded) {
+                askCache(segment);
+                batch = FIRST_BATCH;
+            } else {
+                batch = Math.min(2 * batch, ChunkIdQuery.CAPACITY);
+            }
+        }
+    }
+
+    private void collect(Segment segment) {
+        if (missing.length < segment.count()) {
+            missing = new int[segment.count()];
+        }
+        missingCount = 0;
+        for (int i = 0; i < segment.count(); i++) {
+            if (!segment.isZero(i)) {
+                missing[missingCount++] = i;
+            }
+        }
+    }
+
+    /** Takes what the cache knows out of the missing. */
+    private void askCache(Segment segment) {
+        int still = 0;
+        synchronized (cache) {
+            for (int m = 0; m < missingCount; m++) {
+                int chunk = missing[m];
+                long chunkId = cache.get(segment.fingerprints(), Segment.fingerprintOffset(chunk));
+                segment.setChunkId(chunk, chunkId);
+                if (chunkId == ChunkId.NONE) {
+                    missing[still++] = chunk;
+                }
+            }
+        }
+        missingCount = still;
+    }
+
+    /** Sets the chunk ids of the first {@code count} missing chunks as RocksDB has them. */
+    private void askDatabase(Segment segment, int count) throws IOException {
+        query.clear();
+        for (int m = 0; m < count; m++) {
+            query.add(segment.fingerprints(), Segment.fingerprintOffset(missing[m]));
+        }
+        database.read(query);
+        for (int m = 0; m < count; m++) {
+            segment.setChunkId(missing[m], query.chunkId(m));
+        }
+    }
+
+    /** Whether any container's fingerprints came into the cache. */
+    private boolean loadNeighbours(Segment segment, int count) throws IOException {
+        boolean loaded = false;
+        long loadedContainer = 0;
+        long previousContainer = 0;
+        for (int m = 0; m < count; m++) {
+            long container = ChunkId.container(segment.chunkId(missing[m]));
+            if (container != 0 && container == previousContainer && container != loadedContainer) {
+                loaded |= load(container);
+                loadedContainer = container;
+            }
+            previousContainer = container;
+        }
+        return loaded;
+    }
+
+    private boolean load(long container) throws IOException {
+        byte[] record = database.get(IndexKeys.containerFingerprints(container));
+        if (record == null) {
+            return false;
+        }
+        synchronized (cache) {
+            ContainerFingerprints.load(container, record, cache);
+        }
+        return true;
+    }
+}

@@ -1,0 +1,310 @@
+package org.opendedup.sar.index;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.common.ChunkId;
+
+/** What every exact {@link ChunkIndex} does. An implementation's test extends this and says how it is opened. */
+public abstract class ChunkIndexContract {
+    private static final int CONTAINER_SLOTS = 500;
+
+    @TempDir
+    protected Path folder;
+
+    protected ChunkIndex index;
+
+    /** Opens the index in {@link #folder}. */
+    protected abstract ChunkIndex open() throws IOException;
+
+    /** Closes the index and opens it again; one that keeps nothing returns {@link #index} as it is. */
+    protected abstract ChunkIndex reopen() throws IOException;
+
+    @BeforeEach
+    void openIndex() throws IOException {
+        index = open();
+    }
+
+    @AfterEach
+    void closeIndex() throws IOException {
+        index.close();
+        index.close();
+    }
+
+    @Test
+    void anEmptyIndexFindsNothing() throws IOException {
+        Segment segment = TestSegments.of(0, 300);
+        segment.setChunkId(5, ChunkId.of(1, 1));
+
+        index.lookup(segment);
+
+        for (int i = 0; i < 300; i++) {
+            assertEquals(ChunkId.NONE, segment.chunkId(i));
+        }
+    }
+
+    @Test
+    void freshChunksOfASegmentAreFoundAndOthersAreNot() throws IOException {
+        Segment segment = TestSegments.of(0, 100);
+        for (int i = 0; i < 100; i++) {
+            segment.setChunkId(i, ChunkId.of(7, i));
+            segment.setFresh(i, i % 2 == 0);
+        }
+        index.insert(segment);
+
+        index.lookup(segment);
+
+        for (int i = 0; i < 100; i++) {
+            assertEquals(i % 2 == 0 ? ChunkId.of(7, i) : ChunkId.NONE, segment.chunkId(i));
+        }
+    }
+
+    @Test
+    void zeroRunsAreNeitherLookedUpNorTouched() throws IOException {
+        Segment segment = new Segment(1 << 20);
+        segment.add(0, 1 << 20, true);
+        insert(0, ChunkId.of(1, 0));
+        TestSegments.setFingerprint(segment, 0, 0);
+
+        index.lookup(segment);
+
+        assertEquals(ChunkId.NONE, segment.chunkId(0));
+    }
+
+    @Test
+    void theLastInsertedCopyIsTheOneFound() throws IOException {
+        insert(3, ChunkId.of(1, 0));
+        insert(3, ChunkId.of(2, 9));
+
+        assertEquals(ChunkId.of(2, 9), find(3));
+        index = reopen();
+        assertEquals(ChunkId.of(2, 9), find(3));
+    }
+
+    @Test
+    void aFingerprintIsRemovedOnlyWhileItLeadsToThatCopy() throws IOException {
+        insert(3, ChunkId.of(1, 0));
+        insert(3, ChunkId.of(2, 9));
+
+        remove(3, ChunkId.of(1, 0));
+        assertEquals(ChunkId.of(2, 9), find(3));
+        remove(3, ChunkId.of(2, 9));
+        assertEquals(ChunkId.NONE, find(3));
+        remove(4, ChunkId.of(2, 9));
+        index = reopen();
+        assertEquals(ChunkId.NONE, find(3));
+    }
+
+    @Test
+    void aReplacedCopyIsNotFoundAgainAfterItWasRemoved() throws IOException {
+        fillContainer(1);
+        index.cover(1, new byte[10]);
+        long fingerprint = fingerprintOf(1, 250);
+        insert(fingerprint, ChunkId.of(2, 0));
+        remove(fingerprint, ChunkId.of(1, 250));
+        index = reopen();
+
+        Segment segment = TestSegments.of(fingerprintOf(1, 0), CONTAINER_SLOTS);
+        index.lookup(segment);
+
+        assertEquals(ChunkId.of(2, 0), segment.chunkId(250));
+        assertEquals(ChunkId.of(1, 251), segment.chunkId(251));
+    }
+
+    @Test
+    void aFrameTableIsKeptFromCoverToUncover() throws IOException {
+        assertNull(index.frameTable(5));
+        index.cover(5, new byte[] {1, 2, 3});
+        assertArrayEquals(new byte[] {1, 2, 3}, index.frameTable(5));
+        index.cover(5, new byte[] {4});
+        index = reopen();
+        assertArrayEquals(new byte[] {4}, index.frameTable(5));
+        index.uncover(5);
+        assertNull(index.frameTable(5));
+        index = reopen();
+        assertNull(index.frameTable(5));
+        assertEquals(List.of(), covered());
+    }
+
+    @Test
+    void coveredContainersAreVisitedInRisingOrder() throws IOException {
+        for (long container : new long[] {300, 2, 1L << 40, 1, ChunkId.MAX_CONTAINER, 255, 256}) {
+            index.cover(container, new byte[600]);
+        }
+        index.uncover(2);
+        List<Long> expected = List.of(1L, 255L, 256L, 300L, 1L << 40, ChunkId.MAX_CONTAINER);
+
+        assertEquals(expected, covered());
+        index = reopen();
+        assertEquals(expected, covered());
+    }
+
+    @Test
+    void aStreamThroughManyContainersIsFoundAfterReopening() throws IOException {
+        for (int container = 1; container <= 20; container++) {
+            fillContainer(container);
+            if (container % 5 != 0) {
+                index.cover(container, new byte[100]);
+            }
+        }
+        index.flush();
+        index = reopen();
+
+        for (int start = 0; start < 20 * CONTAINER_SLOTS; start += 400) {
+            assertStreamFound(start, 400);
+        }
+    }
+
+    @Test
+    void whatAModelWouldAnswerIsAnswered() throws IOException {
+        long seed = TestSeed.next();
+        Random random = new Random(seed);
+        Map<Long, Long> chunkIds = new HashMap<>();
+        TreeMap<Long, byte[]> frameTables = new TreeMap<>();
+        for (int step = 0; step < 3000; step++) {
+            long fingerprint = random.nextInt(800);
+            long container = 1 + random.nextInt(12);
+            long chunkId = ChunkId.of(container, random.nextInt(CONTAINER_SLOTS));
+            switch (random.nextInt(100) / 10) {
+                case 0, 1, 2, 3 -> {
+                    insert(fingerprint, chunkId);
+                    chunkIds.put(fingerprint, chunkId);
+                }
+                case 4 -> {
+                    long known = random.nextBoolean() ? chunkIds.getOrDefault(fingerprint, chunkId) : chunkId;
+                    remove(fingerprint, known);
+                    chunkIds.remove(fingerprint, known);
+                }
+                case 5 -> {
+                    byte[] frameTable = new byte[random.nextInt(50)];
+                    random.nextBytes(frameTable);
+                    index.cover(container, frameTable);
+                    frameTables.put(container, frameTable);
+                }
+                case 6 -> {
+                    index.uncover(container);
+                    frameTables.remove(container);
+                }
+                case 7 -> assertArrayEquals(frameTables.get(container), index.frameTable(container), "seed " + seed);
+                case 8 -> assertLookup(random.nextInt(800), random.nextInt(300), chunkIds, seed);
+                default -> {
+                    if (random.nextInt(10) == 0) {
+                        index = reopen();
+                        assertEquals(new ArrayList<>(frameTables.keySet()), covered(), "seed " + seed);
+                    }
+                }
+            }
+        }
+        assertLookup(0, 800, chunkIds, seed);
+    }
+
+    private void assertLookup(long first, int count, Map<Long, Long> chunkIds, long seed) throws IOException {
+        Segment segment = TestSegments.of(first, count);
+        index.lookup(segment);
+        for (int i = 0; i < count; i++) {
+            assertEquals(chunkIds.getOrDefault(first + i, ChunkId.NONE), segment.chunkId(i), "seed " + seed);
+        }
+    }
+
+    @Test
+    void lookupsDuringInsertsFindWhatWasInsertedBefore() throws Exception {
+        AtomicInteger inserted = new AtomicInteger();
+        int containers = 60;
+        ExecutorService threads = Executors.newFixedThreadPool(3);
+        try {
+            Callable<Void> reader = () -> {
+                Random random = new Random(Thread.currentThread().getId());
+                while (inserted.get() < containers) {
+                    int known = inserted.get() * CONTAINER_SLOTS;
+                    if (known >= 400) {
+                        assertStreamFound(random.nextInt(known - 399), 400);
+                    }
+                }
+                return null;
+            };
+            List<Future<Void>> readers = List.of(threads.submit(reader), threads.submit(reader));
+            for (int container = 1; container <= containers; container++) {
+                fillContainer(container);
+                index.cover(container, new byte[100]);
+                inserted.incrementAndGet();
+            }
+            for (Future<Void> done : readers) {
+                done.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void theEstimateGrowsWithTheChunks() throws IOException {
+        fillContainer(1);
+        fillContainer(2);
+        long estimate = index.estimatedChunks();
+        assertEquals(2 * CONTAINER_SLOTS, estimate, CONTAINER_SLOTS / 10.0);
+    }
+
+    /** Container {@code c}'s slot {@code s} holds fingerprint {@code (c - 1) * CONTAINER_SLOTS + s}. */
+    private static long fingerprintOf(long container, int slot) {
+        return (container - 1) * CONTAINER_SLOTS + slot;
+    }
+
+    private void fillContainer(long container) throws IOException {
+        Segment segment = TestSegments.of(fingerprintOf(container, 0), CONTAINER_SLOTS);
+        for (int slot = 0; slot < CONTAINER_SLOTS; slot++) {
+            segment.setChunkId(slot, ChunkId.of(container, slot));
+            segment.setFresh(slot, true);
+        }
+        index.insert(segment);
+    }
+
+    private void assertStreamFound(int start, int count) throws IOException {
+        Segment segment = TestSegments.of(start, count);
+        index.lookup(segment);
+        for (int i = 0; i < count; i++) {
+            int fingerprint = start + i;
+            long expected = ChunkId.of(1 + fingerprint / CONTAINER_SLOTS, fingerprint % CONTAINER_SLOTS);
+            assertEquals(expected, segment.chunkId(i), "fingerprint " + fingerprint);
+        }
+    }
+
+    private void insert(long fingerprint, long chunkId) throws IOException {
+        index.insert(TestSegments.fingerprint(fingerprint), 0, chunkId);
+    }
+
+    private void remove(long fingerprint, long chunkId) throws IOException {
+        index.remove(TestSegments.fingerprint(fingerprint), 0, chunkId);
+    }
+
+    private long find(long fingerprint) throws IOException {
+        Segment segment = TestSegments.of(fingerprint, 1);
+        index.lookup(segment);
+        return segment.chunkId(0);
+    }
+
+    private List<Long> covered() throws IOException {
+        List<Long> covered = new ArrayList<>();
+        index.forEachCovered(covered::add);
+        return covered;
+    }
+}

@@ -1,0 +1,140 @@
+package org.opendedup.sar.index.rocksdb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.ChunkIndexContract;
+import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.index.TestSegments;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+
+class RocksDbChunkIndexTest extends ChunkIndexContract {
+    @Override
+    protected ChunkIndex open() throws IOException {
+        return ChunkIndexes.openRocksDb(folder.resolve("hashdb"), ChunkIndexes.MIN_MEMORY_BYTES);
+    }
+
+    @Override
+    protected ChunkIndex reopen() throws IOException {
+        index.close();
+        return open();
+    }
+
+    @Test
+    void tooLittleMemoryIsRefusedWithTheLeastThatWillDo() {
+        Exception e = assertThrows(
+                IllegalArgumentException.class, () -> ChunkIndexes.openRocksDb(folder.resolve("other"), 1000));
+        assertTrue(e.getMessage().contains(Long.toString(ChunkIndexes.MIN_MEMORY_BYTES)), e.getMessage());
+    }
+
+    @Test
+    void aSecondOpenOfTheSameFolderIsRefused() {
+        IOException e = assertThrows(IOException.class, this::open);
+        assertTrue(e.getMessage().contains("hashdb"), e.getMessage());
+        assertFalse(e instanceof CorruptionException);
+    }
+
+    @Test
+    void useAfterClosingIsAnErrorAndNotACrash() throws IOException {
+        index.close();
+        byte[] fingerprint = TestSegments.fingerprint(1);
+        assertThrows(IOException.class, () -> index.lookup(TestSegments.of(0, 10)));
+        assertThrows(IOException.class, () -> index.insert(fingerprint, 0, ChunkId.of(1, 1)));
+        assertThrows(IOException.class, () -> index.frameTable(1));
+        assertThrows(IOException.class, () -> index.flush());
+        assertThrows(IOException.class, () -> index.forEachCovered(container -> {}));
+    }
+
+    @Test
+    void anUnknownFormatVersionIsRefused() throws Exception {
+        index.close();
+        putRaw(IndexKeys.FORMAT_VERSION, new byte[] {9});
+
+        IOException e = assertThrows(UnsupportedFormatException.class, this::open);
+
+        assertTrue(e.getMessage().contains("version 9"), e.getMessage());
+    }
+
+    @Test
+    void aDatabaseOfSomethingElseIsRefused() throws Exception {
+        index.close();
+        ChunkIndexes.destroy(folder.resolve("hashdb"));
+        putRaw(new byte[] {'x'}, new byte[1]);
+
+        assertThrows(CorruptionException.class, this::open);
+    }
+
+    @Test
+    void aDamagedDatabaseIsReportedAndCanBeDestroyedAndMadeAnew() throws IOException {
+        index.cover(1, new byte[10]);
+        index.close();
+        for (Path table : tables()) {
+            Files.write(table, new byte[] {1, 2, 3});
+        }
+
+        assertThrows(CorruptionException.class, this::open);
+
+        ChunkIndexes.destroy(folder.resolve("hashdb"));
+        index = open();
+        assertNull(index.frameTable(1));
+    }
+
+    @Test
+    void destroyingWhatIsNotThereIsNoError() throws IOException {
+        ChunkIndexes.destroy(folder.resolve("nothing"));
+        assertFalse(Files.exists(folder.resolve("nothing")));
+    }
+
+    @Test
+    void aDuplicateStreamIsFoundThroughTheContainersFingerprintRecords() throws Exception {
+        for (int slot = 0; slot < 300; slot++) {
+            index.insert(TestSegments.fingerprint(slot), 0, ChunkId.of(1, slot));
+        }
+        index.cover(1, new byte[10]);
+        index.close();
+        for (int slot = 100; slot < 300; slot++) {
+            deleteRaw(IndexKeys.fingerprint(TestSegments.fingerprint(slot), 0));
+        }
+        index = open();
+        var segment = TestSegments.of(0, 300);
+
+        index.lookup(segment);
+
+        assertEquals(ChunkId.of(1, 299), segment.chunkId(299));
+    }
+
+    private List<Path> tables() throws IOException {
+        try (Stream<Path> files = Files.list(folder.resolve("hashdb"))) {
+            return files.filter(file -> file.toString().endsWith(".sst")).toList();
+        }
+    }
+
+    private void putRaw(byte[] key, byte[] value) throws RocksDBException {
+        try (Options options = new Options().setCreateIfMissing(true);
+                RocksDB db = RocksDB.open(options, folder.resolve("hashdb").toString())) {
+            db.put(key, value);
+        }
+    }
+
+    private void deleteRaw(byte[] key) throws RocksDBException {
+        try (Options options = new Options();
+                RocksDB db = RocksDB.open(options, folder.resolve("hashdb").toString())) {
+            db.delete(key);
+        }
+    }
+}
