@@ -28,6 +28,9 @@ public interface KeyValueStore extends Closeable {
     /** Starts an empty batch. */
     Batch batch();
 
+    /** Memory it takes outside of the Java heap, in bytes, as near as it knows. */
+    long nativeBytes();
+
     /** Moves over entries in key order, as the store was when the cursor was made. */
     interface Cursor extends Closeable {
         /** Goes to the next entry; false at the end. */

@@ -10,6 +10,9 @@ import org.opendedup.sar.common.ChunkId;
  * is {@link ChunkId#NONE}.
  */
 public final class RecipePage {
+    /** A page that is one hole. */
+    public static final RecipePage EMPTY = new RecipePage(new long[0], new int[0], new int[0], new int[0]);
+
     private final long[] chunkIds;
     private final int[] chunkOffsets;
     private final int[] checks;

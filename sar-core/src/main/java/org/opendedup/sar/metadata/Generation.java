@@ -1,0 +1,79 @@
+package org.opendedup.sar.metadata;
+
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+
+/**
+ * Changes that will be committed together. Grows while it is the pending one; after {@link MetadataStore#freeze()} it
+ * does not change any more. Opaque outside of this package.
+ */
+public final class Generation {
+    /** As a value: the key is deleted. Told by identity; every true value has at least a version byte. */
+    static final byte[] DELETED = {};
+
+    /** Heap bytes of a skip list's node with its index, and of two array headers. */
+    private static final int RECORD_OVERHEAD_BYTES = 100;
+
+    private final long number;
+    private final Map<Family, ConcurrentNavigableMap<byte[], byte[]>> changes = new EnumMap<>(Family.class);
+    private final ConcurrentHashMap<Long, CountRecord> counts = new ConcurrentHashMap<>();
+    private final LongAdder bytes = new LongAdder();
+
+    Generation(long number) {
+        this.number = number;
+        for (Family family : Family.values()) {
+            changes.put(family, new ConcurrentSkipListMap<>(Arrays::compareUnsigned));
+        }
+    }
+
+    /** Rises by one with each generation. */
+    long number() {
+        return number;
+    }
+
+    boolean isEmpty() {
+        return counts.isEmpty() && changes.values().stream().allMatch(Map::isEmpty);
+    }
+
+    /** Heap bytes it takes, roughly. */
+    public long bytes() {
+        return bytes.sum();
+    }
+
+    /** The changes of one family but {@link Family#COUNT}, whose records are kept decoded. */
+    ConcurrentNavigableMap<byte[], byte[]> changes(Family family) {
+        return Objects.requireNonNull(changes.get(family));
+    }
+
+    void put(Family family, byte[] key, byte[] value) {
+        byte[] before = changes(family).put(key, value);
+        bytes.add(before == null ? RECORD_OVERHEAD_BYTES + key.length + value.length : value.length - before.length);
+    }
+
+    @Nullable
+    CountRecord counts(long container) {
+        return counts.get(container);
+    }
+
+    Map<Long, CountRecord> counts() {
+        return counts;
+    }
+
+    void putCounts(long container, CountRecord record) {
+        counts.put(container, record);
+        bytes.add(RECORD_OVERHEAD_BYTES + record.heapBytes());
+    }
+
+    /** Accounts for a count record that grew. */
+    void addBytes(int more) {
+        bytes.add(more);
+    }
+}

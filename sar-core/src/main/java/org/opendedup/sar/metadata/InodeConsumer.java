@@ -1,0 +1,9 @@
+package org.opendedup.sar.metadata;
+
+import java.io.IOException;
+
+/** Takes inodes one by one; see {@link Namespace#forEachInode}. */
+@FunctionalInterface
+public interface InodeConsumer {
+    void accept(Inode inode) throws IOException;
+}

@@ -1,0 +1,69 @@
+package org.opendedup.sar.metadata;
+
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+
+/**
+ * An inode's record: a version byte, then varints: generation, mode, links, uid, gid, device, size, parent, modification
+ * time; access, change and birth time as differences from it; the target's length, and the target's bytes. The number
+ * itself is the key.
+ */
+final class InodeFormat {
+    static final int VERSION = 1;
+    private static final int USUAL_BYTES = 64;
+
+    private InodeFormat() {}
+
+    static byte[] encode(Inode inode) {
+        return new ValueWriter(USUAL_BYTES)
+                .writeByte(VERSION)
+                .writeVarint(inode.generation())
+                .writeVarint(Integer.toUnsignedLong(inode.mode()))
+                .writeVarint(Integer.toUnsignedLong(inode.links()))
+                .writeVarint(Integer.toUnsignedLong(inode.uid()))
+                .writeVarint(Integer.toUnsignedLong(inode.gid()))
+                .writeVarint(Integer.toUnsignedLong(inode.device()))
+                .writeVarint(inode.size())
+                .writeVarint(inode.parent())
+                .writeZigzag(inode.modifiedNs())
+                .writeZigzag(inode.accessedNs() - inode.modifiedNs())
+                .writeZigzag(inode.changedNs() - inode.modifiedNs())
+                .writeZigzag(inode.createdNs() - inode.modifiedNs())
+                .writeVarint(inode.target().length)
+                .writeBytes(inode.target())
+                .toBytes();
+    }
+
+    static Inode decode(long id, byte[] value) throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = new ValueReader(value, "inode", id).expectVersion(VERSION);
+        long generation = in.readVarint();
+        int mode = in.readInt();
+        int links = in.readInt();
+        int uid = in.readInt();
+        int gid = in.readInt();
+        int device = in.readInt();
+        long size = in.readVarint(Long.MAX_VALUE);
+        long parent = in.readVarint(Long.MAX_VALUE);
+        long modified = in.readZigzag();
+        long accessed = modified + in.readZigzag();
+        long changed = modified + in.readZigzag();
+        long created = modified + in.readZigzag();
+        byte[] target = in.readBytes((int) in.readVarint(in.remaining()));
+        in.expectEnd();
+        return new Inode(
+                id,
+                generation,
+                mode,
+                links,
+                uid,
+                gid,
+                device,
+                size,
+                parent,
+                accessed,
+                modified,
+                changed,
+                created,
+                target);
+    }
+}

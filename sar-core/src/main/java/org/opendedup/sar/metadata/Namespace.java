@@ -1,0 +1,206 @@
+package org.opendedup.sar.metadata;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.metadata.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+
+/**
+ * Inodes, directory entries, extended attributes and orphans. Reads may run at any time from any thread. Changes of one
+ * inode, name or attribute must not run at once, and none may run during {@link MetadataStore#freeze()}: the caller locks.
+ *
+ * <p>A directory's entries are kept, and listed, in the order of a hash of their names. So an entry's place, its cookie,
+ * stays the same whatever happens to the entries around it.
+ */
+public final class Namespace {
+    private static final int VERSION = 1;
+
+    /** The lowest twelve bits of a mode are permissions, the four above them the type: so stored, it takes one byte. */
+    private static final int TYPE_SHIFT = 12;
+
+    private static final int NAME_OFFSET = 2 * Keys.LONG_BYTES;
+
+    private final Overlay overlay;
+    private final NameHash nameHash;
+
+    Namespace(Overlay overlay, NameHash nameHash) {
+        this.overlay = overlay;
+        this.nameHash = nameHash;
+    }
+
+    public @Nullable Inode inode(long id) throws IOException {
+        byte[] value = overlay.get(Family.INODE, Keys.of(id));
+        return value == null ? null : InodeFormat.decode(id, value);
+    }
+
+    public void put(Inode inode) {
+        overlay.put(Family.INODE, Keys.of(inode.id()), InodeFormat.encode(inode));
+    }
+
+    /** Removes the inode's record alone, not its attributes, entries or recipe. */
+    public void remove(long id) {
+        overlay.remove(Family.INODE, Keys.of(id));
+    }
+
+    /** Visits every inode in rising order of numbers; for the checker. */
+    public void forEachInode(InodeConsumer consumer) throws IOException {
+        try (Cursor cursor = overlay.scan(Family.INODE, Keys.FIRST, Keys.END)) {
+            while (cursor.next()) {
+                consumer.accept(InodeFormat.decode(Keys.longAt(cursor.key(), 0), cursor.value()));
+            }
+        }
+    }
+
+    public @Nullable Entry entry(long directory, byte[] name) throws IOException {
+        byte[] value = overlay.get(Family.ENTRY, entryKey(directory, name));
+        return value == null ? null : decodeEntry(directory, value);
+    }
+
+    /** @param type file type, as in {@code mode & S_IFMT} */
+    public void putEntry(long directory, byte[] name, long inode, int type) {
+        byte[] value = new ValueWriter(12)
+                .writeByte(VERSION)
+                .writeVarint(type >>> TYPE_SHIFT)
+                .writeVarint(inode)
+                .toBytes();
+        overlay.put(Family.ENTRY, entryKey(directory, name), value);
+    }
+
+    public void removeEntry(long directory, byte[] name) {
+        overlay.remove(Family.ENTRY, entryKey(directory, name));
+    }
+
+    public boolean isEmpty(long directory) throws IOException {
+        try (Cursor cursor = overlay.scan(Family.ENTRY, Keys.of(directory), Keys.of(directory + 1))) {
+            return !cursor.next();
+        }
+    }
+
+    /**
+     * Lists a directory in the order of its names' hashes. An entry that stays in the directory is listed however others
+     * come and go meanwhile.
+     *
+     * <p>A cookie is a hash: the listing goes on with the next greater one. Names of equal hash form a group, which a
+     * cookie can't split: so only the last of a group is given the group's hash, and the others the hash less one, which
+     * starts the group again. A listing that stops inside a group and goes on may therefore show some of it twice, but
+     * loses nothing. (With 63 bits and a secret key groups of two are not expected in any directory.)
+     *
+     * @param cookie 0 for the beginning, else one handed to the consumer before; 1 to 15 are never handed out and mean the
+     *     beginning too
+     */
+    public void list(long directory, long cookie, EntryConsumer consumer) throws IOException {
+        byte[] from = Keys.of(directory, cookie + 1);
+        try (Cursor cursor = overlay.scan(Family.ENTRY, from, Keys.of(directory + 1))) {
+            boolean more = cursor.next();
+            while (more) {
+                byte[] key = cursor.key();
+                Entry entry = decodeEntry(directory, cursor.value());
+                long hash = Keys.longAt(key, Keys.LONG_BYTES);
+                more = cursor.next();
+                boolean groupGoesOn = more && Keys.longAt(cursor.key(), Keys.LONG_BYTES) == hash;
+                byte[] name = Arrays.copyOfRange(key, NAME_OFFSET, key.length);
+                if (!consumer.accept(name, entry.inode(), entry.type(), groupGoesOn ? hash - 1 : hash)) {
+                    return;
+                }
+            }
+        }
+    }
+
+    public byte @Nullable [] attribute(long inode, byte[] name) throws IOException {
+        byte[] value = overlay.get(Family.XATTR, Keys.of(inode, name));
+        if (value == null) {
+            return null;
+        }
+        ValueReader in = new ValueReader(value, "attribute of inode", inode).expectVersion(VERSION);
+        return in.readBytes(in.remaining());
+    }
+
+    public void putAttribute(long inode, byte[] name, byte[] value) {
+        byte[] record = new ValueWriter(1 + value.length)
+                .writeByte(VERSION)
+                .writeBytes(value)
+                .toBytes();
+        overlay.put(Family.XATTR, Keys.of(inode, name), record);
+    }
+
+    public void removeAttribute(long inode, byte[] name) {
+        overlay.remove(Family.XATTR, Keys.of(inode, name));
+    }
+
+    /** The names of an inode's attributes, in byte order. */
+    public List<byte[]> attributes(long inode) throws IOException {
+        List<byte[]> names = new ArrayList<>();
+        try (Cursor cursor = overlay.scan(Family.XATTR, Keys.of(inode), Keys.of(inode + 1))) {
+            while (cursor.next()) {
+                byte[] key = cursor.key();
+                names.add(Arrays.copyOfRange(key, Keys.LONG_BYTES, key.length));
+            }
+        }
+        return names;
+    }
+
+    public void removeAttributes(long inode) throws IOException {
+        for (byte[] name : attributes(inode)) {
+            removeAttribute(inode, name);
+        }
+    }
+
+    /**
+     * Remembers that the recipe pages of an inode from {@code fromPage} on are dead, and are to be removed in the
+     * background; 0: the whole inode. Of several calls for one inode the smallest page counts. A page of that range must
+     * not be written again before {@link #removeOrphan}.
+     */
+    public void addOrphan(long inode, long fromPage) throws IOException {
+        byte[] key = Keys.of(inode);
+        byte[] before = overlay.get(Family.ORPHAN, key);
+        long first = before == null ? fromPage : Math.min(fromPage, decodeOrphan(inode, before));
+        overlay.put(
+                Family.ORPHAN,
+                key,
+                new ValueWriter(10).writeByte(VERSION).writeVarint(first).toBytes());
+    }
+
+    public void removeOrphan(long inode) {
+        overlay.remove(Family.ORPHAN, Keys.of(inode));
+    }
+
+    /** The orphans, in the order of inode numbers: at most {@value #MAX_ORPHANS} of them. */
+    public List<Orphan> orphans() throws IOException {
+        List<Orphan> orphans = new ArrayList<>();
+        try (Cursor cursor = overlay.scan(Family.ORPHAN, Keys.FIRST, Keys.END)) {
+            while (orphans.size() < MAX_ORPHANS && cursor.next()) {
+                long inode = Keys.longAt(cursor.key(), 0);
+                orphans.add(new Orphan(inode, decodeOrphan(inode, cursor.value())));
+            }
+        }
+        return orphans;
+    }
+
+    /** Keeps the list in memory small after a million files were removed; the next call gives the next ones. */
+    public static final int MAX_ORPHANS = 10_000;
+
+    private byte[] entryKey(long directory, byte[] name) {
+        return Keys.of(directory, nameHash.of(name), name);
+    }
+
+    private static Entry decodeEntry(long directory, byte[] value)
+            throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = new ValueReader(value, "entry of directory", directory).expectVersion(VERSION);
+        int type = (int) in.readVarint(15) << TYPE_SHIFT;
+        long inode = in.readVarint(Long.MAX_VALUE);
+        in.expectEnd();
+        return new Entry(inode, type);
+    }
+
+    private static long decodeOrphan(long inode, byte[] value) throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = new ValueReader(value, "orphan inode", inode).expectVersion(VERSION);
+        long fromPage = in.readVarint(Long.MAX_VALUE);
+        in.expectEnd();
+        return fromPage;
+    }
+}

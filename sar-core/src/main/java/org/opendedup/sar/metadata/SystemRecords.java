@@ -1,0 +1,92 @@
+package org.opendedup.sar.metadata;
+
+import java.util.UUID;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+
+/** The records of the SYSTEM family: their keys and formats. Each begins with a version byte. */
+final class SystemRecords {
+    static final int VERSION = 1;
+
+    static final byte[] HEADER = Keys.of("header");
+    static final byte[] NAME_HASH = Keys.of("name-hash");
+    static final byte[] NEXT_INODE = Keys.of("next-inode");
+    static final byte[] NEXT_CONTAINER = Keys.of("next-container");
+    static final byte[] TOTALS = Keys.of("totals");
+
+    private SystemRecords() {}
+
+    static byte[] encodeHeader(MetadataHeader header) {
+        return new ValueWriter(64)
+                .writeByte(VERSION)
+                .writeVarint(header.formatVersion())
+                .writeLongLittleEndian(header.volume().getMostSignificantBits())
+                .writeLongLittleEndian(header.volume().getLeastSignificantBits())
+                .writeVarint(header.pageBytes())
+                .writeZigzag(header.createdNs())
+                .toBytes();
+    }
+
+    static MetadataHeader decodeHeader(byte[] value) throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = reader(value);
+        int formatVersion = (int) in.readVarint(Integer.MAX_VALUE);
+        if (formatVersion != MetadataHeader.FORMAT_VERSION) {
+            throw new UnsupportedFormatException("metadata database", formatVersion, MetadataHeader.FORMAT_VERSION);
+        }
+        UUID volume = new UUID(in.readLongLittleEndian(), in.readLongLittleEndian());
+        int pageBytes = (int) in.readVarint(Integer.MAX_VALUE);
+        if (Integer.bitCount(pageBytes) != 1) {
+            throw in.corruption("a page size that is a power of two", Integer.toString(pageBytes));
+        }
+        long createdNs = in.readZigzag();
+        in.expectEnd();
+        return new MetadataHeader(volume, pageBytes, createdNs, formatVersion);
+    }
+
+    static byte[] encodeNameHash(long key0, long key1) {
+        return new ValueWriter(17)
+                .writeByte(VERSION)
+                .writeLongLittleEndian(key0)
+                .writeLongLittleEndian(key1)
+                .toBytes();
+    }
+
+    static NameHash decodeNameHash(byte[] value) throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = reader(value);
+        NameHash hash = NameHash.sipHash(in.readLongLittleEndian(), in.readLongLittleEndian());
+        in.expectEnd();
+        return hash;
+    }
+
+    static byte[] encodeNumber(long number) {
+        return new ValueWriter(11).writeByte(VERSION).writeVarint(number).toBytes();
+    }
+
+    static long decodeNumber(byte[] value) throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = reader(value);
+        long number = in.readVarint(Long.MAX_VALUE);
+        in.expectEnd();
+        return number;
+    }
+
+    static byte[] encodeTotals(Totals totals) {
+        return new ValueWriter(41)
+                .writeByte(VERSION)
+                .writeZigzag(totals.logicalBytes())
+                .writeZigzag(totals.files())
+                .writeZigzag(totals.uniqueBytes())
+                .writeZigzag(totals.chunks())
+                .toBytes();
+    }
+
+    static Totals decodeTotals(byte[] value) throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = reader(value);
+        Totals totals = new Totals(in.readZigzag(), in.readZigzag(), in.readZigzag(), in.readZigzag());
+        in.expectEnd();
+        return totals;
+    }
+
+    private static ValueReader reader(byte[] value) throws CorruptionException, UnsupportedFormatException {
+        return new ValueReader(value, "system record, format", VERSION).expectVersion(VERSION);
+    }
+}

@@ -1,0 +1,74 @@
+package org.opendedup.sar.metadata;
+
+import java.util.Arrays;
+
+/** Builds a record: bytes and varints (LEB128: seven bits a byte, least significant first). */
+final class ValueWriter {
+    private byte[] bytes;
+    private int length;
+
+    ValueWriter(int expectedBytes) {
+        bytes = new byte[expectedBytes];
+    }
+
+    ValueWriter writeByte(int value) {
+        reserve(1);
+        bytes[length++] = (byte) value;
+        return this;
+    }
+
+    /** A number from 0 up; a negative one takes ten bytes. */
+    ValueWriter writeVarint(long value) {
+        reserve(10);
+        long rest = value;
+        while ((rest & ~0x7fL) != 0) {
+            bytes[length++] = (byte) (rest | 0x80);
+            rest >>>= 7;
+        }
+        bytes[length++] = (byte) rest;
+        return this;
+    }
+
+    /** A number of either sign, small ones short: 0, -1, 1, -2 become 0, 1, 2, 3. */
+    ValueWriter writeZigzag(long value) {
+        return writeVarint(value << 1 ^ value >> 63);
+    }
+
+    ValueWriter writeIntLittleEndian(int value) {
+        reserve(4);
+        for (int shift = 0; shift < 32; shift += 8) {
+            bytes[length++] = (byte) (value >>> shift);
+        }
+        return this;
+    }
+
+    ValueWriter writeLongLittleEndian(long value) {
+        return writeIntLittleEndian((int) value).writeIntLittleEndian((int) (value >>> 32));
+    }
+
+    ValueWriter writeBytes(byte[] source) {
+        reserve(source.length);
+        System.arraycopy(source, 0, bytes, length, source.length);
+        length += source.length;
+        return this;
+    }
+
+    /** The bytes so far; only the first {@link #length()} count. */
+    byte[] buffer() {
+        return bytes;
+    }
+
+    int length() {
+        return length;
+    }
+
+    byte[] toBytes() {
+        return Arrays.copyOf(bytes, length);
+    }
+
+    private void reserve(int more) {
+        if (length + more > bytes.length) {
+            bytes = Arrays.copyOf(bytes, Math.max(length + more, 2 * bytes.length));
+        }
+    }
+}
