@@ -70,21 +70,19 @@ public final class IngestPipeline {
     private final BlockingQueue<Workspace> workspaces;
 
     /**
-     * @param alignment boundaries lie on multiples of this many bytes of a file; 1 for content-defined chunks
      * @param changes held shared while recipe and counts change; whoever holds it exclusively sees them agree
      * @param damaged stored copies that must not be referred to again
      * @param parallelRuns runs that can be stored at once; each takes a little over {@link #SEGMENT_BYTES} of memory
      */
     public IngestPipeline(
             Chunker chunker,
-            int alignment,
             Stores stores,
             StoredContents contents,
             Lock changes,
             LongPredicate damaged,
             int parallelRuns) {
         this.chunker = chunker;
-        this.alignment = alignment;
+        this.alignment = chunker.alignment();
         this.stores = stores;
         this.contents = contents;
         this.changes = changes;
@@ -173,7 +171,8 @@ public final class IngestPipeline {
                 fill();
                 boolean inputEnds = position + filled == inputEnd;
                 segment.clear();
-                int consumed = workspace.cutter.cut(segment, 0, filled, inputEnds && (destination.last() || !appending));
+                int consumed =
+                        workspace.cutter.cut(segment, 0, filled, inputEnds && (destination.last() || !appending));
                 int resynchronized = appending ? -1 : truncateAtOldBoundary();
                 int length = resynchronized >= 0 ? resynchronized : consumed;
                 if (segment.count() > 0) {
@@ -269,7 +268,9 @@ public final class IngestPipeline {
             RecipePage page = page(offset / pageBytes);
             int at = (int) (offset % pageBytes);
             int entry = page.entryAt(at);
-            return entry == page.count() || page.isZero(entry) || page.start(entry) == at && page.chunkOffset(entry) == 0;
+            return entry == page.count()
+                    || page.isZero(entry)
+                    || page.start(entry) == at && page.chunkOffset(entry) == 0;
         }
 
         private void storeSegment(int length) throws IOException {

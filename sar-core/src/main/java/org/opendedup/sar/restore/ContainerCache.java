@@ -9,7 +9,8 @@ import org.opendedup.sar.container.Frame;
  */
 public interface ContainerCache {
     /** The frame, or null if it is not in memory. */
-    @Nullable Frame get(long container, int frame);
+    @Nullable
+    Frame get(long container, int frame);
 
     void put(long container, int frame, Frame decoded);
 

@@ -112,7 +112,8 @@ public final class RestoreEngine {
 
     /** Copies bytes {@code from} to {@code to} of a page; {@code recent} is a frame that was just used, and so is the result. */
     private @Nullable Frame copyPage(
-            long inode, RecipePage page, int from, int to, ByteBuffer target, @Nullable Frame recent) throws IOException {
+            long inode, RecipePage page, int from, int to, ByteBuffer target, @Nullable Frame recent)
+            throws IOException {
         Frame frame = recent;
         int at = from;
         for (int entry = page.entryAt(from); entry < page.count() && at < to; entry++) {
@@ -206,7 +207,7 @@ public final class RestoreEngine {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while waiting for a disk read", e);
         } catch (ExecutionException e) {
-            throw new IOException("a disk read failed: " + e.getCause().getMessage(), e.getCause());
+            throw new IOException("a disk read failed: " + e.getMessage(), e);
         }
     }
 

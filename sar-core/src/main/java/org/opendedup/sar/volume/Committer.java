@@ -91,6 +91,11 @@ final class Committer implements Closeable {
         return changeLock.readLock();
     }
 
+    /** Held while nothing may change; for the checker. */
+    Lock exclusive() {
+        return changeLock.writeLock();
+    }
+
     /** Notes that a file got a name, by being made, linked or renamed. */
     void noteNamed(Node node) {
         named.add(node);
@@ -105,7 +110,8 @@ final class Committer implements Closeable {
         IOException cause = failure;
         if (cause != null) {
             throw new PosixException(
-                    PosixException.Reason.EROFS, "the volume is read-only since a commit failed: " + cause.getMessage());
+                    PosixException.Reason.EROFS,
+                    "the volume is read-only since a commit failed: " + cause.getMessage());
         }
         if (metadata.pendingBytes() > maxPendingBytes) {
             commit();

@@ -25,7 +25,12 @@ final class DamagedFrames {
                 && frames.size() < MAX_FRAMES
                 && frames.add(ChunkId.of(container, frame));
         if (isNew) {
-            log.error("container {}, frame {}, wanted by inode {}, is damaged: {}", container, frame, inode, cause.getMessage());
+            log.error(
+                    "container {}, frame {}, wanted by inode {}, is damaged: {}",
+                    container,
+                    frame,
+                    inode,
+                    cause.getMessage());
         } else {
             log.warn("container {}, frame {}, wanted by inode {}: {}", container, frame, inode, cause.getMessage());
         }

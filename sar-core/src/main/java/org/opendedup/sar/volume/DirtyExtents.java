@@ -96,18 +96,16 @@ final class DirtyExtents {
     void overlay(long offset, int length, ByteBuffer target) {
         long end = offset + length;
         Long first = extents.floorKey(offset);
-        for (Extent extent : extents.tailMap(first == null ? offset : first, true).values()) {
+        for (Extent extent :
+                extents.tailMap(first == null ? offset : first, true).values()) {
             if (extent.offset >= end) {
                 return;
             }
             long from = Math.max(offset, extent.offset);
             long to = Math.min(end, extent.end());
             if (from < to) {
-                target.put(
-                        target.position() + (int) (from - offset),
-                        extent.data,
-                        (int) (from - extent.offset),
-                        (int) (to - from));
+                target.put(target.position() + (int) (from - offset), extent.data, (int) (from - extent.offset), (int)
+                        (to - from));
             }
         }
     }
@@ -151,7 +149,8 @@ final class DirtyExtents {
      * Takes out the first run that is worth storing: one that ends before {@code storedBytes} (an overwrite), or that has at
      * least {@code minBytes}; of a longer one the first {@code maxBytes}, about.
      */
-    @Nullable Run takeRun(long minBytes, long maxBytes, long storedBytes) {
+    @Nullable
+    Run takeRun(long minBytes, long maxBytes, long storedBytes) {
         List<Extent> run = new ArrayList<>();
         long runBytes = 0;
         for (Extent extent : extents.values()) {
@@ -238,10 +237,8 @@ final class DirtyExtents {
                 long to = Math.min(end, extent.end());
                 if (from < to) {
                     target.put(
-                            target.position() + (int) (from - offset),
-                            extent.data,
-                            (int) (from - extent.offset),
-                            (int) (to - from));
+                            target.position() + (int) (from - offset), extent.data, (int) (from - extent.offset), (int)
+                                    (to - from));
                 }
             }
         }

@@ -68,7 +68,7 @@ final class IndexRebuilder implements Closeable {
             for (int slot = 0; slot < directory.slots(); slot++) {
                 index.insert(fingerprints, slot * Fingerprints.BYTES, ChunkId.of(container, slot));
             }
-            index.cover(container, directory.frameTable());
+            index.cover(container, directory.frameTableBytes());
             return true;
         } catch (IOException e) {
             log.error("container {} cannot be indexed; its content may be stored twice: {}", container, e.getMessage());

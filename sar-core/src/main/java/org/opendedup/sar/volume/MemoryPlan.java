@@ -37,8 +37,8 @@ public record MemoryPlan(
     /** Divides a budget. */
     public static MemoryPlan of(long budget) {
         if (budget < MIN_BUDGET_BYTES) {
-            throw new IllegalArgumentException(
-                    "a memory budget of " + budget + " bytes is too small; at least " + MIN_BUDGET_BYTES + " are needed");
+            throw new IllegalArgumentException("a memory budget of " + budget + " bytes is too small; at least "
+                    + MIN_BUDGET_BYTES + " are needed");
         }
         return new MemoryPlan(
                 budget,

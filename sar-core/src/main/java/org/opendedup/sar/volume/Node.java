@@ -36,7 +36,8 @@ final class Node {
     /** Set once the inode is being freed, so that it is freed once. */
     boolean freed;
 
-    @Nullable Contents contents;
+    @Nullable
+    Contents contents;
 
     Node(Inode inode) {
         id = inode.id();
@@ -69,7 +70,20 @@ final class Node {
     synchronized Inode toInode() {
         long kept = isRegular() ? storedBytes : size;
         return new Inode(
-                id, 1, mode, links, uid, gid, device, kept, parent, accessedNs, modifiedNs, changedNs, createdNs, target);
+                id,
+                1,
+                mode,
+                links,
+                uid,
+                gid,
+                device,
+                kept,
+                parent,
+                accessedNs,
+                modifiedNs,
+                changedNs,
+                createdNs,
+                target);
     }
 
     synchronized Attributes attributes() {
@@ -142,7 +156,8 @@ final class Node {
         /** Times that accepted bytes could not be stored; an open file compares it with what it saw when it was opened. */
         int failures;
 
-        @Nullable Throwable lastFailure;
+        @Nullable
+        Throwable lastFailure;
 
         Contents(DirtyBudget budget) {
             dirty = new DirtyExtents(budget);

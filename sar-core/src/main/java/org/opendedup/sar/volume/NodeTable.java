@@ -36,7 +36,8 @@ final class NodeTable {
         return node;
     }
 
-    @Nullable Node pinIfPresent(long id) throws IOException {
+    @Nullable
+    Node pinIfPresent(long id) throws IOException {
         try {
             Node pinned = nodes.compute(id, (key, present) -> {
                 Node node = present == null ? load(key) : present;
@@ -54,7 +55,8 @@ final class NodeTable {
     private @Nullable Node load(long id) {
         try {
             Inode inode = metadata.namespace().inode(id);
-            return inode == null ? null : new Node(inode);
+            // Without names it is being freed, and nobody can come to it any more.
+            return inode == null || inode.links() == 0 ? null : new Node(inode);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -161,10 +163,5 @@ final class NodeTable {
             }
         }
         return bytes;
-    }
-
-    /** Every node in the table, as of some moment meanwhile. */
-    Iterable<Node> all() {
-        return nodes.values();
     }
 }

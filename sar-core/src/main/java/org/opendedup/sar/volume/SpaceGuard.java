@@ -38,7 +38,8 @@ final class SpaceGuard {
      */
     void admit(long bytes, long logicalBytes, long underWayBytes) throws IOException {
         if (logicalBytes + bytes > logicalLimitBytes) {
-            throw new NoSpaceException("the volume is full: " + logicalBytes + " of " + logicalLimitBytes + " bytes are used");
+            throw new NoSpaceException(
+                    "the volume is full: " + logicalBytes + " of " + logicalLimitBytes + " bytes are used");
         }
         synchronized (this) {
             long now = System.nanoTime();

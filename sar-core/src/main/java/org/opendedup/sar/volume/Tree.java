@@ -1,5 +1,7 @@
 package org.opendedup.sar.volume;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.time.InstantSource;
 import java.util.Arrays;
@@ -40,7 +42,7 @@ final class Tree {
     }
 
     private static PosixException refuse(Reason reason, byte[] name) {
-        return new PosixException(reason, new String(name, java.nio.charset.StandardCharsets.UTF_8));
+        return new PosixException(reason, new String(name, UTF_8));
     }
 
     private static void checkName(byte[] name) throws PosixException {
@@ -112,7 +114,7 @@ final class Tree {
                 node.changedNs = nowNs;
                 orphaned = node.links == 0;
             }
-            if (orphaned) {
+            if (orphaned && moreLinks < 0) {
                 namespace.addOrphan(node.id, 0);
             }
             nodes.markDirty(node);
@@ -126,6 +128,20 @@ final class Tree {
                 nodes.unpin(pinned[i]);
             }
         }
+    }
+
+    /** Changes something about an inode that is not a name: its extended attributes. */
+    void change(Node node, Work work) throws IOException {
+        try (Change change = new Change()) {
+            work.run();
+            change.relink(node, 0);
+        }
+    }
+
+    /** A change of metadata. */
+    @FunctionalInterface
+    interface Work {
+        void run() throws IOException;
     }
 
     Attributes lookup(long directory, byte[] name) throws IOException {
@@ -320,7 +336,10 @@ final class Tree {
             throw refuse(Reason.EEXIST, newName);
         }
         if (node.isDirectory() && isWithin(to, node)
-                || replaced != null && mode == Volume.RenameMode.EXCHANGE && replaced.isDirectory() && isWithin(from, replaced)) {
+                || replaced != null
+                        && mode == Volume.RenameMode.EXCHANGE
+                        && replaced.isDirectory()
+                        && isWithin(from, replaced)) {
             throw refuse(Reason.EINVAL, newName);
         }
         if (replaced != null && mode == Volume.RenameMode.REPLACE && replaced != node) {
@@ -382,8 +401,8 @@ final class Tree {
         committer.noteNamed(node);
     }
 
-    private void exchange(
-            Change change, Node from, byte[] name, Node to, byte[] newName, Node node, Node other) throws IOException {
+    private void exchange(Change change, Node from, byte[] name, Node to, byte[] newName, Node node, Node other)
+            throws IOException {
         namespace.putEntry(from.id, name, other.id, other.type);
         namespace.putEntry(to.id, newName, node.id, node.type);
         int subdirectories = from == to ? 0 : (node.isDirectory() ? 1 : 0) - (other.isDirectory() ? 1 : 0);

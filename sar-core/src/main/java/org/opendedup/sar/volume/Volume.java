@@ -3,81 +3,285 @@ package org.opendedup.sar.volume;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.InstantSource;
 import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.MetadataHeader;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.Totals;
 
 /**
  * A deduplicating volume. Speaks inode numbers and open files, as the kernel does. Every call may fail with {@link
- * org.opendedup.sar.common.PosixException} (refused, with a POSIX reason), {@link
- * org.opendedup.sar.common.NoSpaceException} or another IOException (an I/O error). Safe for use by many threads.
+ * PosixException} (refused, with a POSIX reason), {@link org.opendedup.sar.common.NoSpaceException} or another IOException
+ * (an I/O error). Safe for use by many threads.
  *
  * <p><b>References.</b> A call that hands out a new reference to an inode (lookup, the make calls, link, a listing with
  * attributes) retains it: the inode stays usable, also when its last name goes, until {@link #forget} has been called as
  * often. An open file retains its inode too.
+ *
+ * <p><b>Inside.</b> {@link Tree} has the names, {@link FileWriter} the bytes on their way in, {@link
+ * org.opendedup.sar.restore.RestoreEngine} the bytes on their way out, {@link Committer} makes changes durable, {@link
+ * Reaper} frees what no name leads to. Locks are taken in this order: a file's {@code storing} lock, the lock of the names,
+ * the change lock, a node's monitor.
  */
 public final class Volume implements Closeable {
-    private Volume() {}
+    private static final int MAX_TARGET_BYTES = 4095;
+    private static final int MAX_ATTRIBUTE_BYTES = 64 << 10;
+    /** No file is longer; offsets stay far from overflowing. */
+    private static final long MAX_FILE_BYTES = 1L << 60;
+
+    private final VolumeConfig config;
+    private final VolumeParts parts;
+    private final InstantSource clock;
+    private final MetadataStore metadata;
+    private final NodeTable nodes;
+    private final Tree tree;
+    private final FileWriter writer;
+    private final Committer committer;
+    private boolean closed;
+
+    private Volume(VolumeConfig config, VolumeParts parts, InstantSource clock) {
+        this.config = config;
+        this.parts = parts;
+        this.clock = clock;
+        metadata = parts.metadata();
+        nodes = parts.nodes();
+        tree = parts.tree();
+        writer = parts.writer();
+        committer = parts.committer();
+    }
 
     /** Makes a new, empty volume: folders, databases, root directory. Every location must be empty or not exist. */
     public static void create(VolumeConfig config) throws IOException {
-        throw new UnsupportedOperationException();
+        VolumeLocations.create(config.locations());
+        try (KeyValueStore database = VolumeLocations.createMetadata(config)) {
+            create(config, database, InstantSource.system());
+        }
     }
 
-    /** Opens a volume, recovering what a crash left. */
+    /** Makes a new, empty volume's metadata in an empty database. */
+    public static void create(VolumeConfig config, KeyValueStore database, InstantSource clock) throws IOException {
+        long now = TimeStamps.now(clock);
+        MetadataHeader header =
+                new MetadataHeader(UUID.randomUUID(), config.pageBytes(), now, MetadataHeader.FORMAT_VERSION);
+        MetadataStore metadata = MetadataStore.format(database, header);
+        metadata.namespace()
+                .put(new Inode(
+                        Inode.ROOT,
+                        1,
+                        Modes.DIRECTORY | config.rootMode(),
+                        2,
+                        config.rootUid(),
+                        config.rootGid(),
+                        0,
+                        0,
+                        Inode.ROOT,
+                        now,
+                        now,
+                        now,
+                        now,
+                        new byte[0]));
+        metadata.addToTotals(0, 1, 0, 0);
+        metadata.commit(metadata.freeze());
+    }
+
+    /** Opens a volume at its locations, recovering what a crash left. */
     public static Volume open(VolumeConfig config) throws IOException {
-        throw new UnsupportedOperationException();
+        return open(config, VolumeLocations.open(config));
+    }
+
+    /** Opens a volume on stores of the caller's; closing the volume closes them. */
+    public static Volume open(VolumeConfig config, VolumeStores stores) throws IOException {
+        return new Volume(config, VolumeParts.open(config, stores), stores.clock());
     }
 
     public VolumeConfig config() {
-        throw new UnsupportedOperationException();
+        return config;
+    }
+
+    /** The parts of this volume; for the checker. */
+    VolumeParts parts() {
+        return parts;
     }
 
     /** Finds a name in a directory; retains what it finds. ENOENT, ENOTDIR. */
     public Attributes lookup(long directory, byte[] name) throws IOException {
-        throw new UnsupportedOperationException();
+        return tree.lookup(directory, name);
     }
 
     /** Gives back {@code references} references to an inode. Never fails. */
     public void forget(long inode, long references) {
-        throw new UnsupportedOperationException();
+        nodes.unpin(inode, references);
     }
 
     public Attributes attributes(long inode) throws IOException {
-        throw new UnsupportedOperationException();
+        Node node = nodes.pin(inode);
+        try {
+            return node.attributes();
+        } finally {
+            nodes.unpin(node);
+        }
     }
 
+    /** Changes attributes. EISDIR, EINVAL for a length of what is not a regular file. */
     public Attributes change(long inode, AttributeChange change) throws IOException {
-        throw new UnsupportedOperationException();
+        committer.checkWritable();
+        Node node = nodes.pin(inode);
+        try {
+            long now = TimeStamps.now(clock);
+            Long size = change.size();
+            if (size != null) {
+                resize(node, size, now);
+            }
+            Lock changes = committer.changes();
+            changes.lock();
+            try {
+                synchronized (node) {
+                    apply(node, change, now);
+                }
+                nodes.markDirty(node);
+            } finally {
+                changes.unlock();
+            }
+            return node.attributes();
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+
+    private static void apply(Node node, AttributeChange change, long now) {
+        if (change.mode() != null) {
+            node.mode = node.type | change.mode() & Modes.PERMISSIONS;
+        }
+        node.uid = change.uid() == null ? node.uid : change.uid();
+        node.gid = change.gid() == null ? node.gid : change.gid();
+        node.accessedNs = change.accessedNs() == null ? node.accessedNs : change.accessedNs();
+        node.modifiedNs = change.modifiedNs() == null ? node.modifiedNs : change.modifiedNs();
+        node.changedNs = change.changedNs() == null ? now : change.changedNs();
+    }
+
+    private void resize(Node node, long size, long now) throws IOException {
+        if (!node.isRegular()) {
+            throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + node.id);
+        }
+        checkRange(0, size);
+        Node.Contents contents = node.use(parts.dirtyBudget());
+        try {
+            contents.storing.lock();
+            try {
+                if (size < sizeOf(node)) {
+                    cut(node, contents, size, now);
+                } else {
+                    extend(node, size, now);
+                }
+            } finally {
+                contents.storing.unlock();
+            }
+        } finally {
+            node.leave();
+        }
+    }
+
+    private static long sizeOf(Node node) {
+        synchronized (node) {
+            return node.size;
+        }
+    }
+
+    private void extend(Node node, long size, long now) throws IOException {
+        long more = size - sizeOf(node);
+        if (more > 0 && size > config.capacityBytes()) {
+            throw new PosixException(Reason.EFBIG, "the volume's capacity is " + config.capacityBytes() + " bytes");
+        }
+        committer.changes().lock();
+        try {
+            synchronized (node) {
+                node.size = Math.max(node.size, size);
+                node.storedBytes = Math.max(node.storedBytes, size);
+                node.modifiedNs = now;
+            }
+            nodes.markDirty(node);
+        } finally {
+            committer.changes().unlock();
+        }
+    }
+
+    /** Cuts a file off: the page that holds the new end at once, what lies behind in bounded batches. */
+    private void cut(Node node, Node.Contents contents, long size, long now) throws IOException {
+        int pageBytes = metadata.header().pageBytes();
+        long firstDead = (size + pageBytes - 1) / pageBytes;
+        boolean hasTail;
+        committer.changes().lock();
+        try {
+            synchronized (node) {
+                contents.dirty.truncate(size);
+                contents.cleanCut = -1;
+                hasTail = node.storedBytes > firstDead * pageBytes;
+                node.size = size;
+                node.storedBytes = Math.min(node.storedBytes, size);
+                node.modifiedNs = now;
+            }
+            parts.recipes().truncatePage(node.id, size);
+            if (hasTail) {
+                metadata.namespace().addOrphan(node.id, firstDead);
+            }
+            nodes.markDirty(node);
+        } finally {
+            committer.changes().unlock();
+        }
+        if (hasTail) {
+            parts.reaper().cut(node.id, firstDead);
+        }
     }
 
     /** Makes a regular file, fifo, socket or device node; {@code mode} holds type and permissions. Retains it. EEXIST. */
     public Attributes makeNode(long directory, byte[] name, int mode, int device, Owner owner) throws IOException {
-        throw new UnsupportedOperationException();
+        return tree.make(directory, name, mode, device, new byte[0], owner);
     }
 
     public Attributes makeDirectory(long directory, byte[] name, int mode, Owner owner) throws IOException {
-        throw new UnsupportedOperationException();
+        return tree.make(directory, name, Modes.DIRECTORY | mode & Modes.PERMISSIONS, 0, new byte[0], owner);
     }
 
     public Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner owner) throws IOException {
-        throw new UnsupportedOperationException();
+        if (target.length == 0 || target.length > MAX_TARGET_BYTES) {
+            throw new PosixException(
+                    target.length == 0 ? Reason.ENOENT : Reason.ENAMETOOLONG, "target of " + target.length + " bytes");
+        }
+        return tree.make(directory, name, Modes.SYMBOLIC_LINK | 0777, 0, target, owner);
     }
 
+    /** EINVAL if it is no symbolic link. */
     public byte[] readSymbolicLink(long inode) throws IOException {
-        throw new UnsupportedOperationException();
+        Node node = nodes.pin(inode);
+        try {
+            if (node.type != Modes.SYMBOLIC_LINK) {
+                throw new PosixException(Reason.EINVAL, "inode " + inode + " is no symbolic link");
+            }
+            return node.target.clone();
+        } finally {
+            nodes.unpin(node);
+        }
     }
 
     /** Gives a file that is not a directory another name; retains it. EEXIST, EMLINK, EPERM. */
     public Attributes link(long inode, long directory, byte[] name) throws IOException {
-        throw new UnsupportedOperationException();
+        return tree.link(inode, directory, name);
     }
 
     public void unlink(long directory, byte[] name) throws IOException {
-        throw new UnsupportedOperationException();
+        tree.unlink(directory, name);
     }
 
     public void removeDirectory(long directory, byte[] name) throws IOException {
-        throw new UnsupportedOperationException();
+        tree.removeDirectory(directory, name);
     }
 
     /** How {@link #rename} treats an existing target. */
@@ -90,7 +294,7 @@ public final class Volume implements Closeable {
     /** Renames atomically. ENOENT, EEXIST, ENOTEMPTY, EISDIR, ENOTDIR, EINVAL (a directory into itself). */
     public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
             throws IOException {
-        throw new UnsupportedOperationException();
+        tree.rename(directory, name, newDirectory, newName, mode);
     }
 
     /**
@@ -101,12 +305,22 @@ public final class Volume implements Closeable {
      *     .} and {@code ..})
      */
     public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
-        throw new UnsupportedOperationException();
+        tree.list(directory, cookie, withAttributes, visitor);
     }
 
     /** Opens a regular file. EISDIR. */
     public OpenFile open(long inode, boolean writable) throws IOException {
-        throw new UnsupportedOperationException();
+        Node node = nodes.pin(inode);
+        if (!node.isRegular()) {
+            nodes.unpin(node);
+            throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
+        }
+        Node.Contents contents = node.use(parts.dirtyBudget());
+        int failures;
+        synchronized (node) {
+            failures = contents.failures;
+        }
+        return new OpenFile(node, writable, failures, parts.restore().stream(inode));
     }
 
     /**
@@ -115,37 +329,111 @@ public final class Volume implements Closeable {
      * @return bytes read; fewer than asked for only at the end of the file
      */
     public int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
-        throw new UnsupportedOperationException();
+        Node node = file.node();
+        int start = target.position();
+        long size = sizeOf(node);
+        int length = (int) Math.max(0, Math.min(target.remaining(), size - offset));
+        if (length == 0) {
+            return 0;
+        }
+        file.reader().note(offset, length, size);
+        while (!tryRead(node, offset, length, target)) {
+            target.position(start);
+        }
+        parts.readBytes().add(length);
+        return length;
+    }
+
+    /**
+     * Reads the recipe's bytes and lays over them what is newer. Bytes that move from memory to the recipe meanwhile could be
+     * missed by both looks: then the read is to be tried again.
+     */
+    private boolean tryRead(Node node, long offset, int length, ByteBuffer target) throws IOException {
+        int start = target.position();
+        long completions;
+        boolean covered;
+        synchronized (node) {
+            Node.Contents contents = node.contents();
+            if (!contents.intersects(offset, length)) {
+                completions = -1;
+                covered = false;
+            } else {
+                completions = contents.completions;
+                covered = contents.covers(offset, length);
+            }
+        }
+        if (!covered) {
+            parts.restore().read(node.id, offset, length, target);
+        }
+        if (completions < 0) {
+            return true;
+        }
+        synchronized (node) {
+            Node.Contents contents = node.contents();
+            target.position(start);
+            contents.overlay(offset, length, target);
+            target.position(start + length);
+            return contents.completions == completions;
+        }
     }
 
     /** Writes all of {@code source}'s remaining bytes; they may be durable only after {@link #sync(OpenFile, boolean)}. */
     public void write(OpenFile file, long offset, ByteBuffer source) throws IOException {
-        throw new UnsupportedOperationException();
+        if (!file.isWritable()) {
+            throw new PosixException(Reason.EBADF, "inode " + file.inode() + " was opened for reading");
+        }
+        int length = source.remaining();
+        checkRange(offset, length);
+        committer.checkWritable();
+        writer.checkNotFailed(file.node(), file);
+        parts.space().admit(length, logicalBytes(), parts.underWayBytes());
+        writer.write(file.node(), offset, source, TimeStamps.now(clock));
+        parts.writtenBytes().add(length);
+    }
+
+    private static void checkRange(long offset, long length) throws PosixException {
+        if (offset < 0 || length < 0) {
+            throw new PosixException(Reason.EINVAL, "offset " + offset + ", length " + length);
+        }
+        if (offset > MAX_FILE_BYTES - length) {
+            throw new PosixException(Reason.EFBIG, "a file has at most " + MAX_FILE_BYTES + " bytes");
+        }
+    }
+
+    private long logicalBytes() {
+        return metadata.totals().logicalBytes();
     }
 
     /** Reports a write that failed after it was accepted; called at each close(2). Not a sync. */
     public void flush(OpenFile file) throws IOException {
-        throw new UnsupportedOperationException();
+        writer.checkNotFailed(file.node(), file);
     }
 
     /** fsync, or with {@code dataOnly} fdatasync: returns when all that was written to the file is durable. */
     public void sync(OpenFile file, boolean dataOnly) throws IOException {
-        throw new UnsupportedOperationException();
+        writer.checkNotFailed(file.node(), file);
+        writer.storeAll(file.node());
+        committer.commit();
+        writer.checkNotFailed(file.node(), file);
     }
 
     /** Makes every change made so far durable (fsync of a directory, syncfs). */
     public void sync() throws IOException {
-        throw new UnsupportedOperationException();
+        writer.storeEverything();
+        committer.commit();
     }
 
     /** Ends one opening. Idempotent; never fails (errors are told by {@link #flush}). */
     public void close(OpenFile file) {
-        throw new UnsupportedOperationException();
+        if (file.markClosed()) {
+            file.node().leave();
+            nodes.unpin(file.node());
+        }
     }
 
     /** The value of an extended attribute, or null. */
     public byte @Nullable [] extendedAttribute(long inode, byte[] name) throws IOException {
-        throw new UnsupportedOperationException();
+        return metadata.namespace().attribute(inode, name);
     }
 
     /** How {@link #setExtendedAttribute} treats an existing value. */
@@ -157,29 +445,79 @@ public final class Volume implements Closeable {
 
     /** EEXIST, ENODATA, E2BIG. */
     public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
-        throw new UnsupportedOperationException();
+        if (value.length > MAX_ATTRIBUTE_BYTES || name.length > Tree.MAX_NAME_BYTES) {
+            throw new PosixException(name.length > Tree.MAX_NAME_BYTES ? Reason.ERANGE : Reason.E2BIG, "attribute");
+        }
+        changeAttributes(inode, () -> {
+            boolean exists = metadata.namespace().attribute(inode, name) != null;
+            if (exists && mode == SetMode.CREATE || !exists && mode == SetMode.REPLACE) {
+                throw new PosixException(exists ? Reason.EEXIST : Reason.ENODATA, "attribute");
+            }
+            metadata.namespace().putAttribute(inode, name, value);
+        });
     }
 
     /** ENODATA. */
     public void removeExtendedAttribute(long inode, byte[] name) throws IOException {
-        throw new UnsupportedOperationException();
+        changeAttributes(inode, () -> {
+            if (metadata.namespace().attribute(inode, name) == null) {
+                throw new PosixException(Reason.ENODATA, "attribute");
+            }
+            metadata.namespace().removeAttribute(inode, name);
+        });
+    }
+
+    private void changeAttributes(long inode, Tree.Work work) throws IOException {
+        committer.checkWritable();
+        Node node = nodes.pin(inode);
+        try {
+            tree.change(node, work);
+        } finally {
+            nodes.unpin(node);
+        }
     }
 
     public List<byte[]> extendedAttributes(long inode) throws IOException {
-        throw new UnsupportedOperationException();
+        return metadata.namespace().attributes(inode);
     }
 
     public SpaceUse space() throws IOException {
-        throw new UnsupportedOperationException();
+        long logical = logicalBytes() + nodes.unencodedBytes();
+        return new SpaceUse(
+                config.capacityBytes(),
+                parts.space().freeBytes(logical),
+                metadata.totals().files());
     }
 
     public VolumeStatistics statistics() throws IOException {
-        throw new UnsupportedOperationException();
+        Totals totals = metadata.totals();
+        ContainerStore containers = parts.containers();
+        return new VolumeStatistics(
+                totals.logicalBytes() + nodes.unencodedBytes(),
+                totals.uniqueBytes(),
+                containers.storedBytes(),
+                totals.chunks(),
+                containers.containers(),
+                totals.files(),
+                parts.readBytes().sum(),
+                parts.writtenBytes().sum(),
+                parts.ingest().statistics().duplicateBytes(),
+                parts.ingest().statistics().zeroBytes(),
+                containers.readStatistics().diskReads(),
+                containers.readStatistics().diskReadBytes(),
+                parts.restore().cacheHits(),
+                parts.restore().cacheMisses(),
+                parts.dirtyBudget().usedBytes(),
+                committer.commits(),
+                config.memoryBudgetBytes());
     }
 
-    /** Flushes, commits and closes everything. Idempotent. */
+    /** Stores, commits and closes everything. Idempotent. */
     @Override
-    public void close() throws IOException {
-        throw new UnsupportedOperationException();
+    public synchronized void close() throws IOException {
+        if (!closed) {
+            closed = true;
+            parts.close();
+        }
     }
 }

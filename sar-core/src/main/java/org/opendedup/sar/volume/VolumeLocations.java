@@ -1,0 +1,88 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A volume's stores at its configured places on disk. */
+final class VolumeLocations {
+    private static final Logger log = LoggerFactory.getLogger(VolumeLocations.class);
+
+    private VolumeLocations() {}
+
+    /** Makes the folders of a new volume; none may hold anything yet. */
+    static void create(VolumeConfig.Locations locations) throws IOException {
+        List<Path> folders = List.of(locations.data(), locations.metadata(), locations.hashDb());
+        for (Path folder : folders) {
+            checkEmpty(folder);
+        }
+        for (Path folder : folders) {
+            Files.createDirectories(folder);
+        }
+    }
+
+    private static void checkEmpty(Path folder) throws IOException {
+        if (!Files.exists(folder)) {
+            return;
+        }
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+            if (entries.iterator().hasNext()) {
+                throw new FileAlreadyExistsException(
+                        folder.toString(), null, "the folder is not empty; a new volume needs an empty place");
+            }
+        }
+    }
+
+    static KeyValueStore createMetadata(VolumeConfig config) throws IOException {
+        return KeyValueStores.openRocksDb(config.locations().metadata(), MemoryPlan.MIN_BUDGET_BYTES / 8, true);
+    }
+
+    static VolumeStores open(VolumeConfig config) throws IOException {
+        VolumeConfig.Locations locations = config.locations();
+        MemoryPlan plan = MemoryPlan.of(config.memoryBudgetBytes());
+        // What is missing is never made anew here: an unplugged disk must not become an empty volume.
+        for (Path folder : List.of(locations.data(), locations.metadata())) {
+            if (!Files.isDirectory(folder)) {
+                throw new NoSuchFileException(
+                        folder.toString(), null, "the volume's data is not here; is a disk not mounted?");
+            }
+        }
+        FileDirectory containers = FileDirectory.open(locations.data());
+        KeyValueStore metadata = KeyValueStores.openRocksDb(locations.metadata(), plan.metadataNative(), false);
+        try {
+            return new VolumeStores(containers, metadata, openIndex(locations.hashDb(), plan), InstantSource.system());
+        } catch (IOException | RuntimeException e) {
+            metadata.close();
+            throw e;
+        }
+    }
+
+    /** The index can always be made again from the containers, so a missing or damaged one is. */
+    private static ChunkIndex openIndex(Path folder, MemoryPlan plan) throws IOException {
+        long memory = plan.indexNative() + plan.indexHeap();
+        if (!Files.isDirectory(folder)) {
+            log.warn("the fingerprint index at {} is missing; it is made again from the containers", folder);
+            Files.createDirectories(folder);
+        }
+        try {
+            return ChunkIndexes.openRocksDb(folder, memory);
+        } catch (CorruptionException e) {
+            log.warn("the fingerprint index is damaged and is made again from the containers: {}", e.getMessage());
+            ChunkIndexes.destroy(folder);
+            return ChunkIndexes.openRocksDb(folder, memory);
+        }
+    }
+}

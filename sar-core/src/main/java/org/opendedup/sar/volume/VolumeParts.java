@@ -1,0 +1,240 @@
+package org.opendedup.sar.volume;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.opendedup.sar.chunk.Chunker;
+import org.opendedup.sar.chunk.Chunkers;
+import org.opendedup.sar.chunk.Fingerprinter;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.container.ContainerOptions;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.ingest.IngestPipeline;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.restore.ContainerCaches;
+import org.opendedup.sar.restore.RestoreEngine;
+
+/**
+ * The parts of an open volume, put together: who is given whom, how many threads, how much memory. The one place that knows
+ * all of them.
+ */
+final class VolumeParts implements Closeable {
+    /** Containers of about four MiB: long enough for a disk to stream, short enough to be rewritten at once. */
+    private static final int CONTAINER_BYTES = 4 << 20;
+    /** Keeps a container's count record within some tens of KB, whatever its chunks shrink to. */
+    private static final int MAX_CHUNKS_PER_CONTAINER = 16_384;
+    /** Streams that write at once keep their chunks together; more share. */
+    private static final int MAX_OPEN_CONTAINERS = 8;
+    /** How long opening waits for the index to be brought up to date. */
+    private static final long INDEX_WAIT_MS = 5_000;
+    /** Tasks of reading ahead that may wait; more readers than that go without. */
+    private static final int MAX_WAITING_PREFETCHES = 64;
+
+    private static final int PREFETCHERS = 2;
+
+    private final MetadataStore metadata;
+    private final ContainerStore containers;
+    private final ChunkIndex index;
+    private final NodeTable nodes;
+    private final FileWriter writer;
+    private final Committer committer;
+    private final Tree tree;
+    private final Reaper reaper;
+    private final Recipes recipes;
+    private final IngestPipeline ingest;
+    private final RestoreEngine restore;
+    private final SpaceGuard space;
+    private final DirtyBudget dirtyBudget;
+    private final MemoryPlan plan;
+    private final IndexRebuilder rebuilder;
+    private final ExecutorService workers;
+    private final ExecutorService storers;
+    private final ExecutorService prefetchers;
+    private final LongAdder readBytes = new LongAdder();
+    private final LongAdder writtenBytes = new LongAdder();
+
+    private VolumeParts(VolumeConfig config, VolumeStores stores, MetadataStore metadata) throws IOException {
+        String name = config.name();
+        int threads = config.writeThreads();
+        this.metadata = metadata;
+        plan = MemoryPlan.of(config.memoryBudgetBytes());
+        index = stores.index();
+        workers = Executors.newFixedThreadPool(threads, Threads.named(name + "-worker"));
+        storers = Executors.newFixedThreadPool(threads, Threads.named(name + "-store"));
+        prefetchers = new ThreadPoolExecutor(
+                PREFETCHERS,
+                PREFETCHERS,
+                1,
+                TimeUnit.MINUTES,
+                new ArrayBlockingQueue<>(MAX_WAITING_PREFETCHES),
+                Threads.named(name + "-prefetch"));
+        containers = ContainerStore.open(
+                stores.containers(),
+                new ContainerOptions(
+                        config.compression(),
+                        CONTAINER_BYTES,
+                        MAX_CHUNKS_PER_CONTAINER,
+                        MAX_OPEN_CONTAINERS,
+                        plan.framesInFlight()),
+                metadata::nextContainer,
+                index::frameTable,
+                index::cover,
+                workers,
+                plan.frameTables());
+        DamagedFrames damaged = new DamagedFrames();
+        restore = new RestoreEngine(
+                metadata.recipes(),
+                config.pageBytes(),
+                containers,
+                ContainerCaches.lru(plan.restoreCache()),
+                prefetchers,
+                Math.min(16L << 20, plan.restoreCache() / 8),
+                false,
+                damaged::report);
+        recipes = new Recipes(metadata, restore);
+        dirtyBudget = new DirtyBudget(plan.dirty());
+        space = new SpaceGuard(stores.containers(), config);
+        Chunker chunker = Chunkers.of(config.chunking());
+        ReentrantReadWriteLock changeLock = new ReentrantReadWriteLock();
+        ingest = new IngestPipeline(
+                chunker,
+                new IngestPipeline.Stores(new Fingerprinter(workers, threads - 1), index, containers, metadata),
+                recipes::read,
+                changeLock.readLock(),
+                chunk -> damaged.contains(chunk, containers),
+                threads + 1);
+        nodes = new NodeTable(metadata, this::free);
+        writer = new FileWriter(ingest, nodes, dirtyBudget, storers);
+        committer = new Committer(metadata, containers, nodes, writer, changeLock, plan.pendingMetadata() / 2, name);
+        tree = new Tree(metadata, nodes, writer, committer, stores.clock());
+        reaper = new Reaper(metadata, committer, name);
+        rebuilder = new IndexRebuilder(containers, index, name);
+    }
+
+    static VolumeParts open(VolumeConfig config, VolumeStores stores) throws IOException {
+        MemoryPlan plan = MemoryPlan.of(config.memoryBudgetBytes());
+        MetadataStore metadata = MetadataStore.open(stores.metadata(), plan.metadataCache());
+        if (metadata.header().pageBytes() != config.pageBytes()) {
+            throw new PosixException(
+                    PosixException.Reason.EINVAL,
+                    "the volume was made with an io-chunk-size of "
+                            + metadata.header().pageBytes() + " bytes, not " + config.pageBytes());
+        }
+        VolumeParts parts = new VolumeParts(config, stores, metadata);
+        parts.reaper.resume();
+        parts.rebuilder.start(INDEX_WAIT_MS);
+        parts.committer.start();
+        return parts;
+    }
+
+    private void free(Node node) {
+        Node.Contents contents;
+        synchronized (node) {
+            contents = node.contents;
+        }
+        if (contents != null) {
+            writer.discard(node, contents);
+        }
+        reaper.free(node, nodes);
+    }
+
+    MetadataStore metadata() {
+        return metadata;
+    }
+
+    ContainerStore containers() {
+        return containers;
+    }
+
+    NodeTable nodes() {
+        return nodes;
+    }
+
+    FileWriter writer() {
+        return writer;
+    }
+
+    Committer committer() {
+        return committer;
+    }
+
+    Tree tree() {
+        return tree;
+    }
+
+    Reaper reaper() {
+        return reaper;
+    }
+
+    Recipes recipes() {
+        return recipes;
+    }
+
+    IngestPipeline ingest() {
+        return ingest;
+    }
+
+    RestoreEngine restore() {
+        return restore;
+    }
+
+    SpaceGuard space() {
+        return space;
+    }
+
+    DirtyBudget dirtyBudget() {
+        return dirtyBudget;
+    }
+
+    LongAdder readBytes() {
+        return readBytes;
+    }
+
+    LongAdder writtenBytes() {
+        return writtenBytes;
+    }
+
+    /** Bytes accepted and not in a container file yet, at most. */
+    long underWayBytes() {
+        return dirtyBudget.usedBytes() + plan.framesInFlight();
+    }
+
+    /** Stores, commits and closes all parts, the users of each before it; goes on past a failure and throws it at the end. */
+    @Override
+    public void close() throws IOException {
+        Closing closing = new Closing();
+        closing.run(committer::close);
+        closing.run(reaper::close);
+        closing.run(rebuilder::close);
+        closing.run(writer::storeEverything);
+        closing.run(committer::commit);
+        closing.run(() -> end(storers));
+        closing.run(() -> end(prefetchers));
+        closing.run(containers::sealAll);
+        closing.run(containers::close);
+        closing.run(() -> end(workers));
+        closing.run(index::flush);
+        closing.run(index::close);
+        closing.run(metadata::close);
+        closing.finish();
+    }
+
+    private static void end(ExecutorService executor) throws IOException {
+        executor.shutdown();
+        try {
+            if (!executor.awaitTermination(1, TimeUnit.MINUTES)) {
+                throw new IOException("a task did not end within a minute");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while closing the volume", e);
+        }
+    }
+}
