@@ -18,6 +18,9 @@ public interface Directory {
 
     boolean exists(String name) throws IOException;
 
+    /** A file's length in bytes, as of now. */
+    long length(String name) throws IOException;
+
     /** Renames atomically, replacing {@code to} if it exists. */
     void rename(String from, String to) throws IOException;
 

@@ -1,0 +1,143 @@
+package org.opendedup.sar.container;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdCompressCtx;
+import com.github.luben.zstd.ZstdDecompressCtx;
+import com.github.luben.zstd.ZstdException;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Supplier;
+import net.jpountz.lz4.LZ4Compressor;
+import net.jpountz.lz4.LZ4Exception;
+import net.jpountz.lz4.LZ4Factory;
+import net.jpountz.lz4.LZ4SafeDecompressor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compresses with one codec and decompresses with any. Contexts hold native memory and are costly to make: they are pooled,
+ * as many as ever worked at once. Safe for use by many threads.
+ */
+final class Compressor implements Closeable {
+    /** Below this gain the bytes are stored raw: they are then read without decompressing. In 1/32: about 3 %. */
+    private static final int MIN_GAIN_SHIFT = 5;
+
+    private final Compression compression;
+    private final ContextPool<ZstdCompressCtx> compressors;
+    private final ContextPool<ZstdDecompressCtx> decompressors = new ContextPool<>(ZstdDecompressCtx::new);
+    private final LZ4Compressor lz4Compressor = LZ4Factory.fastestInstance().fastCompressor();
+    private final LZ4SafeDecompressor lz4Decompressor =
+            LZ4Factory.fastestInstance().safeDecompressor();
+
+    Compressor(Compression compression) {
+        this.compression = compression;
+        compressors = new ContextPool<>(() -> new ZstdCompressCtx().setLevel(compression.level()));
+    }
+
+    Compression.Codec codec() {
+        return compression.codec();
+    }
+
+    /** Room to give to {@link #compress} for so many bytes. */
+    int bound(int bytes) {
+        return switch (compression.codec()) {
+            case NONE -> bytes;
+            case ZSTD -> (int) Zstd.compressBound(bytes);
+            case LZ4 -> lz4Compressor.maxCompressedLength(bytes);
+        };
+    }
+
+    /** Compresses into {@code target}; the compressed length, or 0 if that is not worth it and nothing useful was written. */
+    int compress(byte[] source, int length, byte[] target, int offset) {
+        int compressed = switch (compression.codec()) {
+            case NONE -> length;
+            case ZSTD -> compressZstd(source, length, target, offset);
+            case LZ4 -> lz4Compressor.compress(source, 0, length, target, offset, target.length - offset);
+        };
+        return compressed < length - (length >>> MIN_GAIN_SHIFT) ? compressed : 0;
+    }
+
+    private int compressZstd(byte[] source, int length, byte[] target, int offset) {
+        ZstdCompressCtx context = compressors.take();
+        try {
+            return context.compressByteArray(target, offset, target.length - offset, source, 0, length);
+        } finally {
+            compressors.giveBack(context);
+        }
+    }
+
+    /** Decompresses so as to fill {@code target}; null if that succeeded, else what is wrong with the source. */
+    @Nullable
+    String decompress(Compression.Codec codec, byte[] source, int offset, int length, byte[] target) {
+        try {
+            int decompressed = switch (codec) {
+                case NONE -> copy(source, offset, length, target);
+                case ZSTD -> decompressZstd(source, offset, length, target);
+                case LZ4 -> lz4Decompressor.decompress(source, offset, length, target, 0, target.length);
+            };
+            return decompressed == target.length ? null : decompressed + " bytes";
+        } catch (ZstdException | LZ4Exception e) {
+            return codec + " data that does not decompress: " + e.getMessage();
+        }
+    }
+
+    private static int copy(byte[] source, int offset, int length, byte[] target) {
+        if (length == target.length) {
+            System.arraycopy(source, offset, target, 0, length);
+        }
+        return length;
+    }
+
+    private int decompressZstd(byte[] source, int offset, int length, byte[] target) {
+        ZstdDecompressCtx context = decompressors.take();
+        try {
+            return context.decompressByteArray(target, 0, target.length, source, offset, length);
+        } finally {
+            decompressors.giveBack(context);
+        }
+    }
+
+    /** Frees the contexts not in use; those in use are freed when they are given back. */
+    @Override
+    public void close() {
+        compressors.close();
+        decompressors.close();
+    }
+
+    private static final class ContextPool<C extends Closeable> {
+        private final Supplier<C> maker;
+        private final ConcurrentLinkedQueue<C> free = new ConcurrentLinkedQueue<>();
+        private volatile boolean closed;
+
+        ContextPool(Supplier<C> maker) {
+            this.maker = maker;
+        }
+
+        C take() {
+            C context = free.poll();
+            return context == null ? maker.get() : context;
+        }
+
+        void giveBack(C context) {
+            free.add(context);
+            if (closed) {
+                close();
+            }
+        }
+
+        void close() {
+            closed = true;
+            for (C context = free.poll(); context != null; context = free.poll()) {
+                closeContext(context);
+            }
+        }
+
+        private static void closeContext(Closeable context) {
+            try {
+                context.close();
+            } catch (IOException e) {
+                throw new AssertionError("freeing memory does no I/O", e);
+            }
+        }
+    }
+}

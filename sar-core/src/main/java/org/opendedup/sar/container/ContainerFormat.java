@@ -1,0 +1,172 @@
+package org.opendedup.sar.container;
+
+import java.util.Locale;
+import java.util.OptionalLong;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+
+/**
+ * The container file: names, header and footer, as docs/FORMAT.md specifies them.
+ *
+ * <pre>
+ * container = header frame* directory footer
+ * header    = magic:u32 version:u16 zero:u16 container:u64 salt:u64 generation:u32 crc:u32
+ * directory = frame-table chunk-list* crc:u32
+ * footer    = magic:u32 version:u16 zero:u16 container:u64 salt:u64 generation:u32
+ *             table-length:u32 directory-offset:u64 directory-length:u32 crc:u32
+ * </pre>
+ *
+ * Header and footer keep their sizes and the places of magic, version and checksum in every version, so that a damaged
+ * version number is told from an unknown one.
+ */
+final class ContainerFormat {
+    static final int VERSION = 1;
+    /** The first writing of a container; a rewrite under the same id counts up. */
+    static final int FIRST_GENERATION = 1;
+
+    static final int HEADER_BYTES = 32;
+    static final int FOOTER_BYTES = 48;
+
+    static final String SEALED_SUFFIX = ".container";
+    static final String OPEN_SUFFIX = ".open";
+    static final String RECOVERY_SUFFIX = ".recovery";
+
+    /** {@code SARC} and {@code SARE} as they stand in the file. */
+    private static final int HEADER_MAGIC = 0x43524153;
+
+    private static final int FOOTER_MAGIC = 0x45524153;
+
+    private ContainerFormat() {}
+
+    /**
+     * What header and footer say of the whole file.
+     *
+     * @param salt random; repeated in every frame, so that a frame of another file that lies in this one as somebody's data
+     *     is never taken for a frame of this one
+     */
+    record Identity(long container, long salt, int generation) {}
+
+    /** @param tableBytes length of the frame table, which the directory begins with */
+    record Footer(Identity identity, int tableBytes, long directoryOffset, int directoryBytes) {}
+
+    /** The file's name: folders by the id's low byte, so that none holds more than a 256th of them. */
+    static String fileName(long container, String suffix) {
+        return String.format(Locale.ROOT, "%02x/%012x%s", container & 0xff, container, suffix);
+    }
+
+    /** The container whose file with this suffix bears the name, if it is such a name. */
+    static OptionalLong containerOf(String fileName, String suffix) {
+        int digits = fileName.length() - suffix.length() - 3;
+        if (digits != 12 || !fileName.endsWith(suffix)) {
+            return OptionalLong.empty();
+        }
+        try {
+            long container = Long.parseLong(fileName, 3, 3 + digits, 16);
+            boolean valid = container > 0
+                    && container <= ChunkId.MAX_CONTAINER
+                    && fileName(container, suffix).equals(fileName);
+            return valid ? OptionalLong.of(container) : OptionalLong.empty();
+        } catch (NumberFormatException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    static void putHeader(Identity identity, Bytes out) {
+        int start = out.length();
+        putIdentity(HEADER_MAGIC, identity, out);
+        out.putCrc(start);
+        assert out.length() - start == HEADER_BYTES;
+    }
+
+    static void putFooter(Footer footer, Bytes out) {
+        int start = out.length();
+        putIdentity(FOOTER_MAGIC, footer.identity(), out);
+        out.putInt(footer.tableBytes());
+        out.putLong(footer.directoryOffset());
+        out.putInt(footer.directoryBytes());
+        out.putCrc(start);
+        assert out.length() - start == FOOTER_BYTES;
+    }
+
+    /** All that follows the frames, from {@code offset} in the file on: directory and footer. */
+    static Bytes tail(Identity identity, byte[] frameTable, Bytes chunkLists, long offset) {
+        int directoryBytes = frameTable.length + chunkLists.length() + Integer.BYTES;
+        Bytes out = new Bytes(directoryBytes + FOOTER_BYTES);
+        out.putBytes(frameTable, 0, frameTable.length);
+        out.putBytes(chunkLists.array(), 0, chunkLists.length());
+        out.putCrc(0);
+        putFooter(new Footer(identity, frameTable.length, offset, directoryBytes), out);
+        return out;
+    }
+
+    private static void putIdentity(int magic, Identity identity, Bytes out) {
+        out.putInt(magic);
+        out.putShort(VERSION);
+        out.putShort(0);
+        out.putLong(identity.container());
+        out.putLong(identity.salt());
+        out.putInt(identity.generation());
+    }
+
+    static Identity readHeader(byte[] header, long container, String place)
+            throws CorruptionException, UnsupportedFormatException {
+        checkEnvelope(header, HEADER_BYTES, HEADER_MAGIC, place, 0);
+        return readIdentity(header, container, place, 0);
+    }
+
+    /** Reads a footer and checks that the lengths in it fit a file of {@code fileBytes}. */
+    static Footer readFooter(byte[] footer, long container, long fileBytes, String place)
+            throws CorruptionException, UnsupportedFormatException {
+        long offset = fileBytes - FOOTER_BYTES;
+        checkEnvelope(footer, FOOTER_BYTES, FOOTER_MAGIC, place, offset);
+        Identity identity = readIdentity(footer, container, place, offset);
+        int tableBytes = Bytes.getInt(footer, 28);
+        long directoryOffset = Bytes.getLong(footer, 32);
+        int directoryBytes = Bytes.getInt(footer, 40);
+        if (directoryOffset < HEADER_BYTES
+                || directoryBytes < 0
+                || directoryOffset + directoryBytes != offset
+                || tableBytes < 0
+                || tableBytes > directoryBytes - Integer.BYTES) {
+            throw new CorruptionException(
+                    place,
+                    offset,
+                    "a directory that ends at the footer",
+                    "one of " + directoryBytes + " bytes at " + directoryOffset);
+        }
+        return new Footer(identity, tableBytes, directoryOffset, directoryBytes);
+    }
+
+    private static void checkEnvelope(byte[] bytes, int length, int magic, String place, long offset)
+            throws CorruptionException, UnsupportedFormatException {
+        if (Bytes.getInt(bytes, 0) != magic) {
+            throw new CorruptionException(
+                    place, offset, "magic " + Integer.toHexString(magic), Integer.toHexString(Bytes.getInt(bytes, 0)));
+        }
+        checkCrc(bytes, 0, length - Integer.BYTES, place, offset);
+        int version = Bytes.getShort(bytes, 4);
+        if (version != VERSION) {
+            throw new UnsupportedFormatException(place, version, VERSION);
+        }
+    }
+
+    private static Identity readIdentity(byte[] bytes, long container, String place, long offset)
+            throws CorruptionException {
+        long found = Bytes.getLong(bytes, 8);
+        if (found != container) {
+            throw new CorruptionException(place, offset, "container id " + container, Long.toString(found));
+        }
+        return new Identity(found, Bytes.getLong(bytes, 16), Bytes.getInt(bytes, 24));
+    }
+
+    /** Checks the CRC-32C that follows {@code count} bytes. */
+    static void checkCrc(byte[] bytes, int from, int count, String place, long offset) throws CorruptionException {
+        int expected = Bytes.getInt(bytes, from + count);
+        int found = Bytes.crc(bytes, from, count);
+        if (expected != found) {
+            throw new CorruptionException(
+                    place, offset, "CRC-32C " + Integer.toHexString(expected), Integer.toHexString(found));
+        }
+    }
+}

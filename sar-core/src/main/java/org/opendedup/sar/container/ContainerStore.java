@@ -1,0 +1,404 @@
+package org.opendedup.sar.container;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.Directory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The containers of a volume: takes chunks and gives them ids, makes them durable, reads them back frame by frame.
+ *
+ * <p>A chunk can be read from the moment it has its id. It is durable once {@link #force} returns. When a write or a force
+ * fails, nothing is lost silently: writers with chunks in that container get the failure, {@link #force} throws it every
+ * time until {@link #abandonLost}, {@link #isLost} tells which chunks it concerns, and reading these fails. Chunks that an
+ * earlier force covered stay readable.
+ *
+ * <p>Safe for use by many threads; {@link #force}, {@link #sealAll} and {@link #close} must not be called from the
+ * compression workers, which they wait for.
+ */
+public final class ContainerStore implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(ContainerStore.class);
+
+    private final Directory directory;
+    private final ContainerOptions options;
+    private final ContainerIds ids;
+    private final LongSupplier salts;
+    private final List<Long> recovered;
+    private final Compressor compressor;
+    private final InFlightBudget budget;
+    private final FrameEncoder encoder;
+    private final WriteLanes lanes;
+    private final ContainerSealer sealer;
+    private final ContainerReader reader;
+
+    /** Every container that is not sealed: written to, waiting to be sealed, or failed. */
+    private final Map<Long, OpenContainer> open = new ConcurrentHashMap<>();
+
+    private final AtomicLong sealedContainers = new AtomicLong();
+    private final AtomicLong sealedBytes = new AtomicLong();
+    private volatile boolean closed;
+
+    private ContainerStore(
+            Directory directory,
+            ContainerOptions options,
+            ContainerIds ids,
+            LongSupplier salts,
+            FrameTableSource tables,
+            SealListener listener,
+            ExecutorService workers,
+            long frameTableCacheBytes)
+            throws IOException {
+        this.directory = directory;
+        this.options = options;
+        this.ids = ids;
+        this.salts = salts;
+        recovered = List.copyOf(new ContainerRecovery(directory).recover(directory.list()));
+        countSealed();
+        compressor = new Compressor(options.compression());
+        budget = new InFlightBudget(options.maxBytesInFlight());
+        encoder = new FrameEncoder(options.compression().frameBytes(), compressor, workers, budget);
+        reader = new ContainerReader(directory, compressor, tables, frameTableCacheBytes);
+        sealer = new ContainerSealer(options.maxOpenContainers(), container -> seal(container, listener));
+        lanes = new WriteLanes(options.maxOpenContainers(), encoder.frameBytes(), new LaneContainers());
+    }
+
+    /**
+     * Opens the containers of a directory. First seals those that a crash left open, keeping every frame whose checksum
+     * holds; one without any is deleted.
+     *
+     * @param tables where frame tables are kept besides the containers
+     * @param listener told of each container sealed from now on; those sealed by this call are in {@link #recovered}
+     * @param workers compress and write frames; must be able to run while other threads wait for this store
+     * @param frameTableCacheBytes heap for frame tables, in bytes
+     */
+    public static ContainerStore open(
+            Directory directory,
+            ContainerOptions options,
+            ContainerIds ids,
+            FrameTableSource tables,
+            SealListener listener,
+            ExecutorService workers,
+            long frameTableCacheBytes)
+            throws IOException {
+        return open(
+                directory, options, ids, new SecureRandom()::nextLong, tables, listener, workers, frameTableCacheBytes);
+    }
+
+    /** As above, with salts of the caller's choice: the same chunks then make the same file. */
+    static ContainerStore open(
+            Directory directory,
+            ContainerOptions options,
+            ContainerIds ids,
+            LongSupplier salts,
+            FrameTableSource tables,
+            SealListener listener,
+            ExecutorService workers,
+            long frameTableCacheBytes)
+            throws IOException {
+        return new ContainerStore(directory, options, ids, salts, tables, listener, workers, frameTableCacheBytes);
+    }
+
+    private void countSealed() throws IOException {
+        for (String name : directory.list()) {
+            if (ContainerFormat.containerOf(name, ContainerFormat.SEALED_SUFFIX).isPresent()) {
+                sealedContainers.incrementAndGet();
+                sealedBytes.addAndGet(directory.length(name));
+            }
+        }
+    }
+
+    /** The containers that {@link #open} found unsealed and sealed: an index that knew them must read them again. */
+    public List<Long> recovered() {
+        return recovered;
+    }
+
+    /**
+     * Leases an open container to a stream: its own of last time if that is free, and another stream's, shared, rather than
+     * wait when all are leased.
+     *
+     * @param stream any number but {@link Long#MIN_VALUE}; an inode number, say
+     */
+    public ContainerWriter writer(long stream) {
+        return new ContainerWriter(lanes, lanes.lease(stream), stream, budget);
+    }
+
+    /** What the lanes ask for. */
+    private final class LaneContainers implements WriteLane.Containers {
+        @Override
+        public OpenContainer create() throws IOException {
+            if (closed) {
+                throw new IOException("the container store of " + directory + " is closed");
+            }
+            OpenContainer created = OpenContainer.create(ids.next(), salts.getAsLong(), directory, encoder);
+            open.put(created.container(), created);
+            return created;
+        }
+
+        @Override
+        public void seal(OpenContainer full) {
+            sealer.submit(full);
+        }
+
+        @Override
+        public boolean isFull(OpenContainer container) {
+            return container.isFull(options.containerBytes(), options.maxChunksPerContainer());
+        }
+    }
+
+    /** Runs in the sealing thread. */
+    private void seal(OpenContainer container, SealListener listener) {
+        OpenContainer.SealedFile sealed;
+        try {
+            sealed = container.seal();
+        } catch (IOException e) {
+            log.error("{} could not be sealed: {}", container, e.getMessage(), e);
+            return;
+        }
+        long id = container.container();
+        reader.cache(id, sealed.table());
+        sealedContainers.incrementAndGet();
+        sealedBytes.addAndGet(sealed.fileBytes());
+        open.remove(id);
+        try {
+            listener.sealed(id, sealed.tableBytes());
+        } catch (IOException e) {
+            log.error("{} is sealed, but not yet in the index: {}", container, e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Reads one frame, from memory if it is not on the disk yet.
+     *
+     * @param verifyFingerprints whether every chunk's SHA-256 is checked too; the frame's CRC-32C always is
+     * @throws CorruptionException if the frame is not what was written; names container, slots, file and offset
+     */
+    public Frame frame(long container, int frame, boolean verifyFingerprints) throws IOException {
+        OpenContainer unsealed = open.get(container);
+        if (unsealed != null) {
+            Frame inMemory = unsealed.frameInMemory(frame);
+            if (inMemory != null) {
+                return inMemory;
+            }
+        }
+        FrameTable table = frameTable(container);
+        checkFrame(container, table, frame);
+        return reader.frame(container, table, frame, verifyFingerprints);
+    }
+
+    private static void checkFrame(long container, FrameTable table, int frame) {
+        if (frame < 0 || frame >= table.frames()) {
+            throw new IllegalArgumentException(
+                    "container " + container + " has frames 0 to " + (table.frames() - 1) + ", not " + frame);
+        }
+    }
+
+    /**
+     * Reads frames of one container; those that lie near each other in the file by one disk request.
+     *
+     * @param frames numbers of the wanted frames, rising; the first {@code count} count
+     * @param maxGapBytes unwanted bytes between two frames that are read along rather than made a request of their own
+     * @param consumer gets each frame, or why it could not be had, exactly once
+     * @throws IOException if nothing can be said of any frame, the frame table being unreadable
+     */
+    public void readFrames(long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer)
+            throws IOException {
+        OpenContainer unsealed = open.get(container);
+        if (unsealed == null) {
+            readStoredFrames(container, frames, count, maxGapBytes, consumer);
+            return;
+        }
+        int[] stored = new int[count];
+        int storedCount = 0;
+        for (int i = 0; i < count; i++) {
+            Frame inMemory;
+            try {
+                inMemory = unsealed.frameInMemory(frames[i]);
+            } catch (IOException e) {
+                consumer.damaged(frames[i], e);
+                continue;
+            }
+            if (inMemory == null) {
+                stored[storedCount++] = frames[i];
+            } else {
+                consumer.frame(frames[i], inMemory);
+            }
+        }
+        readStoredFrames(container, stored, storedCount, maxGapBytes, consumer);
+    }
+
+    private void readStoredFrames(long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer)
+            throws IOException {
+        if (count == 0) {
+            return;
+        }
+        FrameTable table = frameTable(container);
+        for (int i = 0; i < count; i++) {
+            checkFrame(container, table, frames[i]);
+        }
+        reader.frames(container, table, frames, count, maxGapBytes, consumer);
+    }
+
+    /**
+     * The number of the frame that holds a chunk.
+     *
+     * @throws CorruptionException if its container or slot does not exist
+     */
+    public int frameOf(long chunkId) throws IOException {
+        long container = ChunkId.container(chunkId);
+        int slot = ChunkId.slot(chunkId);
+        OpenContainer unsealed = open.get(container);
+        int frame = unsealed == null ? frameTable(container).frameOf(slot) : unsealed.frameOf(slot);
+        if (frame < 0) {
+            throw new CorruptionException("container " + container, -1, "slot " + slot, "no such slot");
+        }
+        return frame;
+    }
+
+    /** A container's frame table; of one that is being written, the frames that are in its file by now. */
+    public FrameTable frameTable(long container) throws IOException {
+        OpenContainer unsealed = open.get(container);
+        return unsealed == null ? reader.frameTable(container) : unsealed.table();
+    }
+
+    /**
+     * Makes durable everything appended before the call, file names included. Ends the frames being filled; the containers
+     * stay open.
+     *
+     * @throws IOException if any chunk appended since the store was opened is lost, now or earlier, and {@link #abandonLost}
+     *     was not called since
+     */
+    public void force() throws IOException {
+        Collection<OpenContainer> unsealed = new ArrayList<>(open.values());
+        unsealed.forEach(OpenContainer::flush);
+        unsealed.forEach(OpenContainer::force);
+        try {
+            directory.sync();
+        } catch (IOException e) {
+            unsealed.forEach(container -> container.nameIsInDoubt(e));
+            throw e;
+        }
+        unsealed.forEach(OpenContainer::nameIsDurable);
+        throwIfLost(unsealed);
+    }
+
+    private static void throwIfLost(Collection<OpenContainer> unsealed) throws IOException {
+        for (OpenContainer container : unsealed) {
+            IOException failure = container.lostFailure();
+            if (failure != null) {
+                throw Failures.again("chunks of " + container + " are lost", failure);
+            }
+        }
+    }
+
+    /** Whether a chunk was given this id, and could not be stored. Nothing must refer to it. */
+    public boolean isLost(long chunkId) {
+        OpenContainer unsealed = open.get(ChunkId.container(chunkId));
+        return unsealed != null && unsealed.isLost(ChunkId.slot(chunkId));
+    }
+
+    /**
+     * The caller declares that nothing it will commit refers to a chunk that {@link #isLost}: these are reported no more by
+     * {@link #force}. They stay lost.
+     */
+    public void abandonLost() {
+        open.values().forEach(OpenContainer::abandonLost);
+    }
+
+    /**
+     * Seals every container, as a volume does when it is closed. Writers may go on; they get new ones.
+     *
+     * @throws IOException if one could not be sealed, the others being sealed nonetheless
+     */
+    public void sealAll() throws IOException {
+        List<OpenContainer> sealing = new ArrayList<>(open.values());
+        for (WriteLane lane : lanes.all()) {
+            OpenContainer current = lane.takeCurrent();
+            if (current != null && !current.isFailed()) {
+                sealer.submit(current);
+            }
+        }
+        IOException failure = null;
+        for (OpenContainer container : sealing) {
+            failure = awaitSealed(container, failure);
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private static @Nullable IOException awaitSealed(OpenContainer container, @Nullable IOException failure) {
+        try {
+            container.awaitSealed();
+            return failure;
+        } catch (IOException e) {
+            if (failure == null) {
+                return e;
+            }
+            failure.addSuppressed(e);
+            return failure;
+        }
+    }
+
+    /** Visits the id of every sealed container, in no particular order. */
+    public void forEachContainer(LongConsumer visitor) throws IOException {
+        for (String name : directory.list()) {
+            OptionalLong container = ContainerFormat.containerOf(name, ContainerFormat.SEALED_SUFFIX);
+            if (container.isPresent()) {
+                visitor.accept(container.getAsLong());
+            }
+        }
+    }
+
+    /** Reads and checks the directory of a sealed container. */
+    public SealedContainer directory(long container) throws IOException {
+        return reader.directory(container);
+    }
+
+    /** Number of containers, sealed or not. */
+    public long containers() {
+        return sealedContainers.get() + open.size();
+    }
+
+    /** Bytes of all container files. */
+    public long storedBytes() {
+        long bytes = sealedBytes.get();
+        for (OpenContainer container : open.values()) {
+            bytes += container.fileBytes();
+        }
+        return bytes;
+    }
+
+    public ReadStatistics readStatistics() {
+        return reader.statistics();
+    }
+
+    /** Frees everything. Containers not sealed stay as they are in their files; the next {@link #open} seals them. Idempotent. */
+    @Override
+    public void close() throws IOException {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        sealer.close();
+        for (OpenContainer container : open.values()) {
+            container.close();
+        }
+        reader.close();
+        compressor.close();
+    }
+}

@@ -1,0 +1,12 @@
+package org.opendedup.sar.container;
+
+import java.io.IOException;
+
+/** Takes the frames of one {@link ContainerStore#readFrames}: each exactly once, in rising order of those on the disk. */
+public interface FrameConsumer {
+    /** A frame that was read and whose checksum holds. */
+    void frame(int frame, Frame contents);
+
+    /** A frame that could not be read, or is not what was written. */
+    void damaged(int frame, IOException failure);
+}

@@ -1,0 +1,105 @@
+package org.opendedup.sar.container;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.Input;
+
+/** Container files open for reading, at most so many; the least recently used goes first, and is closed when it is idle. */
+final class InputCache implements Closeable {
+    interface Opener {
+        Input open(long container) throws IOException;
+    }
+
+    private final int maxInputs;
+    private final Opener opener;
+
+    /** In order of use, the last used last. Guarded by this. */
+    private final LinkedHashMap<Long, Lease> leases = new LinkedHashMap<>(16, 0.75f, true);
+
+    InputCache(int maxInputs, Opener opener) {
+        this.maxInputs = maxInputs;
+        this.opener = opener;
+    }
+
+    /** An open file, to be closed by each who asked for it. */
+    final class Lease implements Closeable {
+        private final Input input;
+        /** Guarded by the cache. */
+        private int users = 1;
+
+        private boolean evicted;
+
+        Lease(Input input) {
+            this.input = input;
+        }
+
+        Input input() {
+            return input;
+        }
+
+        @Override
+        public void close() throws IOException {
+            boolean last;
+            synchronized (InputCache.this) {
+                users--;
+                last = evicted && users == 0;
+            }
+            if (last) {
+                input.close();
+            }
+        }
+    }
+
+    Lease acquire(long container) throws IOException {
+        synchronized (this) {
+            Lease cached = leases.get(container);
+            if (cached != null) {
+                cached.users++;
+                return cached;
+            }
+        }
+        Lease opened = new Lease(opener.open(container));
+        List<Lease> idle = new ArrayList<>();
+        synchronized (this) {
+            evict(leases.put(container, opened), idle);
+            while (leases.size() > maxInputs) {
+                Map.Entry<Long, Lease> eldest = leases.entrySet().iterator().next();
+                leases.remove(eldest.getKey());
+                evict(eldest.getValue(), idle);
+            }
+        }
+        closeAll(idle);
+        return opened;
+    }
+
+    private static void evict(@Nullable Lease lease, List<Lease> idle) {
+        if (lease != null) {
+            lease.evicted = true;
+            if (lease.users == 0) {
+                idle.add(lease);
+            }
+        }
+    }
+
+    private static void closeAll(List<Lease> idle) throws IOException {
+        for (Lease lease : idle) {
+            lease.input.close();
+        }
+    }
+
+    /** Closes the idle files; the others are closed by their last user. */
+    @Override
+    public void close() throws IOException {
+        List<Lease> idle = new ArrayList<>();
+        synchronized (this) {
+            leases.values().forEach(lease -> evict(lease, idle));
+            leases.clear();
+        }
+        closeAll(idle);
+    }
+}

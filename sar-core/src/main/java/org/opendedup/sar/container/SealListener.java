@@ -1,0 +1,12 @@
+package org.opendedup.sar.container;
+
+import java.io.IOException;
+
+/** Told of every container that is sealed. */
+public interface SealListener {
+    /**
+     * Called by the sealing thread when the sealed file and its name are durable. Must not append to the store, force it or
+     * wait for a thread that does: those wait for this thread. A failure is logged; the container stays sealed.
+     */
+    void sealed(long container, byte[] frameTable) throws IOException;
+}

@@ -1,0 +1,99 @@
+package org.opendedup.sar.container;
+
+import java.util.Arrays;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.UnsupportedFormatException;
+
+/**
+ * The directory of a sealed container: everything about its chunks but their bytes; enough to rebuild the index. A slot
+ * that the container does not hold (recovery left its damaged frame out) has length 0.
+ */
+public final class SealedContainer {
+    private final long container;
+    private final FrameTable table;
+    private final byte[] tableBytes;
+    private final byte[] fingerprints;
+    private final int[] lengths;
+    private final int[] offsets;
+
+    private SealedContainer(long container, FrameTable table, byte[] tableBytes) {
+        this.container = container;
+        this.table = table;
+        this.tableBytes = tableBytes;
+        fingerprints = new byte[table.slots() * Fingerprints.BYTES];
+        lengths = new int[table.slots()];
+        offsets = new int[table.slots()];
+    }
+
+    public long container() {
+        return container;
+    }
+
+    /** One past the highest slot. */
+    public int slots() {
+        return lengths.length;
+    }
+
+    /** Fingerprints of all slots, one behind the other; slot {@code i}'s begins at {@code i * Fingerprints.BYTES}. */
+    public byte[] fingerprints() {
+        return fingerprints;
+    }
+
+    /** Bytes of a slot's chunk; 0 if there is none. */
+    public int length(int slot) {
+        return lengths[slot];
+    }
+
+    /** Where a slot's chunk begins in its frame's bytes. */
+    public int offset(int slot) {
+        return offsets[slot];
+    }
+
+    /** The frame that holds a slot, or -1 if none does. */
+    public int frame(int slot) {
+        return table.frameOf(slot);
+    }
+
+    public FrameTable frameTable() {
+        return table;
+    }
+
+    /** The frame table as a {@link SealListener} gets it. */
+    public byte[] frameTableBytes() {
+        return tableBytes;
+    }
+
+    /** Reads an encoded directory whose frame table takes its first {@code tableBytes}; {@code offset} is its place. */
+    static SealedContainer decode(long container, byte[] directory, int tableBytes, String place, long offset)
+            throws CorruptionException, UnsupportedFormatException {
+        int end = directory.length - Integer.BYTES;
+        ContainerFormat.checkCrc(directory, 0, end, place, offset);
+        byte[] encodedTable = Arrays.copyOf(directory, tableBytes);
+        SealedContainer sealed = new SealedContainer(container, FrameTable.decode(encodedTable, place), encodedTable);
+        ByteReader lists = new ByteReader(directory, tableBytes, end, place);
+        for (int frame = 0; frame < sealed.table.frames(); frame++) {
+            sealed.readChunkList(frame, directory, lists, place);
+        }
+        if (lists.remaining() != 0) {
+            throw new CorruptionException(place, offset, "the end of the directory", lists.remaining() + " more bytes");
+        }
+        return sealed;
+    }
+
+    private void readChunkList(int frame, byte[] directory, ByteReader lists, String place) throws CorruptionException {
+        int end = table.firstSlot(frame) + table.slotCount(frame);
+        int offset = 0;
+        for (int slot = table.firstSlot(frame); slot < end; slot++) {
+            offsets[slot] = offset;
+            lengths[slot] = lists.readVarint();
+            if (lengths[slot] > table.rawLength(frame) - offset) {
+                throw new CorruptionException(place, -1, "chunks within frame " + frame, "slot " + slot + " beyond it");
+            }
+            offset += lengths[slot];
+            int fingerprint = lists.position();
+            lists.skip(Fingerprints.BYTES);
+            System.arraycopy(directory, fingerprint, fingerprints, slot * Fingerprints.BYTES, Fingerprints.BYTES);
+        }
+    }
+}
