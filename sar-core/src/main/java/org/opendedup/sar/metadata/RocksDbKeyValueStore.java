@@ -54,7 +54,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     private final Cache cache;
     private final Map<Family, ColumnFamilyHandle> families;
     private final WriteOptions synced;
-    /** Native objects the database needs while it is open, in the order of their making. */
+    /** The database and the native objects it needs, in the order of their making. */
     private final List<RocksObject> natives;
 
     /**
@@ -119,6 +119,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         }
         List<ColumnFamilyHandle> handles = new ArrayList<>();
         RocksDB database = RocksDB.open(options, folder.toString(), descriptors, handles);
+        natives.add(database);
         natives.addAll(handles);
         Map<Family, ColumnFamilyHandle> families = new EnumMap<>(Family.class);
         for (Family family : Family.values()) {
@@ -211,9 +212,6 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         try {
             if (!closed) {
                 closed = true;
-                families.values().forEach(ColumnFamilyHandle::close);
-                natives.removeAll(families.values());
-                database.close();
                 closeAll(natives);
             }
         } finally {
@@ -343,19 +341,25 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
         @Override
         public void put(Family family, byte[] key, byte[] value) throws IOException {
+            Lock shared = enter();
             try {
                 batch.put(handle(family), key, value);
             } catch (RocksDBException e) {
                 throw translate(folder, e);
+            } finally {
+                shared.unlock();
             }
         }
 
         @Override
         public void delete(Family family, byte[] key) throws IOException {
+            Lock shared = enter();
             try {
                 batch.delete(handle(family), key);
             } catch (RocksDBException e) {
                 throw translate(folder, e);
+            } finally {
+                shared.unlock();
             }
         }
 

@@ -1,0 +1,141 @@
+package org.opendedup.sar.metadata;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * A key-value store in memory that can lose power. Remembers every batch; {@link #crash} gives the store that would be
+ * found afterwards: all durable batches, and of a batch whose commit failed all or nothing.
+ */
+public final class CrashKeyValueStore implements KeyValueStore {
+    private record Change(Family family, byte[] key, byte[] value) {}
+
+    private enum Fate {
+        DURABLE,
+        /** The commit failed: after a crash the batch may be there or not. */
+        UNCERTAIN,
+        /** Committed while commits were not durable: it and all after it may be lost. */
+        VOLATILE
+    }
+
+    private record Logged(List<Change> changes, Fate fate) {}
+
+    private final KeyValueStore live = KeyValueStores.heap();
+    private final List<Logged> log = new ArrayList<>();
+    private boolean commitIsNotDurable;
+    private int commitsToFail;
+    private boolean crashed;
+
+    /** The control switch: while set, batches that are acknowledged may be lost, from a random one on. */
+    public synchronized void setCommitIsNotDurable(boolean notDurable) {
+        commitIsNotDurable = notDurable;
+    }
+
+    /** Lets the next commits fail: nothing of them is seen, but a crash may bring them to light. */
+    public synchronized void failNextCommits(int count) {
+        commitsToFail = count;
+    }
+
+    /** Batches committed, or tried, so far. */
+    public synchronized int batches() {
+        return log.size();
+    }
+
+    /** Cuts the power: this store refuses all further calls. Gives what is found when power is back. */
+    public synchronized CrashKeyValueStore crash(long seed) throws IOException {
+        crashed = true;
+        SplittableRandom random = new SplittableRandom(seed);
+        CrashKeyValueStore found = new CrashKeyValueStore();
+        for (Logged batch : log) {
+            if (batch.fate == Fate.VOLATILE && random.nextInt(4) == 0) {
+                break;
+            }
+            if (batch.fate != Fate.UNCERTAIN || random.nextBoolean()) {
+                found.apply(batch.changes);
+            }
+        }
+        return found;
+    }
+
+    @Override
+    public synchronized byte[] get(Family family, byte[] key) throws IOException {
+        requirePower();
+        return live.get(family, key);
+    }
+
+    @Override
+    public synchronized Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
+        requirePower();
+        return live.scan(family, from, to);
+    }
+
+    @Override
+    public Batch batch() {
+        return new LoggedBatch();
+    }
+
+    @Override
+    public long nativeBytes() {
+        return 0;
+    }
+
+    @Override
+    public void close() {}
+
+    private void requirePower() throws IOException {
+        if (crashed) {
+            throw new IOException("the power is off");
+        }
+    }
+
+    private synchronized void commit(List<Change> changes) throws IOException {
+        requirePower();
+        if (commitsToFail > 0) {
+            commitsToFail--;
+            log.add(new Logged(changes, Fate.UNCERTAIN));
+            throw new IOException("the commit fails, as the test asked for");
+        }
+        apply(changes);
+        if (commitIsNotDurable) {
+            log.set(log.size() - 1, new Logged(changes, Fate.VOLATILE));
+        }
+    }
+
+    private void apply(List<Change> changes) throws IOException {
+        log.add(new Logged(changes, Fate.DURABLE));
+        try (Batch batch = live.batch()) {
+            for (Change change : changes) {
+                if (change.value == null) {
+                    batch.delete(change.family, change.key);
+                } else {
+                    batch.put(change.family, change.key, change.value);
+                }
+            }
+            batch.commit();
+        }
+    }
+
+    private final class LoggedBatch implements Batch {
+        private final List<Change> changes = new ArrayList<>();
+
+        @Override
+        public void put(Family family, byte[] key, byte[] value) {
+            changes.add(new Change(family, key.clone(), value.clone()));
+        }
+
+        @Override
+        public void delete(Family family, byte[] key) {
+            changes.add(new Change(family, key.clone(), null));
+        }
+
+        @Override
+        public void commit() throws IOException {
+            CrashKeyValueStore.this.commit(List.copyOf(changes));
+        }
+
+        @Override
+        public void close() {}
+    }
+}

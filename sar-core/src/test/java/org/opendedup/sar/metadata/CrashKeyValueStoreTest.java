@@ -1,0 +1,53 @@
+package org.opendedup.sar.metadata;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+
+final class CrashKeyValueStoreTest extends KeyValueStoreContract {
+    @Override
+    KeyValueStore make() {
+        return new CrashKeyValueStore();
+    }
+
+    @Test
+    void aCrashKeepsDurableBatchesAndEndsTheStore() throws IOException {
+        CrashKeyValueStore before = new CrashKeyValueStore();
+        put(before, Family.INODE, "a", "1");
+        CrashKeyValueStore after = before.crash(1);
+        assertArrayEquals(bytes("1"), after.get(Family.INODE, bytes("a")));
+        assertThrows(IOException.class, () -> before.get(Family.INODE, bytes("a")));
+    }
+
+    @Test
+    void aFailedBatchIsNotSeenAndAfterACrashThereOrNot() throws IOException {
+        Set<Boolean> found = new HashSet<>();
+        for (int seed = 0; seed < 20; seed++) {
+            CrashKeyValueStore before = new CrashKeyValueStore();
+            before.failNextCommits(1);
+            assertThrows(IOException.class, () -> put(before, Family.INODE, "a", "1"));
+            assertNull(before.get(Family.INODE, bytes("a")));
+            found.add(before.crash(seed).get(Family.INODE, bytes("a")) != null);
+        }
+        assertEquals(Set.of(true, false), found);
+    }
+
+    @Test
+    void withCommitsThatAreNotDurableACrashLosesSome() throws IOException {
+        Set<Boolean> found = new HashSet<>();
+        for (int seed = 0; seed < 40; seed++) {
+            CrashKeyValueStore before = new CrashKeyValueStore();
+            before.setCommitIsNotDurable(true);
+            put(before, Family.INODE, "a", "1");
+            found.add(before.crash(seed).get(Family.INODE, bytes("a")) != null);
+        }
+        assertEquals(Set.of(true, false), found);
+    }
+}

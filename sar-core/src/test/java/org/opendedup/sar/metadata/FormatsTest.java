@@ -1,0 +1,208 @@
+package org.opendedup.sar.metadata;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+
+/** The bytes of every record of format version 1, as docs/FORMAT.md has them. They must never change. */
+final class FormatsTest {
+    private static final int PAGE_BYTES = 256 << 10;
+    private static final byte[] KEY = Keys.of(7, 3);
+
+    private static final Inode INODE = new Inode(
+            42,
+            1,
+            0120777,
+            1,
+            1000,
+            100,
+            0,
+            3,
+            0,
+            1_700_000_000_000_000_001L,
+            1_700_000_000_000_000_000L,
+            1_700_000_000_000_000_300L,
+            1_699_999_999_999_999_999L,
+            new byte[] {'a', '/', 'b'});
+
+    private static final String GOLDEN_INODE = "0101ffc30201e807640003008080d0e2c6bfce972f02d8040103612f62";
+    private static final String GOLDEN_RECIPE =
+            "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
+    private static final String GOLDEN_COUNTS = "01060500030102ea07";
+    private static final String GOLDEN_HEADER = "0101010000000000000002000000000000008080108080d0e2c6bfce972f";
+    private static final String GOLDEN_TOTALS = "018080808080400a8080808008808010";
+
+    @Test
+    void anInodeIsStoredAsSpecified() throws IOException {
+        assertEquals(GOLDEN_INODE, hex(InodeFormat.encode(INODE)));
+        Inode decoded = InodeFormat.decode(42, unhex(GOLDEN_INODE));
+        assertEquals(hex(InodeFormat.encode(INODE)), hex(InodeFormat.encode(decoded)));
+        assertEquals(INODE.createdNs(), decoded.createdNs());
+        assertArrayEquals(INODE.target(), decoded.target());
+    }
+
+    @Test
+    void aRecipePageIsStoredAsSpecified() throws IOException {
+        assertEquals(GOLDEN_RECIPE, hex(RecipeFormat.encode(KEY, recipe())));
+        assertEquals(
+                Recipes.describe(recipe()),
+                Recipes.describe(RecipeFormat.decode(KEY, unhex(GOLDEN_RECIPE), PAGE_BYTES)));
+    }
+
+    @Test
+    void countsAreStoredAsSpecified() throws IOException {
+        CountRecord counts = CountRecord.empty(1);
+        counts.add(5, 0, 3);
+        counts.add(5, 2, 1);
+        counts.tombstone(5, 3);
+        counts.add(5, 4, 0);
+        counts.add(5, 5, 1000);
+        assertEquals(GOLDEN_COUNTS, hex(counts.encode()));
+        CountRecord decoded = CountRecord.decode(5, unhex(GOLDEN_COUNTS), 2);
+        assertEquals(GOLDEN_COUNTS, hex(decoded.encode()));
+        assertEquals(1000, decoded.count(5));
+        assertTrue(decoded.isTombstone(3) && decoded.isAlive(4) && !decoded.isAlive(1));
+    }
+
+    @Test
+    void systemRecordsAreStoredAsSpecified() throws IOException {
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 1);
+        assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
+        assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
+        Totals totals = new Totals(1L << 40, 5, 1 << 30, 1 << 17);
+        assertEquals(GOLDEN_TOTALS, hex(SystemRecords.encodeTotals(totals)));
+        assertEquals(totals, SystemRecords.decodeTotals(unhex(GOLDEN_TOTALS)));
+        assertEquals("018020", hex(SystemRecords.encodeNumber(4096)));
+        assertEquals("0101000000000000000200000000000000", hex(SystemRecords.encodeNameHash(1, 2)));
+    }
+
+    @Test
+    void keysAreBigEndianNumbersAndNames() {
+        assertEquals("000000000000002a", hex(Keys.of(42)));
+        assertEquals("000000000000002a0000000000000003", hex(Keys.of(42, 3)));
+        assertEquals("000000000000002a6162", hex(Keys.of(42, new byte[] {'a', 'b'})));
+        assertEquals("000000000000002a00000000000000036162", hex(Keys.of(42, 3, new byte[] {'a', 'b'})));
+    }
+
+    @Test
+    void namesHashToTheirPlaceByTheVolumesKey() {
+        // The first vector of the SipHash paper's appendix: key 00..0f, message 00..0e, a129ca6149be45e5.
+        byte[] message = new byte[15];
+        for (int i = 0; i < message.length; i++) {
+            message[i] = (byte) i;
+        }
+        NameHash hash = NameHash.sipHash(0x0706050403020100L, 0x0f0e0d0c0b0a0908L);
+        assertEquals(0xa129ca6149be45e5L & Long.MAX_VALUE, hash.of(message));
+    }
+
+    @Test
+    void theUsualEntryOfARecipeTakesLessThanEightBytes() {
+        RecipePage.Builder page = new RecipePage.Builder();
+        for (int entry = 0; entry < 64; entry++) {
+            page.add(ChunkId.of(1_000_000, entry), 0, 4096, 0x12345678);
+        }
+        int bytes = RecipeFormat.encode(KEY, page.build()).length;
+        assertTrue(bytes < 64 * 7, "64 entries take " + bytes + " bytes");
+    }
+
+    @Test
+    void randomRecipePagesComeBackAsTheyWere() throws IOException {
+        Random random = Seeds.random("FormatsTest");
+        for (int i = 0; i < 2000; i++) {
+            RecipePage page = Recipes.random(random, PAGE_BYTES, 1 + random.nextInt(64));
+            byte[] value = RecipeFormat.encode(KEY, page);
+            assertEquals(Recipes.describe(page), Recipes.describe(RecipeFormat.decode(KEY, value, PAGE_BYTES)));
+        }
+    }
+
+    @Test
+    void everyBitFlipInARecipeRecordIsFound() {
+        byte[] value = unhex(GOLDEN_RECIPE);
+        for (int bit = 0; bit < value.length * 8; bit++) {
+            byte[] flipped = value.clone();
+            flipped[bit / 8] ^= (byte) (1 << bit % 8);
+            CorruptionException e =
+                    assertThrows(CorruptionException.class, () -> RecipeFormat.decode(KEY, flipped, PAGE_BYTES));
+            assertTrue(e.getMessage().contains("recipe page 3 of inode 7"), e.getMessage());
+        }
+    }
+
+    @Test
+    void aRecipeRecordCutOffOrUnderAnotherKeyIsFound() {
+        byte[] value = unhex(GOLDEN_RECIPE);
+        for (int length = 0; length < value.length; length++) {
+            byte[] cut = Arrays.copyOf(value, length);
+            assertThrows(CorruptionException.class, () -> RecipeFormat.decode(KEY, cut, PAGE_BYTES));
+        }
+        assertThrows(CorruptionException.class, () -> RecipeFormat.decode(Keys.of(7, 4), value, PAGE_BYTES));
+    }
+
+    @Test
+    void aRecipeLongerThanItsPageIsFoundThoughItsChecksumHolds() {
+        byte[] value = unhex(GOLDEN_RECIPE);
+        assertThrows(CorruptionException.class, () -> RecipeFormat.decode(KEY, value, 4096));
+    }
+
+    @Test
+    void recordsCutOffOrTooLongAreCorrupt() {
+        for (String golden : new String[] {GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS}) {
+            byte[] value = unhex(golden);
+            for (int length = 0; length <= value.length + 1; length++) {
+                if (length != value.length) {
+                    byte[] other = Arrays.copyOf(value, length);
+                    assertThrows(CorruptionException.class, () -> decode(golden, other), golden + " " + length);
+                }
+            }
+        }
+    }
+
+    @Test
+    void unknownVersionsAreRefused() {
+        for (String golden : new String[] {GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS}) {
+            byte[] value = unhex(golden);
+            value[0] = 2;
+            assertThrows(UnsupportedFormatException.class, () -> decode(golden, value));
+        }
+        byte[] header = unhex(GOLDEN_HEADER);
+        header[1] = 9;
+        assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
+    }
+
+    private static Object decode(String golden, byte[] value) throws IOException {
+        return switch (golden) {
+            case GOLDEN_INODE -> InodeFormat.decode(42, value);
+            case GOLDEN_COUNTS -> CountRecord.decode(5, value, 1);
+            case GOLDEN_HEADER -> SystemRecords.decodeHeader(value);
+            default -> SystemRecords.decodeTotals(value);
+        };
+    }
+
+    private static RecipePage recipe() {
+        return new RecipePage.Builder()
+                .add(ChunkId.of(5, 0), 0, 4096, 0x11223344)
+                .add(ChunkId.of(5, 1), 0, 65536, 0x55667788)
+                .add(ChunkId.NONE, 0, 8192, 0)
+                .add(ChunkId.of(5, 9), 0, 100, -1)
+                .add(ChunkId.of(300, 2), 1000, 2000, 7)
+                .build();
+    }
+
+    private static String hex(byte[] bytes) {
+        return HexFormat.of().formatHex(bytes);
+    }
+
+    private static byte[] unhex(String text) {
+        return HexFormat.of().parseHex(text);
+    }
+}

@@ -1,0 +1,175 @@
+package org.opendedup.sar.metadata;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.opendedup.sar.common.ChunkId;
+
+/** What a {@link MetadataStore} holds, in plain sorted maps. Small numbers throughout, so that all can be compared. */
+final class MetadataModel {
+    static final int NUMBERS = 12;
+    static final int PAGES = 10;
+
+    final TreeMap<Long, String> inodes = new TreeMap<>();
+    final TreeMap<String, Entry> entries = new TreeMap<>();
+    final TreeMap<String, String> attributes = new TreeMap<>();
+    final TreeMap<Long, Long> orphans = new TreeMap<>();
+    /** By inode * {@link #PAGES} + page. */
+    final TreeMap<Long, RecipePage> pages = new TreeMap<>();
+
+    final TreeSet<Long> alive = new TreeSet<>();
+    final TreeSet<Long> tombstones = new TreeSet<>();
+    long files;
+
+    MetadataModel copy() {
+        MetadataModel copy = new MetadataModel();
+        copy.inodes.putAll(inodes);
+        copy.entries.putAll(entries);
+        copy.attributes.putAll(attributes);
+        copy.orphans.putAll(orphans);
+        copy.pages.putAll(pages);
+        copy.alive.addAll(alive);
+        copy.tombstones.addAll(tombstones);
+        copy.files = files;
+        return copy;
+    }
+
+    /** The references counted anew from the recipes. */
+    TreeMap<Long, Integer> recount() {
+        TreeMap<Long, Integer> counts = new TreeMap<>();
+        for (RecipePage page : pages.values()) {
+            for (int entry = 0; entry < page.count(); entry++) {
+                if (!page.isZero(entry)) {
+                    counts.merge(page.chunkId(entry), 1, Integer::sum);
+                }
+            }
+        }
+        return counts;
+    }
+
+    /** Whether a page refers to nothing that is tombstoned: only such pages can be put. */
+    boolean allows(RecipePage page) {
+        for (int entry = 0; entry < page.count(); entry++) {
+            if (tombstones.contains(page.chunkId(entry))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void replace(long inode, long page, RecipePage now) {
+        for (int entry = 0; entry < now.count(); entry++) {
+            if (!now.isZero(entry)) {
+                alive.add(now.chunkId(entry));
+            }
+        }
+        if (now.count() == 0) {
+            pages.remove(inode * PAGES + page);
+        } else {
+            pages.put(inode * PAGES + page, now);
+        }
+    }
+
+    boolean matches(MetadataStore store) throws IOException {
+        return describe().equals(describe(store));
+    }
+
+    void check(MetadataStore store) throws IOException {
+        assertEquals(describe(), describe(store));
+        checkPointReads(store);
+    }
+
+    private String describe() {
+        StringBuilder text = new StringBuilder();
+        text.append(inodes).append('\n');
+        text.append(entries).append('\n').append(attributes).append('\n').append(orphans);
+        pages.forEach((at, page) -> text.append('\n').append(at).append(": ").append(Recipes.describe(page)));
+        Map<Long, Integer> counts = recount();
+        for (long chunk : alive) {
+            text.append('\n').append(ChunkId.toString(chunk)).append(" = ").append(counts.getOrDefault(chunk, 0));
+        }
+        return text.append('\n').append(tombstones).append(files).toString();
+    }
+
+    /** The same, as scans of the store show it. */
+    private static String describe(MetadataStore store) throws IOException {
+        MetadataModel found = new MetadataModel();
+        StringBuilder counts = new StringBuilder();
+        store.namespace().forEachInode(inode -> found.inodes.put(inode.id(), text(inode)));
+        for (long number = 1; number < NUMBERS; number++) {
+            long id = number;
+            store.namespace().list(id, 0, (name, inode, type, cookie) -> {
+                found.entries.put(id + "/" + new String(name, UTF_8), new Entry(inode, type));
+                return true;
+            });
+            for (byte[] name : store.namespace().attributes(id)) {
+                found.attributes.put(
+                        id + "/" + new String(name, UTF_8),
+                        new String(store.namespace().attribute(id, name), UTF_8));
+            }
+            store.recipes().forEachPage(id, 0, PAGES, (page, recipe) -> found.pages.put(id * PAGES + page, recipe));
+        }
+        store.namespace().orphans().forEach(orphan -> found.orphans.put(orphan.inode(), orphan.fromPage()));
+        store.counts().forEachContainer((container, record) -> {
+            for (int slot = 0; slot < record.slots(); slot++) {
+                long chunk = ChunkId.of(container, slot);
+                if (record.isAlive(slot)) {
+                    counts.append('\n')
+                            .append(ChunkId.toString(chunk))
+                            .append(" = ")
+                            .append(record.count(slot));
+                } else if (record.isTombstone(slot)) {
+                    found.tombstones.add(chunk);
+                }
+            }
+        });
+        StringBuilder text = new StringBuilder();
+        text.append(found.inodes).append('\n');
+        text.append(found.entries)
+                .append('\n')
+                .append(found.attributes)
+                .append('\n')
+                .append(found.orphans);
+        found.pages.forEach(
+                (at, page) -> text.append('\n').append(at).append(": ").append(Recipes.describe(page)));
+        return text.append(counts)
+                .append('\n')
+                .append(found.tombstones)
+                .append(store.totals().files())
+                .toString();
+    }
+
+    private void checkPointReads(MetadataStore store) throws IOException {
+        Map<Long, Integer> counts = recount();
+        for (long chunk : alive) {
+            assertTrue(store.counts().isAlive(chunk));
+            assertEquals(counts.getOrDefault(chunk, 0), store.counts().count(chunk));
+        }
+        for (long chunk : tombstones) {
+            assertTrue(!store.counts().isAlive(chunk));
+        }
+        for (long id = 1; id < NUMBERS; id++) {
+            Inode inode = store.namespace().inode(id);
+            assertEquals(inodes.get(id), inode == null ? null : text(inode));
+            for (long page = 0; page < PAGES; page++) {
+                assertEquals(
+                        Recipes.describe(pages.getOrDefault(id * PAGES + page, RecipePage.EMPTY)),
+                        Recipes.describe(store.recipes().page(id, page)));
+            }
+        }
+        for (Map.Entry<String, Entry> entry : entries.entrySet()) {
+            String[] path = entry.getKey().split("/");
+            assertEquals(entry.getValue(), store.namespace().entry(Long.parseLong(path[0]), path[1].getBytes(UTF_8)));
+        }
+    }
+
+    static String text(Inode inode) {
+        return HexFormat.of().formatHex(InodeFormat.encode(inode));
+    }
+}

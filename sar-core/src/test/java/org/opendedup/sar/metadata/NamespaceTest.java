@@ -1,0 +1,202 @@
+package org.opendedup.sar.metadata;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+final class NamespaceTest {
+    private static final int FILE = 0100000;
+    private static final MetadataHeader HEADER = new MetadataHeader(new UUID(1, 2), 65536, 3, 1);
+
+    private final KeyValueStore database = KeyValueStores.heap();
+    private MetadataStore store;
+    private Namespace namespace;
+
+    @BeforeEach
+    void format() throws IOException {
+        store = MetadataStore.format(database, HEADER);
+        namespace = store.namespace();
+    }
+
+    @Test
+    void aNameLeadsToItsInodeUntilItIsRemoved() throws IOException {
+        namespace.putEntry(1, bytes("a"), 7, FILE);
+        assertEquals(new Entry(7, FILE), namespace.entry(1, bytes("a")));
+        assertNull(namespace.entry(2, bytes("a")));
+        commit();
+        namespace.removeEntry(1, bytes("a"));
+        assertNull(namespace.entry(1, bytes("a")));
+        commit();
+        assertNull(namespace.entry(1, bytes("a")));
+    }
+
+    @Test
+    void aDirectoryIsEmptyWhenItsLastNameIsGoneThoughOthersAreNot() throws IOException {
+        namespace.putEntry(1, bytes("a"), 7, FILE);
+        namespace.putEntry(2, bytes("b"), 8, FILE);
+        commit();
+        assertFalse(namespace.isEmpty(1));
+        namespace.removeEntry(1, bytes("a"));
+        assertTrue(namespace.isEmpty(1));
+        assertFalse(namespace.isEmpty(2));
+    }
+
+    @Test
+    void attributesKeepTheirBytesEvenNone() throws IOException {
+        namespace.putAttribute(7, bytes("user.b"), new byte[0]);
+        namespace.putAttribute(7, bytes("user.a"), bytes("value"));
+        namespace.putAttribute(8, bytes("user.c"), bytes("other"));
+        commit();
+        assertArrayEquals(new byte[0], namespace.attribute(7, bytes("user.b")));
+        assertEquals(List.of("user.a", "user.b"), texts(namespace.attributes(7)));
+        namespace.removeAttributes(7);
+        assertEquals(List.of(), texts(namespace.attributes(7)));
+        assertArrayEquals(bytes("other"), namespace.attribute(8, bytes("user.c")));
+    }
+
+    @Test
+    void ofAnOrphanTheSmallestPageCounts() throws IOException {
+        namespace.addOrphan(7, 10);
+        commit();
+        namespace.addOrphan(7, 20);
+        assertEquals(List.of(new Orphan(7, 10)), namespace.orphans());
+        namespace.addOrphan(7, 0);
+        namespace.addOrphan(5, 3);
+        assertEquals(List.of(new Orphan(5, 3), new Orphan(7, 0)), namespace.orphans());
+        namespace.removeOrphan(7);
+        assertEquals(List.of(new Orphan(5, 3)), namespace.orphans());
+    }
+
+    @Test
+    void everyInodeIsVisitedInOrder() throws IOException {
+        for (long id : new long[] {300, 2, 1}) {
+            namespace.put(new Inode(id, 1, FILE, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, new byte[0]));
+            commit();
+        }
+        namespace.remove(2);
+        List<Long> visited = new ArrayList<>();
+        namespace.forEachInode(inode -> visited.add(inode.id()));
+        assertEquals(List.of(1L, 300L), visited);
+    }
+
+    @Test
+    void cookiesAreNeverOnesThatMeanDots() throws IOException {
+        for (int i = 0; i < 1000; i++) {
+            namespace.putEntry(1, bytes("n" + i), 2 + i, FILE);
+        }
+        namespace.list(1, 0, (name, inode, type, cookie) -> {
+            assertTrue(cookie >= NameHash.FIRST, () -> "cookie " + cookie);
+            return true;
+        });
+    }
+
+    @Test
+    void aListingInSmallPartsShowsEveryEntryOnce() throws IOException {
+        Set<String> names = fill(namespace, 500);
+        assertEquals(names, new TreeSet<>(listInParts(namespace, new Random(1), 7)));
+        assertEquals(names.size(), listInParts(namespace, new Random(2), 7).size());
+    }
+
+    @Test
+    void aListingGoesOnBehindAnEntryThatWasRemovedMeanwhile() throws IOException {
+        Set<String> names = fill(namespace, 50);
+        List<String> seen = new ArrayList<>();
+        long[] cookie = {0};
+        boolean[] stopped = {true};
+        while (stopped[0]) {
+            stopped[0] = false;
+            namespace.list(1, cookie[0], (name, inode, type, next) -> {
+                if (stopped[0]) {
+                    return false;
+                }
+                seen.add(new String(name, UTF_8));
+                cookie[0] = next;
+                stopped[0] = true;
+                return true;
+            });
+            if (stopped[0]) {
+                namespace.removeEntry(1, bytes(seen.get(seen.size() - 1)));
+            }
+        }
+        assertEquals(names, new TreeSet<>(seen));
+        assertEquals(names.size(), seen.size());
+        assertTrue(namespace.isEmpty(1));
+    }
+
+    @Test
+    void namesOfEqualHashAreNeverLostFromAListing() throws IOException {
+        Random random = Seeds.random("NamespaceTest");
+        try (MetadataStore colliding =
+                MetadataStore.open(database, 1 << 16, name -> NameHash.FIRST + name[name.length - 1] % 4)) {
+            Set<String> names = fill(colliding.namespace(), 40);
+            for (int i = 0; i < 50; i++) {
+                // Groups are of about ten names; a part holds a whole group, so that the listing gets on.
+                List<String> listed = listInParts(colliding.namespace(), random, 25);
+                assertEquals(names, new TreeSet<>(listed));
+            }
+            colliding.namespace().removeEntry(1, bytes("name-3"));
+            assertNull(colliding.namespace().entry(1, bytes("name-3")));
+            assertTrue(colliding.namespace().entry(1, bytes("name-7")) != null);
+        }
+    }
+
+    /** Makes names in the database, the frozen generation and the pending one, and removes some in each. */
+    private static Set<String> fill(Namespace namespace, int count) {
+        Set<String> names = new TreeSet<>();
+        for (int i = 0; i < count; i++) {
+            names.add("name-" + i);
+            namespace.putEntry(1, bytes("name-" + i), 2 + i, FILE);
+        }
+        namespace.putEntry(2, bytes("elsewhere"), 1, FILE);
+        return names;
+    }
+
+    /** Lists with a consumer that refuses at random, {@code least} entries a part at least. */
+    private static List<String> listInParts(Namespace namespace, Random random, int least) throws IOException {
+        List<String> listed = new ArrayList<>();
+        long[] cookie = {0};
+        boolean[] refused = {true};
+        while (refused[0]) {
+            refused[0] = false;
+            int[] room = {least + random.nextInt(10)};
+            Set<String> part = new HashSet<>();
+            namespace.list(1, cookie[0], (name, inode, type, next) -> {
+                if (room[0]-- == 0) {
+                    refused[0] = true;
+                    return false;
+                }
+                assertTrue(part.add(new String(name, UTF_8)), "listed twice in one part");
+                listed.add(new String(name, UTF_8));
+                cookie[0] = next;
+                return true;
+            });
+        }
+        return listed;
+    }
+
+    private void commit() throws IOException {
+        store.commit(store.freeze());
+    }
+
+    private static List<String> texts(List<byte[]> names) {
+        return names.stream().map(name -> new String(name, UTF_8)).toList();
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(UTF_8);
+    }
+}

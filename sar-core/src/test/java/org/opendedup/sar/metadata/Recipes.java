@@ -1,0 +1,47 @@
+package org.opendedup.sar.metadata;
+
+import java.util.Random;
+import org.opendedup.sar.common.ChunkId;
+
+/** Recipe pages for tests. */
+final class Recipes {
+    private Recipes() {}
+
+    /** A page of at most {@code maxEntries} references to containers 1 to 8, mostly sequential; sometimes empty. */
+    static RecipePage random(Random random, int pageBytes, int maxEntries) {
+        RecipePage.Builder page = new RecipePage.Builder();
+        long chunk = ChunkId.of(1 + random.nextInt(8), random.nextInt(40));
+        for (int entry = random.nextInt(maxEntries + 1); entry > 0; entry--) {
+            int length = 1 + random.nextInt(pageBytes / maxEntries);
+            switch (random.nextInt(8)) {
+                case 0 -> page.add(ChunkId.NONE, 0, length, 0);
+                case 1 -> {
+                    chunk = ChunkId.of(1 + random.nextInt(8), random.nextInt(40));
+                    page.add(chunk, random.nextInt(3) * 1000, length, random.nextInt());
+                }
+                case 2 -> {
+                    chunk = ChunkId.of(ChunkId.container(chunk), random.nextInt(40));
+                    page.add(chunk, 0, length, random.nextInt());
+                }
+                default -> page.add(++chunk, 0, length, random.nextInt());
+            }
+        }
+        return page.build();
+    }
+
+    /** All there is in a page, to compare by. */
+    static String describe(RecipePage page) {
+        StringBuilder text = new StringBuilder();
+        for (int entry = 0; entry < page.count(); entry++) {
+            text.append(ChunkId.toString(page.chunkId(entry)))
+                    .append('+')
+                    .append(page.chunkOffset(entry))
+                    .append('*')
+                    .append(page.length(entry))
+                    .append('#')
+                    .append(Integer.toHexString(page.check(entry)))
+                    .append(' ');
+        }
+        return text.toString();
+    }
+}

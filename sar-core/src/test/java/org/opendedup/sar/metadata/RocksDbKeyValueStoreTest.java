@@ -1,0 +1,137 @@
+package org.opendedup.sar.metadata;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+
+final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
+    private static final long MEMORY_BYTES = 8 << 20;
+
+    @TempDir
+    Path temporary;
+
+    @Override
+    KeyValueStore make() throws IOException {
+        return KeyValueStores.openRocksDb(temporary.resolve("contract"), MEMORY_BYTES, true);
+    }
+
+    @Test
+    void whatWasCommittedIsThereAfterReopening() throws IOException {
+        put(store, Family.XATTR, "a", "1");
+        store.close();
+        store = KeyValueStores.openRocksDb(temporary.resolve("contract"), MEMORY_BYTES, false);
+        assertArrayEquals(bytes("1"), store.get(Family.XATTR, bytes("a")));
+        assertTrue(store.nativeBytes() > 0);
+    }
+
+    @Test
+    void aMissingDatabaseIsNotMadeByOpening() {
+        Path folder = temporary.resolve("missing");
+        IOException e =
+                assertThrows(CorruptionException.class, () -> KeyValueStores.openRocksDb(folder, MEMORY_BYTES, false));
+        assertTrue(e.getMessage().contains(folder.toString()), e.getMessage());
+        assertTrue(Files.notExists(folder));
+    }
+
+    @Test
+    void anExistingDatabaseIsNotMadeAnew() {
+        assertThrows(IOException.class, this::make);
+    }
+
+    @Test
+    void aDatabaseIsOpenOnlyOnce() {
+        assertThrows(
+                IOException.class,
+                () -> KeyValueStores.openRocksDb(temporary.resolve("contract"), MEMORY_BYTES, false));
+    }
+
+    @Test
+    void aClosedStoreRefusesCalls() throws IOException {
+        store.close();
+        assertThrows(IOException.class, () -> store.get(Family.INODE, bytes("a")));
+        assertThrows(IOException.class, () -> store.scan(Family.INODE, bytes("a"), bytes("b")));
+        assertThrows(IOException.class, () -> put(store, Family.INODE, "a", "1"));
+        assertEquals(0, store.nativeBytes());
+    }
+
+    @Test
+    void ofALogThatWasCutOffOnlyTheLastBatchIsLost() throws IOException {
+        Path copy = copyWithTwoBatchesInTheLog();
+        try (RandomAccessFile log = new RandomAccessFile(newestLog(copy).toFile(), "rw")) {
+            log.setLength(log.length() - 10);
+        }
+        try (KeyValueStore reopened = KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false)) {
+            assertNotNull(reopened.get(Family.INODE, bytes("first")));
+            assertNull(reopened.get(Family.INODE, bytes("second")));
+        }
+    }
+
+    @Test
+    void aLogDamagedInTheMiddleIsRefused() throws IOException {
+        Path copy = copyWithTwoBatchesInTheLog();
+        flip(newestLog(copy), 0.25);
+        IOException e =
+                assertThrows(CorruptionException.class, () -> KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false));
+        assertTrue(e.getMessage().contains(copy.toString()), e.getMessage());
+        assertTrue(e.getMessage().contains("backup"), e.getMessage());
+    }
+
+    @Test
+    void aDamagedManifestIsRefused() throws IOException {
+        Path copy = copyWithTwoBatchesInTheLog();
+        flip(newest(copy, "MANIFEST-"), 0.5);
+        assertThrows(CorruptionException.class, () -> KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false));
+    }
+
+    /** As a kill would leave it: copied while it is open, so that nothing was flushed from the log. */
+    private Path copyWithTwoBatchesInTheLog() throws IOException {
+        put(store, Family.INODE, "first", "1".repeat(5000));
+        put(store, Family.INODE, "second", "2".repeat(5000));
+        Path copy = Files.createDirectory(temporary.resolve("copy"));
+        try (Stream<Path> files = Files.list(temporary.resolve("contract"))) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                Files.copy(file, copy.resolve(file.getFileName()));
+            }
+        }
+        return copy;
+    }
+
+    private static Path newestLog(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> file.toString().endsWith(".log"))
+                    .max(Comparator.naturalOrder())
+                    .orElseThrow();
+        }
+    }
+
+    private static Path newest(Path folder, String prefix) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            List<Path> found = files.filter(
+                            file -> file.getFileName().toString().startsWith(prefix))
+                    .sorted()
+                    .toList();
+            return found.get(found.size() - 1);
+        }
+    }
+
+    private static void flip(Path file, double where) throws IOException {
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[(int) (bytes.length * where)] ^= 1;
+        Files.write(file, bytes);
+    }
+}
