@@ -76,9 +76,7 @@ public final class VolumeChecker {
     private void recount(Inode inode, Map<Long, int[]> references) throws IOException {
         int pageBytes = metadata.header().pageBytes();
         metadata.recipes().forEachPage(inode.id(), 0, Long.MAX_VALUE, (number, page) -> {
-            if (inode.links() > 0
-                    && number * pageBytes + page.bytes() > inode.size()
-                    && !isOrphanTail(inode, number)) {
+            if (inode.links() > 0 && number * pageBytes + page.bytes() > inode.size() && !isOrphanTail(inode, number)) {
                 report("the recipe of inode " + inode.id() + " goes on behind the file's end, in page " + number);
             }
             count(page, references);

@@ -43,7 +43,8 @@ class VolumeTest {
                 "test",
                 100L << 30,
                 95,
-                new VolumeConfig.Locations(folder.resolve("data"), folder.resolve("metadata"), folder.resolve("hashdb")),
+                new VolumeConfig.Locations(
+                        folder.resolve("data"), folder.resolve("metadata"), folder.resolve("hashdb")),
                 chunking,
                 new Compression(Compression.Codec.ZSTD, 1, 64 << 10),
                 256 << 10,
