@@ -209,7 +209,7 @@ final class FileWriter {
                 }
             }
         }
-        return stored > run.start() && stored == run.end();
+        return stored > run.start();
     }
 
     /** Called under the change lock, in one commit with the recipe. */

@@ -192,6 +192,18 @@ class VolumeTest {
     }
 
     @Test
+    void syncingAFileLeavesNothingOfItInMemoryOnly() throws IOException {
+        OpenFile file = volume.open(make("a"), true);
+        byte[] data = random(30 << 20, 9);
+        volume.write(file, 0, ByteBuffer.wrap(data));
+        volume.sync(file, false);
+        assertEquals(0, volume.statistics().dirtyBytes());
+        assertEquals(data.length, volume.parts().metadata().totals().logicalBytes());
+        volume.close(file);
+        assertConsistent();
+    }
+
+    @Test
     void bytesNotYetStoredAreRead() throws IOException {
         long inode = make("a");
         OpenFile file = volume.open(inode, true);
