@@ -124,6 +124,7 @@ final class ContainerFaultTest {
                         forced.putAll(appended.byId);
                     } catch (IOException reported) {
                         failures++;
+                        settle(store);
                         appended.byId.keySet().removeIf(store::isLost);
                         assertTrue(appended.byId.keySet().containsAll(forced.keySet()), "a forced chunk is lost");
                         store.abandonLost();
@@ -143,6 +144,15 @@ final class ContainerFaultTest {
             }
         }
         assertTrue(failures > RUNS / 4, "the faults hardly ever strike: " + failures);
+    }
+
+    /** After a force, it is known which chunks are lost. */
+    private static void settle(ContainerStore store) {
+        try {
+            store.force();
+        } catch (IOException reportedAgain) {
+            assertTrue(reportedAgain.getMessage().contains("lost"), reportedAgain.getMessage());
+        }
     }
 
     private void inject(CrashDirectory failing, int run) {
