@@ -297,23 +297,31 @@ public final class ContainerStore implements Closeable {
     }
 
     private static void throwIfLost(Collection<OpenContainer> unsealed) throws IOException {
+        IOException failure = null;
         for (OpenContainer container : unsealed) {
-            IOException failure = container.lostFailure();
-            if (failure != null) {
-                throw Failures.again("chunks of " + container + " are lost", failure);
+            IOException loss = container.reportLoss();
+            if (loss != null && failure == null) {
+                failure = Failures.again("chunks of " + container + " are lost", loss);
             }
+        }
+        if (failure != null) {
+            throw failure;
         }
     }
 
-    /** Whether a chunk was given this id, and could not be stored. Nothing must refer to it. */
+    /**
+     * Whether a chunk was given this id, and could not be stored. Nothing must refer to it. Of a chunk that is still on its way
+     * to the disk this is known only after the next {@link #force}, whether that throws or not.
+     */
     public boolean isLost(long chunkId) {
         OpenContainer unsealed = open.get(ChunkId.container(chunkId));
         return unsealed != null && unsealed.isLost(ChunkId.slot(chunkId));
     }
 
     /**
-     * The caller declares that nothing it will commit refers to a chunk that {@link #isLost}: these are reported no more by
-     * {@link #force}. They stay lost.
+     * The caller declares that nothing it will commit refers to a chunk that {@link #isLost}: what {@link #force} has reported
+     * it reports no more. The chunks stay lost. What is lost after the last force that threw is not meant; it is still to be
+     * reported.
      */
     public void abandonLost() {
         open.values().forEach(OpenContainer::abandonLost);

@@ -46,8 +46,10 @@ final class OpenContainer {
     private long fileBytes;
     private int durableFrames;
     private boolean sealed;
-    /** Slots below this are not reported as lost any more. */
-    private int abandonedSlots;
+    /** Whether the caller was told of the lost chunks, and whether it has since given them up. */
+    private boolean lossReported;
+
+    private boolean lossAbandoned;
 
     private @Nullable IOException failure;
 
@@ -283,8 +285,11 @@ final class OpenContainer {
             if (failure == null) {
                 failure = cause;
             }
-            if (!keepWritten) {
+            if (!keepWritten && written.frames() > durableFrames) {
                 written.truncate(durableFrames);
+                // More is lost than the caller may know of.
+                lossReported = false;
+                lossAbandoned = false;
             }
             if (filling != null) {
                 encoder.giveBack(filling);
@@ -459,24 +464,26 @@ final class OpenContainer {
         }
     }
 
-    /** Why chunks of this container are lost, or null if none is or they were abandoned. */
+    /** Why chunks of this container are lost, for {@code force} to report; null if none is or they were abandoned. */
     @Nullable
-    IOException lostFailure() {
+    IOException reportLoss() {
         lock.lock();
         try {
-            return failure != null && Math.max(firstLostSlot(), abandonedSlots) < nextSlot ? failure : null;
+            if (failure == null || lossAbandoned || firstLostSlot() >= nextSlot) {
+                return null;
+            }
+            lossReported = true;
+            return failure;
         } finally {
             lock.unlock();
         }
     }
 
-    /** The lost chunks are not to be reported any more. */
+    /** What was reported as lost is not to be reported any more. */
     void abandonLost() {
         lock.lock();
         try {
-            if (failure != null) {
-                abandonedSlots = nextSlot;
-            }
+            lossAbandoned |= lossReported;
         } finally {
             lock.unlock();
         }

@@ -70,6 +70,11 @@ public final class FileDirectory implements Directory {
         });
     }
 
+    /** An existing file, or device, as an output: for the test of a full disk. */
+    static Output openForAppend(Path path) throws IOException {
+        return new FileOutput(FileChannel.open(path, StandardOpenOption.WRITE), path);
+    }
+
     @Override
     public Input open(String name) throws IOException {
         return new FileInput(FileChannel.open(resolve(name), StandardOpenOption.READ), name);

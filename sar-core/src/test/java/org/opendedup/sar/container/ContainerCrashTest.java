@@ -1,0 +1,149 @@
+package org.opendedup.sar.container;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.io.CrashDirectory;
+
+/** After a power cut at any point: everything forced is readable, and nothing that is read is wrong. */
+final class ContainerCrashTest {
+    private static final int RUNS = 12;
+    private static final int CRASHES_PER_RUN = 12;
+
+    private final long seed = TestChunks.seed(ContainerCrashTest.class);
+    private final StoreFixture fixture = new StoreFixture();
+
+    @AfterEach
+    void endWorkers() {
+        fixture.close();
+    }
+
+    @Test
+    void everythingForcedIsReadableAfterAnyCrash() throws IOException {
+        for (int run = 0; run < RUNS; run++) {
+            crashOften(new CrashDirectory(seed + run), seed + run);
+        }
+    }
+
+    @Test
+    void withoutForceTheSameCheckFails() throws IOException {
+        boolean failed = false;
+        for (int run = 0; run < RUNS && !failed; run++) {
+            try {
+                crashOften(new CrashDirectory(seed + run, true), seed + run);
+            } catch (IOException | AssertionError expected) {
+                failed = true;
+            }
+        }
+        assertTrue(failed, "the check does not notice that force does nothing");
+    }
+
+    /** Appends, forces and seals at random, and looks at crashes between. */
+    private void crashOften(CrashDirectory disk, long runSeed) throws IOException {
+        Random random = new Random(runSeed);
+        TestChunks chunks = new TestChunks();
+        Map<Long, byte[]> forced = new HashMap<>();
+        try (ContainerStore store = fixture.open(disk)) {
+            for (int crash = 0; crash < CRASHES_PER_RUN; crash++) {
+                for (int i = random.nextInt(60); i > 0; i--) {
+                    try (ContainerWriter writer = store.writer(random.nextInt(4))) {
+                        chunks.append(writer, TestChunks.chunk(random, 3000));
+                    }
+                }
+                switch (random.nextInt(6)) {
+                    case 0 -> store.sealAll();
+                    case 1, 2, 3 -> store.force();
+                    default -> {
+                        check(disk.crash(crash), chunks.byId, forced, crash);
+                        continue;
+                    }
+                }
+                forced.putAll(chunks.byId);
+                check(disk.crash(crash), chunks.byId, forced, crash);
+            }
+        }
+    }
+
+    private void check(CrashDirectory left, Map<Long, byte[]> appended, Map<Long, byte[]> forced, long crash)
+            throws IOException {
+        CrashDirectory leftAgain;
+        try (ContainerStore store = fixture.openWithoutTables(left)) {
+            assertReadable(store, forced);
+            assertNothingWrong(store, appended);
+            leftAgain = left.crash(crash);
+        }
+        // The crash after a crash: recovery must have been durable.
+        try (ContainerStore store = fixture.openWithoutTables(leftAgain)) {
+            assertEquals(0, store.recovered().size());
+            assertReadable(store, forced);
+        }
+    }
+
+    private static void assertReadable(ContainerStore store, Map<Long, byte[]> forced) throws IOException {
+        for (Map.Entry<Long, byte[]> each : forced.entrySet()) {
+            assertArrayEquals(
+                    each.getValue(), TestChunks.read(store, each.getKey()), () -> ChunkId.toString(each.getKey()));
+        }
+    }
+
+    private static void assertNothingWrong(ContainerStore store, Map<Long, byte[]> appended) throws IOException {
+        List<Long> containers = new ArrayList<>();
+        store.forEachContainer(containers::add);
+        for (long container : containers) {
+            SealedContainer sealed = store.directory(container);
+            for (int slot = 0; slot < sealed.slots(); slot++) {
+                if (sealed.length(slot) > 0) {
+                    byte[] chunk = appended.get(ChunkId.of(container, slot));
+                    int at = slot * Fingerprints.BYTES;
+                    assertArrayEquals(
+                            TestChunks.fingerprint(chunk),
+                            Arrays.copyOfRange(sealed.fingerprints(), at, at + Fingerprints.BYTES));
+                    assertArrayEquals(chunk, TestChunks.read(store, ChunkId.of(container, slot)));
+                }
+            }
+        }
+    }
+
+    @Test
+    void aDamagedFrameOfAnUnsealedContainerCostsNoOther() throws IOException {
+        CrashDirectory disk = new CrashDirectory(seed);
+        TestChunks chunks = new TestChunks();
+        Random random = new Random(seed);
+        ContainerStore store = fixture.open(disk);
+        try (ContainerWriter writer = store.writer(1)) {
+            for (int i = 0; i < 40; i++) {
+                chunks.append(writer, TestChunks.chunk(random, 1000));
+            }
+        }
+        store.force();
+        FrameTable table = store.frameTable(1);
+        assertTrue(table.frames() > 3);
+        store.close();
+        String name = ContainerFormat.fileName(1, ContainerFormat.OPEN_SUFFIX);
+        byte[] file = disk.contents(name);
+        file[(int) table.fileOffset(1) + 20] ^= 1;
+        file[3] ^= 1;
+        disk.put(name, file);
+        for (int slot = table.firstSlot(1); slot < table.firstSlot(2); slot++) {
+            chunks.byId.remove(ChunkId.of(1, slot));
+        }
+        try (ContainerStore recovered = fixture.openWithoutTables(disk)) {
+            assertEquals(List.of(1L), recovered.recovered());
+            assertReadable(recovered, chunks.byId);
+            assertEquals(0, recovered.directory(1).length(table.firstSlot(1)));
+            assertEquals(-1, recovered.directory(1).frame(table.firstSlot(1)));
+        }
+    }
+}

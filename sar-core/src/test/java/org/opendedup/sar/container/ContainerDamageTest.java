@@ -1,0 +1,179 @@
+package org.opendedup.sar.container;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.io.CrashDirectory;
+
+/** A damaged container file never gives wrong bytes: right ones, or a {@link CorruptionException}. */
+final class ContainerDamageTest {
+    private static final String NAME = ContainerFormat.fileName(1, ContainerFormat.SEALED_SUFFIX);
+
+    private final long seed = TestChunks.seed(ContainerDamageTest.class);
+    private final StoreFixture fixture = new StoreFixture();
+    private final TestChunks chunks = new TestChunks();
+    private final CrashDirectory disk = new CrashDirectory(seed);
+    private byte[] sound = new byte[0];
+
+    @BeforeEach
+    void makeSmallContainer() throws IOException {
+        Random random = new Random(seed);
+        try (ContainerStore store = fixture.open(disk)) {
+            try (ContainerWriter writer = store.writer(1)) {
+                for (int i = 0; i < 12; i++) {
+                    chunks.append(writer, TestChunks.chunk(random, 1000));
+                }
+            }
+            store.sealAll();
+        }
+        sound = disk.contents(NAME);
+    }
+
+    @AfterEach
+    void endWorkers() {
+        fixture.close();
+    }
+
+    /** Reads every chunk, with and without the frame table of the index; the number of chunks refused. */
+    private int readDamaged(byte[] file) throws IOException {
+        disk.put(NAME, file);
+        int refused = 0;
+        try (ContainerStore withTables = fixture.open(disk);
+                ContainerStore without = fixture.openWithoutTables(disk)) {
+            for (ContainerStore store : List.of(withTables, without)) {
+                for (Map.Entry<Long, byte[]> each : chunks.byId.entrySet()) {
+                    refused += rightOrRefused(store, each.getKey(), each.getValue());
+                }
+                refused += directoryRightOrRefused(store);
+            }
+        }
+        return refused;
+    }
+
+    private static int rightOrRefused(ContainerStore store, long id, byte[] expected) throws IOException {
+        byte[] found;
+        try {
+            Frame frame = store.frame(1, store.frameOf(id), false);
+            int slot = ChunkId.slot(id);
+            found = Arrays.copyOfRange(frame.data(), frame.offset(slot), frame.offset(slot) + frame.length(slot));
+        } catch (CorruptionException refused) {
+            return 1;
+        }
+        assertArrayEquals(expected, found);
+        return 0;
+    }
+
+    private int directoryRightOrRefused(ContainerStore store) throws IOException {
+        SealedContainer sealed;
+        try {
+            sealed = store.directory(1);
+        } catch (CorruptionException refused) {
+            return 1;
+        }
+        for (Map.Entry<Long, byte[]> each : chunks.byId.entrySet()) {
+            int slot = ChunkId.slot(each.getKey());
+            assertEquals(each.getValue().length, sealed.length(slot));
+            int at = slot * Fingerprints.BYTES;
+            assertArrayEquals(
+                    TestChunks.fingerprint(each.getValue()),
+                    Arrays.copyOfRange(sealed.fingerprints(), at, at + Fingerprints.BYTES));
+        }
+        return 0;
+    }
+
+    @Test
+    void aFlippedBitAnywhereIsNoticedAndNeverReadAsRight() throws IOException {
+        assertEquals(0, readDamaged(sound));
+        Random random = new Random(seed);
+        for (int at = 0; at < sound.length; at += 1 + random.nextInt(4)) {
+            byte[] damaged = sound.clone();
+            damaged[at] ^= (byte) (1 << random.nextInt(8));
+            int where = at;
+            assertTrue(readDamaged(damaged) > 0, () -> "byte " + where + " is covered by no check");
+        }
+    }
+
+    @Test
+    void aTruncatedFileIsNoticedAndNeverReadAsRight() throws IOException {
+        Random random = new Random(seed);
+        for (int length = 0; length < sound.length; length += 1 + random.nextInt(50)) {
+            assertTrue(readDamaged(Arrays.copyOf(sound, length)) > 0);
+        }
+    }
+
+    @Test
+    void aDamagedFrameIsGivenAsSuchAndItsNeighboursAreGivenWhole() throws IOException {
+        FrameTable table;
+        try (ContainerStore store = fixture.open(disk)) {
+            table = store.frameTable(1);
+        }
+        assertTrue(table.frames() >= 2);
+        byte[] damaged = sound.clone();
+        damaged[(int) table.fileOffset(0) + 60] ^= 1;
+        disk.put(NAME, damaged);
+        List<Integer> whole = new ArrayList<>();
+        List<Integer> refused = new ArrayList<>();
+        try (ContainerStore store = fixture.open(disk)) {
+            int[] all = IntStream.range(0, table.frames()).toArray();
+            store.readFrames(1, all, all.length, 1 << 20, new FrameConsumer() {
+                @Override
+                public void frame(int frame, Frame contents) {
+                    whole.add(frame);
+                }
+
+                @Override
+                public void damaged(int frame, IOException failure) {
+                    refused.add(frame);
+                    assertTrue(failure.getMessage().contains("container 1, slots 0 to"), failure.getMessage());
+                    assertTrue(failure.getMessage().contains("at byte 32"), failure.getMessage());
+                }
+            });
+        }
+        assertEquals(List.of(0), refused);
+        assertEquals(table.frames() - 1, whole.size());
+    }
+
+    @Test
+    void aChunkThatIsNotItsFingerprintsIsFoundWhenAskedFor() throws IOException {
+        try (ContainerStore store = fixture.open(disk);
+                ContainerWriter writer = store.writer(1)) {
+            long id = writer.append(new byte[] {1, 2, 3}, 0, 3, new byte[Fingerprints.BYTES], 0);
+            store.force();
+            long container = ChunkId.container(id);
+            store.frame(container, store.frameOf(id), false);
+            assertThrows(CorruptionException.class, () -> store.frame(container, store.frameOf(id), true));
+        }
+    }
+
+    @Test
+    void anUnknownVersionIsRefusedByName() throws IOException {
+        for (int start : new int[] {0, sound.length - ContainerFormat.FOOTER_BYTES}) {
+            int length = start == 0 ? ContainerFormat.HEADER_BYTES : ContainerFormat.FOOTER_BYTES;
+            byte[] newer = sound.clone();
+            newer[start + 4] = 9;
+            Bytes crc = new Bytes(Integer.BYTES);
+            crc.putInt(Bytes.crc(newer, start, length - Integer.BYTES));
+            System.arraycopy(crc.array(), 0, newer, start + length - Integer.BYTES, Integer.BYTES);
+            disk.put(NAME, newer);
+            try (ContainerStore store = fixture.openWithoutTables(disk)) {
+                assertThrows(UnsupportedFormatException.class, () -> store.directory(1));
+            }
+        }
+    }
+}

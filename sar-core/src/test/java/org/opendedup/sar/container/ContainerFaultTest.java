@@ -1,0 +1,199 @@
+package org.opendedup.sar.container;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.io.CrashDirectory;
+
+/** When the disk fails: the caller learns it, and nothing acknowledged is lost. */
+final class ContainerFaultTest {
+    private static final int RUNS = 40;
+
+    private final long seed = TestChunks.seed(ContainerFaultTest.class);
+    private final Random random = new Random(seed);
+    private final StoreFixture fixture = new StoreFixture();
+    private final TestChunks chunks = new TestChunks();
+    private final CrashDirectory disk = new CrashDirectory(seed);
+
+    @AfterEach
+    void endWorkers() {
+        fixture.close();
+    }
+
+    private void appendSome(ContainerStore store, long stream, int count) throws IOException {
+        try (ContainerWriter writer = store.writer(stream)) {
+            for (int i = 0; i < count; i++) {
+                chunks.append(writer, TestChunks.chunk(random, 1000));
+            }
+        }
+    }
+
+    @Test
+    void aFailedWriteIsReportedUntilTheLostChunksAreAbandoned() throws IOException {
+        try (ContainerStore store = fixture.open(disk)) {
+            appendSome(store, 1, 30);
+            store.force();
+            Map<Long, byte[]> forced = new TreeMap<>(chunks.byId);
+            ContainerWriter writer = store.writer(1);
+            disk.failAppend(1);
+            long lost = chunks.append(writer, TestChunks.chunk(random, 1000));
+            assertThrows(IOException.class, store::force);
+            assertThrows(IOException.class, store::force);
+            assertThrows(IOException.class, () -> writer.append(new byte[1], 0, 1, new byte[32], 0));
+            writer.close();
+            assertTrue(store.isLost(lost));
+            assertThrows(IOException.class, () -> TestChunks.read(store, lost));
+            chunks.byId.keySet().removeIf(store::isLost);
+            assertEquals(forced.keySet(), chunks.byId.keySet());
+            chunks.assertAllReadable(store);
+
+            store.abandonLost();
+            appendSome(store, 1, 30);
+            store.force();
+            assertTrue(store.isLost(lost));
+            chunks.assertAllReadable(store);
+        }
+        try (ContainerStore store = fixture.open(disk.crash(1))) {
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    @Test
+    void afterAFailedForceOnlyWhatWasForcedBeforeIsKept() throws IOException {
+        try (ContainerStore store = fixture.open(disk)) {
+            appendSome(store, 1, 10);
+            store.force();
+            Map<Long, byte[]> forced = new TreeMap<>(chunks.byId);
+            appendSome(store, 1, 10);
+            disk.failForce(1);
+            assertThrows(IOException.class, store::force);
+            assertThrows(IOException.class, store::force);
+            chunks.byId.keySet().removeIf(store::isLost);
+            assertEquals(forced.keySet(), chunks.byId.keySet());
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    @Test
+    void aFullDiskIsNoSpaceAndLeavesTheRestReadable() throws IOException {
+        try (ContainerStore store = fixture.open(disk)) {
+            appendSome(store, 1, 30);
+            store.force();
+            disk.noSpaceAfter(10_000);
+            assertThrows(NoSpaceException.class, () -> {
+                appendSome(store, 2, 200);
+                store.force();
+            });
+            chunks.byId.keySet().removeIf(store::isLost);
+            chunks.assertAllReadable(store);
+            disk.noSpaceAfter(Long.MAX_VALUE);
+            store.abandonLost();
+            appendSome(store, 3, 30);
+            store.force();
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    /** Whatever fails whenever: an append or force that succeeded told the truth. */
+    @Test
+    void nothingAcknowledgedIsLostWhateverFails() throws IOException {
+        int failures = 0;
+        for (int run = 0; run < RUNS; run++) {
+            CrashDirectory failing = new CrashDirectory(seed + run);
+            TestChunks appended = new TestChunks();
+            Map<Long, byte[]> forced = new TreeMap<>();
+            try (ContainerStore store = fixture.open(failing)) {
+                inject(failing, run);
+                for (int round = 0; round < 10; round++) {
+                    try {
+                        for (int stream = 0; stream < 4; stream++) {
+                            appendTo(store, stream, appended);
+                        }
+                        store.force();
+                        forced.putAll(appended.byId);
+                    } catch (IOException reported) {
+                        failures++;
+                        settle(store);
+                        appended.byId.keySet().removeIf(store::isLost);
+                        assertTrue(appended.byId.keySet().containsAll(forced.keySet()), "a forced chunk is lost");
+                        store.abandonLost();
+                    }
+                    appended.assertAllReadable(store);
+                }
+            }
+            for (int crash = 0; crash < 3; crash++) {
+                try (ContainerStore store = fixture.openWithoutTables(failing.crash(crash))) {
+                    for (Map.Entry<Long, byte[]> each : forced.entrySet()) {
+                        assertArrayEquals(
+                                each.getValue(),
+                                TestChunks.read(store, each.getKey()),
+                                () -> ChunkId.toString(each.getKey()));
+                    }
+                }
+            }
+        }
+        assertTrue(failures > RUNS / 4, "the faults hardly ever strike: " + failures);
+    }
+
+    /** After a force, it is known which chunks are lost. */
+    private static void settle(ContainerStore store) {
+        try {
+            store.force();
+        } catch (IOException reportedAgain) {
+            assertTrue(reportedAgain.getMessage().contains("lost"), reportedAgain.getMessage());
+        }
+    }
+
+    private void inject(CrashDirectory failing, int run) {
+        switch (run % 3) {
+            case 0 -> failing.failAppend(1 + random.nextInt(30));
+            case 1 -> failing.failForce(1 + random.nextInt(8));
+            default -> failing.noSpaceAfter(random.nextInt(60_000));
+        }
+    }
+
+    private void appendTo(ContainerStore store, long stream, TestChunks appended) throws IOException {
+        try (ContainerWriter writer = store.writer(stream)) {
+            for (int i = random.nextInt(20); i > 0; i--) {
+                appended.append(writer, TestChunks.chunk(random, 1500));
+            }
+        }
+    }
+
+    @Test
+    void aContainerThatCannotBeSealedStaysReadableAndIsSealedByRecovery() throws IOException {
+        try (ContainerStore store = fixture.open(disk)) {
+            appendSome(store, 1, 20);
+            store.force();
+            disk.noSpaceAfter(10);
+            assertThrows(NoSpaceException.class, store::sealAll);
+            chunks.assertAllReadable(store);
+            store.force();
+            assertFalse(chunks.byId.keySet().stream().anyMatch(store::isLost));
+        }
+        try (ContainerStore store = fixture.open(disk.crash(1))) {
+            assertEquals(1, store.recovered().size());
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    @Test
+    void workersThatRefuseToWorkFailTheContainer() throws IOException {
+        try (ContainerStore store = fixture.open(disk)) {
+            appendSome(store, 1, 3);
+            fixture.workers.shutdown();
+            assertThrows(IOException.class, store::force);
+        }
+    }
+}

@@ -1,0 +1,295 @@
+package org.opendedup.sar.container;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.FileDirectory;
+
+final class ContainerStoreTest {
+    private final long seed = TestChunks.seed(ContainerStoreTest.class);
+    private final Random random = new Random(seed);
+    private final StoreFixture fixture = new StoreFixture();
+    private final TestChunks chunks = new TestChunks();
+
+    @TempDir
+    Path folder;
+
+    @AfterEach
+    void endWorkers() {
+        fixture.close();
+    }
+
+    private void appendSome(ContainerStore store, long stream, int count, int maxBytes) throws IOException {
+        try (ContainerWriter writer = store.writer(stream)) {
+            for (int i = 0; i < count; i++) {
+                chunks.append(writer, TestChunks.chunk(random, maxBytes));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Compression.Codec.class)
+    void chunksComeBackBeforeAndAfterForceSealAndReopening(Compression.Codec codec) throws IOException {
+        fixture.options = StoreFixture.options(codec);
+        try (ContainerStore store = fixture.open(FileDirectory.open(folder))) {
+            appendSome(store, 1, 300, 2000);
+            chunks.assertAllReadable(store);
+            store.force();
+            appendSome(store, 2, 300, 10_000);
+            chunks.assertAllReadable(store);
+            store.sealAll();
+            chunks.assertAllReadable(store);
+            appendSome(store, 1, 10, 2000);
+            store.sealAll();
+        }
+        try (ContainerStore store = fixture.open(FileDirectory.open(folder))) {
+            assertEquals(List.of(), store.recovered());
+            assertEquals(fixture.frameTables.size(), store.containers());
+            chunks.assertAllReadable(store);
+        }
+        fixture.frameTables.clear();
+        try (ContainerStore store = fixture.open(FileDirectory.open(folder))) {
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    @Test
+    void directoriesDescribeEveryChunk() throws IOException {
+        CrashDirectory disk = new CrashDirectory(seed);
+        try (ContainerStore store = fixture.open(disk)) {
+            appendSome(store, 1, 400, 3000);
+            store.sealAll();
+            Set<Long> seen = new HashSet<>();
+            long[] bytes = new long[1];
+            List<Long> containers = new ArrayList<>();
+            store.forEachContainer(containers::add);
+            for (long container : containers) {
+                bytes[0] += disk.length(ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX));
+                SealedContainer sealed = store.directory(container);
+                assertArrayEquals(fixture.frameTables.get(container), sealed.frameTableBytes());
+                for (int slot = 0; slot < sealed.slots(); slot++) {
+                    long id = ChunkId.of(container, slot);
+                    byte[] chunk = chunks.byId.get(id);
+                    seen.add(id);
+                    assertEquals(chunk.length, sealed.length(slot));
+                    assertEquals(store.frameOf(id), sealed.frame(slot));
+                    assertEquals(
+                            store.frame(container, sealed.frame(slot), false).offset(slot), sealed.offset(slot));
+                    int at = slot * Fingerprints.BYTES;
+                    assertArrayEquals(
+                            TestChunks.fingerprint(chunk),
+                            Arrays.copyOfRange(sealed.fingerprints(), at, at + Fingerprints.BYTES));
+                }
+            }
+            assertEquals(chunks.byId.keySet(), seen);
+            assertEquals(containers.size(), store.containers());
+            assertEquals(bytes[0], store.storedBytes());
+        }
+    }
+
+    @Test
+    void aChunkLargerThanAFrameIsAFrameOfItsOwn() throws IOException {
+        try (ContainerStore store = fixture.open(new CrashDirectory(seed))) {
+            byte[] large = new byte[100_000];
+            random.nextBytes(large);
+            long before;
+            long id;
+            try (ContainerWriter writer = store.writer(1)) {
+                before = chunks.append(writer, new byte[] {1, 2, 3});
+                id = chunks.append(writer, large);
+            }
+            store.force();
+            Frame frame = store.frame(ChunkId.container(id), store.frameOf(id), true);
+            assertEquals(1, frame.count());
+            assertArrayEquals(large, frame.data());
+            assertThrows(IllegalArgumentException.class, () -> frame.offset(ChunkId.slot(before)));
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    @Test
+    void aFrameThatWasReadDoesNotChange() throws IOException {
+        try (ContainerStore store = fixture.open(new CrashDirectory(seed));
+                ContainerWriter writer = store.writer(1)) {
+            long first = chunks.append(writer, new byte[] {1});
+            int frame = store.frameOf(first);
+            assertEquals(1, store.frame(ChunkId.container(first), frame, false).count());
+            long second = chunks.append(writer, new byte[] {2});
+            assertEquals(frame + 1, store.frameOf(second));
+            store.force();
+            assertEquals(1, store.frame(ChunkId.container(first), frame, false).count());
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    @Test
+    void neighboursAreReadByOneRequest() throws IOException {
+        try (ContainerStore store = fixture.open(new CrashDirectory(seed))) {
+            appendSome(store, 1, 100, 1000);
+            store.sealAll();
+            FrameTable table = store.frameTable(1);
+            assertTrue(table.frames() >= 5, "enough frames: " + table.frames());
+            List<Integer> seen = new ArrayList<>();
+            FrameConsumer consumer = collecting(seen);
+            long before = store.readStatistics().diskReads();
+            store.readFrames(1, new int[] {0, 1, 3, 4, 9}, 4, table.fileLength(2), consumer);
+            assertEquals(1, store.readStatistics().diskReads() - before);
+            store.readFrames(1, new int[] {0, 1, 3, 4}, 4, table.fileLength(2) - 1, consumer);
+            assertEquals(3, store.readStatistics().diskReads() - before);
+            assertEquals(List.of(0, 1, 3, 4, 0, 1, 3, 4), seen);
+        }
+    }
+
+    private static FrameConsumer collecting(List<Integer> seen) {
+        return new FrameConsumer() {
+            @Override
+            public void frame(int frame, Frame contents) {
+                seen.add(frame);
+            }
+
+            @Override
+            public void damaged(int frame, IOException failure) {
+                throw new AssertionError(failure);
+            }
+        };
+    }
+
+    @Test
+    void whatDoesNotExistIsCorruptionOrABadArgument() throws IOException {
+        try (ContainerStore store = fixture.open(new CrashDirectory(seed))) {
+            appendSome(store, 1, 10, 100);
+            assertThrows(CorruptionException.class, () -> store.frameOf(ChunkId.of(1, 10)));
+            assertThrows(CorruptionException.class, () -> store.frameOf(ChunkId.of(77, 0)));
+            store.sealAll();
+            assertThrows(CorruptionException.class, () -> store.frameOf(ChunkId.of(1, 10)));
+            assertThrows(IllegalArgumentException.class, () -> store.frame(1, 5, false));
+            assertThrows(CorruptionException.class, () -> store.directory(77));
+        }
+    }
+
+    @Test
+    void streamsAreKeptApartAndSmallOnesTogether() throws IOException {
+        try (ContainerStore store = fixture.open(new CrashDirectory(seed))) {
+            ContainerWriter first = store.writer(1);
+            ContainerWriter second = store.writer(2);
+            byte[] frameful = new byte[4096];
+            long a = first.append(frameful, 0, 4096, TestChunks.fingerprint(frameful), 0);
+            long b = second.append(frameful, 0, 4096, TestChunks.fingerprint(frameful), 0);
+            assertNotEquals(ChunkId.container(a), ChunkId.container(b));
+            first.close();
+            second.close();
+            second.close();
+            assertEquals(ChunkId.container(a), containerOf(store, 1));
+            assertEquals(ChunkId.container(b), containerOf(store, 2));
+            long small = containerOf(store, 3);
+            assertNotEquals(ChunkId.container(a), small);
+            assertNotEquals(ChunkId.container(b), small);
+            assertEquals(small, containerOf(store, 4));
+            List<ContainerWriter> many = new ArrayList<>();
+            Set<Long> containers = new HashSet<>();
+            for (int stream = 10; stream < 20; stream++) {
+                ContainerWriter writer = store.writer(stream);
+                many.add(writer);
+                containers.add(ChunkId.container(chunks.append(writer, new byte[] {(byte) stream})));
+            }
+            assertEquals(3, containers.size());
+            many.forEach(ContainerWriter::close);
+        }
+    }
+
+    private static long containerOf(ContainerStore store, long stream) throws IOException {
+        try (ContainerWriter writer = store.writer(stream)) {
+            return ChunkId.container(writer.append(new byte[] {1}, 0, 1, new byte[Fingerprints.BYTES], 0));
+        }
+    }
+
+    @Test
+    void manyStreamsWriteWhileOthersReadAndForce() throws Exception {
+        try (ContainerStore store = fixture.open(FileDirectory.open(folder))) {
+            AtomicBoolean writing = new AtomicBoolean(true);
+            ExecutorService threads = Executors.newCachedThreadPool();
+            List<Future<?>> writers = new ArrayList<>();
+            for (int stream = 1; stream <= 5; stream++) {
+                long id = stream;
+                writers.add(threads.submit(() -> {
+                    write(store, id);
+                    return null;
+                }));
+            }
+            Future<?> reader = threads.submit(() -> {
+                while (writing.get()) {
+                    chunks.assertAllReadable(store);
+                }
+                return null;
+            });
+            Future<?> forcer = threads.submit(() -> {
+                while (writing.get()) {
+                    store.force();
+                }
+                return null;
+            });
+            for (Future<?> writer : writers) {
+                writer.get();
+            }
+            writing.set(false);
+            reader.get();
+            forcer.get();
+            threads.shutdown();
+            chunks.assertAllReadable(store);
+            store.sealAll();
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    private void write(ContainerStore store, long stream) throws IOException {
+        Random own = new Random(seed + stream);
+        for (int lease = 0; lease < 20; lease++) {
+            try (ContainerWriter writer = store.writer(stream)) {
+                for (int i = 0; i < 30; i++) {
+                    chunks.append(writer, TestChunks.chunk(own, 4000));
+                }
+            }
+        }
+    }
+
+    @Test
+    void aTableOfTheSourceThatIsDamagedIsNotUsed() throws IOException {
+        CrashDirectory disk = new CrashDirectory(seed);
+        try (ContainerStore store = fixture.open(disk)) {
+            appendSome(store, 1, 50, 1000);
+            store.sealAll();
+        }
+        fixture.frameTables.values().forEach(table -> table[table.length / 2] ^= 4);
+        try (ContainerStore store = fixture.open(disk)) {
+            chunks.assertAllReadable(store);
+            assertFalse(store.isLost(ChunkId.of(1, 0)));
+            assertNull(fixture.frameTables.get(999L));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package org.opendedup.sar.container;
+
+import java.io.IOException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Assertions;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Fingerprints;
+
+/** Random chunks, and the memory of which id each was given. Safe for use by many threads. */
+final class TestChunks {
+    final Map<Long, byte[]> byId = new ConcurrentHashMap<>();
+
+    /** A seed for this run: the system property {@code sar.seed} if it is set. Printed, so that a failure can be repeated. */
+    static long seed(Class<?> test) {
+        long seed = Long.getLong("sar.seed", System.nanoTime());
+        System.out.println(test.getSimpleName() + ": -Dsar.seed=" + seed);
+        return seed;
+    }
+
+    /** Half of the chunks compress well, the others hardly. */
+    static byte[] chunk(Random random, int maxBytes) {
+        byte[] chunk = new byte[1 + random.nextInt(maxBytes)];
+        random.nextBytes(chunk);
+        if (random.nextBoolean()) {
+            for (int i = 0; i < chunk.length; i++) {
+                chunk[i] = (byte) ("storage ".charAt(i % 8) + (chunk[i] == 0 ? 1 : 0));
+            }
+        }
+        return chunk;
+    }
+
+    static byte[] fingerprint(byte[] chunk) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(chunk);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    long append(ContainerWriter writer, byte[] chunk) throws IOException {
+        long id = writer.append(chunk, 0, chunk.length, fingerprint(chunk), 0);
+        Assertions.assertNull(byId.put(id, chunk), () -> "given out twice: " + ChunkId.toString(id));
+        return id;
+    }
+
+    static byte[] read(ContainerStore store, long id) throws IOException {
+        long container = ChunkId.container(id);
+        Frame frame = store.frame(container, store.frameOf(id), true);
+        int slot = ChunkId.slot(id);
+        int from = frame.offset(slot);
+        byte[] chunk = Arrays.copyOfRange(frame.data(), from, from + frame.length(slot));
+        Assertions.assertEquals(Fingerprints.check(fingerprint(chunk), 0), frame.check(slot));
+        return chunk;
+    }
+
+    void assertAllReadable(ContainerStore store) throws IOException {
+        for (Map.Entry<Long, byte[]> each : byId.entrySet()) {
+            Assertions.assertArrayEquals(
+                    each.getValue(), read(store, each.getKey()), () -> ChunkId.toString(each.getKey()));
+        }
+    }
+}
