@@ -2,6 +2,7 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,7 +13,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Objects;
-import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
@@ -49,35 +49,30 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private static final double BLOOM_BITS_PER_KEY = 10;
 
+    /** What a reopening writes besides the log's content: manifest, options. */
+    private static final long REOPENING_BYTES = 4 << 20;
+
     private final Path folder;
-    private final RocksDB database;
-    private final Cache cache;
-    private final Map<Family, ColumnFamilyHandle> families;
-    private final WriteOptions synced;
-    /** The database and the native objects it needs, in the order of their making. */
-    private final List<RocksObject> natives;
+    private final long memoryBytes;
 
     /**
-     * Held shared by every call and open cursor, exclusively by close: native memory must not be touched once it is
-     * freed.
+     * Held shared by every call and open cursor, exclusively while the database is closed or reopened: native memory must
+     * not be touched once it is freed.
      */
     private final ReentrantReadWriteLock lifetime = new ReentrantReadWriteLock();
 
+    /** Null once it is closed, or while it can't be reopened. */
+    private @Nullable OpenDatabase open;
+
     private boolean closed;
 
-    private RocksDbKeyValueStore(
-            Path folder,
-            RocksDB database,
-            Cache cache,
-            Map<Family, ColumnFamilyHandle> families,
-            WriteOptions synced,
-            List<RocksObject> natives) {
+    /** Set when a write failed: RocksDB then refuses all further ones, also when the disk has room again. */
+    private volatile boolean failed;
+
+    private RocksDbKeyValueStore(Path folder, long memoryBytes, OpenDatabase open) {
         this.folder = folder;
-        this.database = database;
-        this.cache = cache;
-        this.families = families;
-        this.synced = synced;
-        this.natives = natives;
+        this.memoryBytes = memoryBytes;
+        this.open = open;
     }
 
     static RocksDbKeyValueStore open(Path folder, long memoryBytes, boolean create) throws IOException {
@@ -93,16 +88,40 @@ final class RocksDbKeyValueStore implements KeyValueStore {
             Files.createDirectories(folder);
         }
         RocksDB.loadLibrary();
+        return new RocksDbKeyValueStore(folder, memoryBytes, openDatabase(folder, memoryBytes, create));
+    }
+
+    /**
+     * The database and the native objects it needs.
+     *
+     * @param natives all of them, in the order of their making
+     */
+    private record OpenDatabase(
+            RocksDB database,
+            Cache cache,
+            Map<Family, ColumnFamilyHandle> families,
+            WriteOptions synced,
+            List<RocksObject> natives) {
+        ColumnFamilyHandle handle(Family family) {
+            return Objects.requireNonNull(families.get(family));
+        }
+
+        void close() {
+            closeAll(natives);
+        }
+    }
+
+    private static OpenDatabase openDatabase(Path folder, long memoryBytes, boolean create) throws IOException {
         List<RocksObject> natives = new ArrayList<>();
         try {
-            return open(folder, memoryBytes, create, natives);
+            return openDatabase(folder, memoryBytes, create, natives);
         } catch (RocksDBException e) {
             closeAll(natives);
             throw translate(folder, e);
         }
     }
 
-    private static RocksDbKeyValueStore open(Path folder, long memoryBytes, boolean create, List<RocksObject> natives)
+    private static OpenDatabase openDatabase(Path folder, long memoryBytes, boolean create, List<RocksObject> natives)
             throws RocksDBException {
         Cache cache = add(natives, new LRUCache(memoryBytes));
         // The write buffers' memory is charged to the cache: together they stay within memoryBytes.
@@ -126,7 +145,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
             families.put(family, handles.get(1 + family.ordinal()));
         }
         WriteOptions synced = add(natives, new WriteOptions().setSync(true));
-        return new RocksDbKeyValueStore(folder, database, cache, families, synced, natives);
+        return new OpenDatabase(database, cache, families, synced, natives);
     }
 
     private static DBOptions databaseOptions(WriteBufferManager writeBuffers, boolean create) {
@@ -170,20 +189,20 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     @Override
     public byte @Nullable [] get(Family family, byte[] key) throws IOException {
-        Lock shared = enter();
+        OpenDatabase entered = enter();
         try {
-            return database.get(handle(family), key);
+            return entered.database.get(entered.handle(family), key);
         } catch (RocksDBException e) {
             throw translate(folder, e);
         } finally {
-            shared.unlock();
+            leave();
         }
     }
 
     @Override
     public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
-        enter();
-        return new RocksCursor(handle(family), from, to);
+        OpenDatabase entered = enter();
+        return new RocksCursor(entered.database, entered.handle(family), from, to);
     }
 
     @Override
@@ -195,9 +214,11 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     public long nativeBytes() {
         lifetime.readLock().lock();
         try {
-            return closed
+            OpenDatabase now = open;
+            return now == null
                     ? 0
-                    : cache.getUsage() + database.getAggregatedLongProperty("rocksdb.estimate-table-readers-mem");
+                    : now.cache.getUsage()
+                            + now.database.getAggregatedLongProperty("rocksdb.estimate-table-readers-mem");
         } catch (RocksDBException e) {
             throw new IllegalStateException("RocksDB does not know its own property", e);
         } finally {
@@ -210,27 +231,72 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     public void close() {
         lifetime.writeLock().lock();
         try {
-            if (!closed) {
-                closed = true;
-                closeAll(natives);
+            closed = true;
+            if (open != null) {
+                open.close();
+                open = null;
             }
         } finally {
             lifetime.writeLock().unlock();
         }
     }
 
-    private Lock enter() throws IOException {
-        Lock shared = lifetime.readLock();
-        shared.lock();
-        if (closed) {
-            shared.unlock();
-            throw new IOException("the metadata database in " + folder + " is closed");
+    /**
+     * Makes a database writable again after a failed write. Only a reopening does that, and it writes; so it is not tried
+     * while the disk is too full for it, and reads go on.
+     */
+    void reopen() throws IOException {
+        if (lifetime.getReadHoldCount() > 0) {
+            throw new IllegalStateException("a thread that holds a cursor can't commit after a failed commit");
         }
-        return shared;
+        lifetime.writeLock().lock();
+        try {
+            if (closed) {
+                throw closedException();
+            }
+            requireRoomToReopen();
+            if (open != null) {
+                open.close();
+                open = null;
+            }
+            open = openDatabase(folder, memoryBytes, false);
+            failed = false;
+        } finally {
+            lifetime.writeLock().unlock();
+        }
     }
 
-    private ColumnFamilyHandle handle(Family family) {
-        return Objects.requireNonNull(families.get(family));
+    private void requireRoomToReopen() throws IOException {
+        long needed = REOPENING_BYTES;
+        try (DirectoryStream<Path> logs = Files.newDirectoryStream(folder, "*.log")) {
+            for (Path log : logs) {
+                needed += Files.size(log);
+            }
+        }
+        long usable = Files.getFileStore(folder).getUsableSpace();
+        if (usable < needed) {
+            throw new NoSpaceException(place(folder) + ": writes failed before, and going on needs " + needed
+                    + " free bytes on the disk; there are " + usable);
+        }
+    }
+
+    /** To be followed by {@link #leave}. */
+    private OpenDatabase enter() throws IOException {
+        lifetime.readLock().lock();
+        OpenDatabase now = open;
+        if (now == null) {
+            lifetime.readLock().unlock();
+            throw closedException();
+        }
+        return now;
+    }
+
+    private void leave() {
+        lifetime.readLock().unlock();
+    }
+
+    private IOException closedException() {
+        return new IOException(place(folder) + (closed ? " is closed" : " could not be reopened after a failed write"));
     }
 
     private static <T extends RocksObject> T add(List<RocksObject> natives, T object) {
@@ -280,7 +346,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         private boolean started;
         private boolean finished;
 
-        RocksCursor(ColumnFamilyHandle family, byte[] from, byte[] to) {
+        RocksCursor(RocksDB database, ColumnFamilyHandle family, byte[] from, byte[] to) {
             this.from = from;
             end = new Slice(to);
             options = new ReadOptions().setIterateUpperBound(end);
@@ -325,7 +391,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
                 iterator.close();
                 options.close();
                 end.close();
-                lifetime.readLock().unlock();
+                leave();
             }
         }
 
@@ -341,37 +407,41 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
         @Override
         public void put(Family family, byte[] key, byte[] value) throws IOException {
-            Lock shared = enter();
+            OpenDatabase entered = enter();
             try {
-                batch.put(handle(family), key, value);
+                batch.put(entered.handle(family), key, value);
             } catch (RocksDBException e) {
                 throw translate(folder, e);
             } finally {
-                shared.unlock();
+                leave();
             }
         }
 
         @Override
         public void delete(Family family, byte[] key) throws IOException {
-            Lock shared = enter();
+            OpenDatabase entered = enter();
             try {
-                batch.delete(handle(family), key);
+                batch.delete(entered.handle(family), key);
             } catch (RocksDBException e) {
                 throw translate(folder, e);
             } finally {
-                shared.unlock();
+                leave();
             }
         }
 
         @Override
         public void commit() throws IOException {
-            Lock shared = enter();
+            if (failed) {
+                reopen();
+            }
+            OpenDatabase entered = enter();
             try {
-                database.write(synced, batch);
+                entered.database.write(entered.synced, batch);
             } catch (RocksDBException e) {
+                failed = true;
                 throw translate(folder, e);
             } finally {
-                shared.unlock();
+                leave();
             }
         }
 

@@ -17,6 +17,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.metadata.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
@@ -67,6 +69,25 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         assertThrows(IOException.class, () -> store.scan(Family.INODE, bytes("a"), bytes("b")));
         assertThrows(IOException.class, () -> put(store, Family.INODE, "a", "1"));
         assertEquals(0, store.nativeBytes());
+    }
+
+    @Test
+    void aReopeningAfterAFailureKeepsWhatWasCommittedAndABatchThatWaits() throws IOException {
+        put(store, Family.INODE, "a", "1");
+        try (Batch batch = store.batch()) {
+            batch.put(Family.ENTRY, bytes("b"), bytes("2"));
+            ((RocksDbKeyValueStore) store).reopen();
+            batch.commit();
+        }
+        assertArrayEquals(bytes("1"), store.get(Family.INODE, bytes("a")));
+        assertArrayEquals(bytes("2"), store.get(Family.ENTRY, bytes("b")));
+    }
+
+    @Test
+    void aThreadWithACursorCannotReopen() throws IOException {
+        try (Cursor cursor = store.scan(Family.INODE, bytes("a"), bytes("b"))) {
+            assertThrows(IllegalStateException.class, ((RocksDbKeyValueStore) store)::reopen);
+        }
     }
 
     @Test

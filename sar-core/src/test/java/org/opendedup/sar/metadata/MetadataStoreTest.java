@@ -1,0 +1,227 @@
+package org.opendedup.sar.metadata;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.metadata.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+
+final class MetadataStoreTest {
+    private static final MetadataHeader HEADER = new MetadataHeader(new UUID(1, 2), 65536, 3, 1);
+    private static final long CHUNK = ChunkId.of(5, 7);
+
+    private CrashKeyValueStore database;
+    private MetadataStore store;
+
+    @BeforeEach
+    void format() throws IOException {
+        database = new CrashKeyValueStore();
+        store = MetadataStore.format(database, HEADER);
+    }
+
+    @Test
+    void theHeaderIsFoundAgain() throws IOException {
+        assertEquals(HEADER, MetadataStore.open(database, 1000).header());
+    }
+
+    @Test
+    void aDatabaseWithContentIsNotFormatted() {
+        assertThrows(IOException.class, () -> MetadataStore.format(database, HEADER));
+    }
+
+    @Test
+    void anEmptyDatabaseIsNoVolumesMetadata() {
+        assertThrows(CorruptionException.class, () -> MetadataStore.open(KeyValueStores.heap(), 1000));
+    }
+
+    @Test
+    void numbersAreNeverGivenOutTwiceWhateverCrashes() throws IOException {
+        long inode = 1;
+        long container = 0;
+        for (int life = 0; life < 5; life++) {
+            for (int i = 0; i < 3000; i++) {
+                long nextInode = store.nextInode();
+                long nextContainer = store.nextContainer();
+                assertTrue(nextInode > inode && nextContainer > container);
+                inode = nextInode;
+                container = nextContainer;
+            }
+            database = database.crash(life);
+            store = MetadataStore.open(database, 1000);
+        }
+    }
+
+    @Test
+    void controlWithReservationsThatAreNotDurableNumbersComeTwice() throws IOException {
+        boolean twice = false;
+        for (int seed = 0; seed < 20; seed++) {
+            CrashKeyValueStore losing = new CrashKeyValueStore();
+            MetadataStore first = MetadataStore.format(losing, HEADER);
+            losing.setCommitIsNotDurable(true);
+            long inode = first.nextInode();
+            twice |= MetadataStore.open(losing.crash(seed), 1000).nextInode() == inode;
+        }
+        assertTrue(twice);
+    }
+
+    @Test
+    void aReservationThatFailsGivesOutNothingAndCanBeTriedAgain() throws IOException {
+        database.failNextCommits(1);
+        assertThrows(IOException.class, store::nextInode);
+        assertEquals(Inode.ROOT + 1, store.nextInode());
+    }
+
+    @Test
+    void anEmptyGenerationCostsNoBatch() throws IOException {
+        int batches = database.batches();
+        store.commit(store.freeze());
+        assertEquals(batches, database.batches());
+        assertEquals(0, store.pendingBytes());
+    }
+
+    @Test
+    void pendingBytesGrowWithChangesAndBeginAnewWithEachGeneration() throws IOException {
+        store.recipes().replace(2, 0, page(CHUNK));
+        store.namespace().putEntry(1, new byte[] {'a'}, 2, 0100000);
+        assertTrue(store.pendingBytes() > 100);
+        Generation frozen = store.freeze();
+        assertTrue(frozen.bytes() > 100);
+        assertEquals(0, store.pendingBytes());
+        store.commit(frozen);
+    }
+
+    @Test
+    void aGenerationIsCommittedOnlyOnce() throws IOException {
+        Generation frozen = store.freeze();
+        store.commit(frozen);
+        assertThrows(IllegalStateException.class, () -> store.commit(frozen));
+    }
+
+    @Test
+    void aCopyIsAliveFromItsFirstReferenceToItsTombstone() throws IOException {
+        ReferenceCounts counts = store.counts();
+        assertFalse(counts.isAlive(CHUNK));
+        store.recipes().replace(2, 0, page(CHUNK));
+        assertTrue(counts.isAlive(CHUNK));
+        assertFalse(counts.isAlive(CHUNK - 1), "a slot before it that was never referenced");
+        assertThrows(IllegalStateException.class, () -> counts.tombstone(CHUNK));
+        store.recipes().replace(2, 0, RecipePage.EMPTY);
+        assertTrue(counts.isAlive(CHUNK), "garbage is alive");
+        assertEquals(0, counts.count(CHUNK));
+        counts.tombstone(CHUNK);
+        assertFalse(counts.isAlive(CHUNK));
+        assertThrows(IllegalStateException.class, () -> store.recipes().replace(2, 0, page(CHUNK)));
+    }
+
+    @Test
+    void aCountNeverFallsBelowZero() throws IOException {
+        store.counts().add(CHUNK, 2);
+        IllegalStateException e =
+                assertThrows(IllegalStateException.class, () -> store.counts().add(CHUNK, -3));
+        assertTrue(e.getMessage().contains("5:7"), e.getMessage());
+        assertEquals(2, store.counts().count(CHUNK));
+    }
+
+    @Test
+    void zerosAndHolesAreNotCounted() throws IOException {
+        RecipePage zeros = new RecipePage.Builder()
+                .add(ChunkId.NONE, 0, 100, 0)
+                .add(CHUNK, 0, 100, 1)
+                .build();
+        store.recipes().replace(2, 0, zeros);
+        List<Long> containers = new ArrayList<>();
+        store.counts().forEachContainer((container, counts) -> containers.add(container));
+        assertEquals(List.of(5L), containers);
+    }
+
+    @Test
+    void aPageThatIsTooLongIsRefused() {
+        RecipePage tooLong = new RecipePage.Builder().add(CHUNK, 0, 65537, 1).build();
+        assertThrows(IllegalArgumentException.class, () -> store.recipes().replace(2, 0, tooLong));
+    }
+
+    @Test
+    void aDamagedRecipeIsNamedAndCountsStayAsTheyWere() throws IOException {
+        store.recipes().replace(9, 3, page(CHUNK));
+        store.commit(store.freeze());
+        byte[] key = Keys.of(9, 3);
+        byte[] value = database.get(Family.RECIPE, key);
+        value[2] ^= 1;
+        put(Family.RECIPE, key, value);
+        MetadataStore reopened = MetadataStore.open(database, 1000);
+        CorruptionException e =
+                assertThrows(CorruptionException.class, () -> reopened.recipes().page(9, 3));
+        assertTrue(e.getMessage().contains("page 3 of inode 9"), e.getMessage());
+        assertThrows(CorruptionException.class, () -> reopened.recipes().replace(9, 3, page(CHUNK + 1)));
+        assertThrows(CorruptionException.class, () -> reopened.recipes().removePages(9, 0, 10));
+        assertEquals(1, reopened.counts().count(CHUNK));
+        assertFalse(reopened.counts().isAlive(CHUNK + 1));
+    }
+
+    @Test
+    void damagedCountsStopAReplacementBeforeItChangesAnything() throws IOException {
+        put(Family.COUNT, Keys.of(6), new byte[] {1, 5});
+        RecipePage both = new RecipePage.Builder()
+                .add(CHUNK, 0, 100, 1)
+                .add(ChunkId.of(6, 0), 0, 100, 1)
+                .build();
+        assertThrows(CorruptionException.class, () -> store.recipes().replace(2, 0, both));
+        assertFalse(store.counts().isAlive(CHUNK));
+        assertEquals(0, store.recipes().page(2, 0).count());
+    }
+
+    @Test
+    void removingPagesInBatchesGetsAllOfThemAndThoseWrittenAfterwards() throws IOException {
+        for (int page = 0; page < 25; page++) {
+            store.recipes().replace(2, page * 1000L, page(CHUNK));
+        }
+        store.recipes().replace(3, 0, page(CHUNK));
+        List<Integer> removed = new ArrayList<>();
+        int count;
+        do {
+            count = store.recipes().removePages(2, 5000, 8);
+            removed.add(count);
+            store.commit(store.freeze());
+        } while (count > 0);
+        assertEquals(List.of(8, 8, 4, 0), removed);
+        assertEquals(6, store.counts().count(CHUNK));
+
+        store.recipes().replace(2, 6000, page(CHUNK));
+        assertEquals(1, store.recipes().removePages(2, 5000, 8));
+        assertEquals(0, store.recipes().removePages(2, 5000, 8));
+        assertEquals(5, store.recipes().removePages(2, 0, 8));
+        assertEquals(1, store.counts().count(CHUNK));
+    }
+
+    @Test
+    void totalsAreCommittedWithTheirGeneration() throws IOException {
+        store.addToTotals(100, 1, 50, 2);
+        store.commit(store.freeze());
+        store.addToTotals(-30, 0, 0, 0);
+        assertEquals(new Totals(70, 1, 50, 2), store.totals());
+        assertEquals(
+                new Totals(100, 1, 50, 2),
+                MetadataStore.open(database.crash(1), 1000).totals());
+    }
+
+    private void put(Family family, byte[] key, byte[] value) throws IOException {
+        try (Batch batch = database.batch()) {
+            batch.put(family, key, value);
+            batch.commit();
+        }
+    }
+
+    private static RecipePage page(long chunk) {
+        return new RecipePage.Builder().add(chunk, 0, 4096, 1).build();
+    }
+}
