@@ -51,8 +51,7 @@ final class FastCdcChunker implements Chunker {
         long hash = 0;
         int i = from + MIN_BYTES;
         while (true) {
-            // Two bytes a step (TPDS 2020, section 4.4): 2 (2 h + g0) + g1 = 4 h + 2 g0 + g1. The hash between the two
-            // is
+            // Two bytes a step, as in TPDS 2020: 2 (2 h + g0) + g1 = 4 h + 2 g0 + g1. The hash between the two is
             // tested in its doubled form, under the doubled mask.
             for (; i + 1 < stop; i += 2) {
                 long doubled = (hash << 2) + GEAR_TWICE[data[i] & 0xff];

@@ -10,7 +10,9 @@ import org.rocksdb.RocksDBException;
 
 /**
  * A question to RocksDB for the chunk ids of some fingerprints, and its answer. Used again and again: its direct buffers
- * spare an allocation per chunk. For one thread at a time.
+ * spare an allocation per chunk. RocksDB is asked key by key: its multi-get makes four objects a key, and answered as many
+ * keys a CPU second within what runs differ (366 000 and 413 000 new ones, 462 000 and 474 000 known ones, of a million). For one thread at a
+ * time.
  */
 final class ChunkIdQuery {
     /** The most fingerprints of one query. */

@@ -9,7 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
@@ -22,6 +25,7 @@ import org.opendedup.sar.index.TestSegments;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
 
 class RocksDbChunkIndexTest extends ChunkIndexContract {
     @Override
@@ -116,6 +120,36 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
         index.lookup(segment);
 
         assertEquals(ChunkId.of(1, 299), segment.chunkId(299));
+    }
+
+    @Test
+    void theRecordsAreAsTheFormatSays() throws Exception {
+        byte[] fingerprint = TestSegments.fingerprint(77);
+        index.insert(fingerprint, 0, ChunkId.of(0x0102030405L, 0x0607));
+        index.cover(0x0102030405L, new byte[] {42});
+        index.close();
+        String hex = HexFormat.of().formatHex(fingerprint);
+
+        Map<String, String> records = new TreeMap<>();
+        try (Options options = new Options();
+                RocksDB db =
+                        RocksDB.openReadOnly(options, folder.resolve("hashdb").toString());
+                RocksIterator all = db.newIterator()) {
+            for (all.seekToFirst(); all.isValid(); all.next()) {
+                records.put(HexFormat.of().formatHex(all.key()), HexFormat.of().formatHex(all.value()));
+            }
+        }
+
+        Map<String, String> expected = Map.of(
+                "56",
+                "01",
+                "43" + "0000000102030405",
+                "2a",
+                "44" + "0000000102030405",
+                "0706" + hex,
+                "46" + hex,
+                "0706050403020100");
+        assertEquals(new TreeMap<>(expected), records);
     }
 
     private List<Path> tables() throws IOException {
