@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -330,6 +331,21 @@ public class ModelFileSystem implements FileSystem {
 
     @Override
     public void close() throws IOException {}
+
+    /** Every inode there is, with a name or without. */
+    public Set<Long> inodes() {
+        return nodes.keySet();
+    }
+
+    /** The bytes of a regular file as they are now. */
+    public SparseBytes contents(long inode) {
+        return nodes.get(inode).bytes.copy();
+    }
+
+    /** A number that rises with every change of a file's bytes. */
+    public long version(long inode) {
+        return nodes.get(inode).version;
+    }
 
     /** The model with every byte, name and inode number as it is now, to go its own way. */
     public ModelFileSystem copy() {
