@@ -1,0 +1,190 @@
+package org.opendedup.sar;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.Externalizable;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.FileReader;
+import java.io.FileWriter;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.io.RandomAccessFile;
+import java.io.Serializable;
+import java.nio.channels.AsynchronousFileChannel;
+import java.nio.channels.FileChannel;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+/** Holds the layers and the habits that a compiler does not: see docs/ARCHITECTURE.md. */
+class ArchitectureTest {
+    private static final String ROOT = "org.opendedup.sar";
+
+    /**
+     * What each package of the engine may import of the project, beside itself. The front ends (sdfs, simulator) stand on
+     * top: they may import any of these, and none of these may import them.
+     */
+    private static final Map<String, Set<String>> LAYERS = new TreeMap<>(Map.of(
+            "common", Set.of(),
+            "io", Set.of("common"),
+            "chunk", Set.of("io", "common"),
+            "index", Set.of("chunk", "io", "common"),
+            "container", Set.of("io", "common"),
+            "metadata", Set.of("io", "common"),
+            "tier", Set.of("chunk", "index", "container", "metadata", "io", "common"),
+            "ingest", Set.of("tier", "chunk", "index", "container", "metadata", "io", "common"),
+            "restore", Set.of("tier", "chunk", "index", "container", "metadata", "io", "common"),
+            "volume", Set.of("ingest", "restore", "tier", "chunk", "index", "container", "metadata", "io", "common")));
+
+    private static final List<String> FRONT_ENDS = List.of("sdfs", "simulator");
+
+    private static final JavaClasses MAIN = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .withImportOption(location -> !location.contains("-tests.jar"))
+            .importPackages(ROOT);
+
+    @Test
+    void importsGoDownwardOnly() {
+        assertAll(LAYERS.keySet().stream().map(layer -> (Executable) () -> checkImports(MAIN, layer)));
+    }
+
+    @Test
+    void theLayerRuleFindsAnUpwardImport() {
+        // The control: these tests' own packages import the model from the crash tests; declared the wrong way it must
+        // fail.
+        JavaClasses tests = new ClassFileImporter().importPackages(ROOT + ".model", ROOT + ".crash");
+        DescribedPredicate<JavaClass> model = inLayer("model");
+        assertThrows(
+                AssertionError.class,
+                () -> noClasses()
+                        .that(are(inLayer("crash")))
+                        .should()
+                        .dependOnClassesThat(are(model))
+                        .check(tests));
+    }
+
+    @Test
+    void theIndexKnowsSegmentsOfChunksAndNothingElseOfThem() {
+        noClasses()
+                .that(are(inLayer("index")))
+                .should()
+                .dependOnClassesThat(are(inLayer("chunk"))
+                        .and(are(describe(
+                                "not Segment",
+                                (JavaClass type) -> !type.getSimpleName().equals("Segment")))))
+                .check(MAIN);
+    }
+
+    @Test
+    void noPackageIsOutsideTheLayers() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + "..")
+                .should(com.tngtech.archunit.lang.conditions.ArchConditions.be(describe(
+                        "outside the layers",
+                        (JavaClass type) -> LAYERS.keySet().stream()
+                                        .noneMatch(layer -> inLayer(layer).test(type))
+                                && FRONT_ENDS.stream()
+                                        .noneMatch(layer -> inLayer(layer).test(type)))))
+                .check(MAIN);
+    }
+
+    @Test
+    void noStaticStateChanges() {
+        fields().that()
+                .areStatic()
+                .should()
+                .beFinal()
+                .andShould()
+                .notHaveRawType(describe(
+                        "shared mutable",
+                        (JavaClass type) -> type.getPackageName().equals("java.util.concurrent.atomic")
+                                || type.isAssignableTo(ConcurrentMap.class)
+                                || type.isAssignableTo(ThreadLocal.class)))
+                .check(MAIN);
+    }
+
+    @Test
+    void nothingIsSerializedByJava() {
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .belongToAnyOf(ObjectInputStream.class, ObjectOutputStream.class, Externalizable.class)
+                .check(MAIN);
+        noClasses()
+                .that()
+                .areNotAssignableTo(Throwable.class)
+                .should(com.tngtech.archunit.lang.conditions.ArchConditions.be(describe(
+                        "declared Serializable",
+                        (JavaClass type) -> type.getRawInterfaces().stream()
+                                .anyMatch(declared -> declared.isEquivalentTo(Serializable.class)))))
+                .check(MAIN);
+    }
+
+    @Test
+    void filesAreReadAndWrittenInOnePlace() {
+        noClasses()
+                .that(are(inLayer("io").negate()))
+                .should()
+                .dependOnClassesThat()
+                .belongToAnyOf(
+                        FileChannel.class,
+                        AsynchronousFileChannel.class,
+                        RandomAccessFile.class,
+                        FileInputStream.class,
+                        FileOutputStream.class,
+                        FileReader.class,
+                        FileWriter.class)
+                .check(MAIN);
+    }
+
+    @Test
+    void theClassesOfTheEngineWereFound() {
+        assertFalse(MAIN.stream()
+                .noneMatch(type -> type.getName().equals(ROOT + ".volume.Volume")
+                        && type.getModifiers().contains(JavaModifier.PUBLIC)));
+    }
+
+    private static void checkImports(JavaClasses classes, String layer) {
+        Set<String> allowed = LAYERS.get(layer);
+        boolean exists = classes.stream().anyMatch(inLayer(layer));
+        classes()
+                .that(are(inLayer(layer)))
+                .should()
+                .onlyDependOnClassesThat(are(describe(
+                        "of " + layer + ", below it or not of the project",
+                        (JavaClass type) -> !type.getPackageName().startsWith(ROOT)
+                                || inLayer(layer).test(type)
+                                || allowed.stream()
+                                        .anyMatch(below -> inLayer(below).test(type)))))
+                // A layer that a later step of the project brings.
+                .allowEmptyShould(!exists)
+                .check(classes);
+    }
+
+    private static DescribedPredicate<JavaClass> inLayer(String layer) {
+        String name = ROOT + "." + layer;
+        return describe(
+                "in " + layer,
+                type -> type.getPackageName().equals(name)
+                        || type.getPackageName().startsWith(name + "."));
+    }
+}

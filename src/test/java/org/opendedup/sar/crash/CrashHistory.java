@@ -1,0 +1,251 @@
+package org.opendedup.sar.crash;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.opendedup.sar.model.FileSystem;
+import org.opendedup.sar.model.Listing;
+import org.opendedup.sar.model.ModelFileSystem;
+import org.opendedup.sar.model.Modes;
+import org.opendedup.sar.model.SparseBytes;
+import org.opendedup.sar.volume.Attributes;
+
+/**
+ * The model, and all that a crash may show of it:
+ *
+ * <ul>
+ *   <li><b>Names</b> (with modes, owners, link counts, targets, extended attributes) as they were after one of the ops since
+ *       the last sync of anything, all of the same moment: commits are atomic and in order, and a sync commits what is
+ *       pending.
+ *   <li><b>Bytes</b> of a file: each byte as in one of the versions of the file since the last sync that covered it, or
+ *       since its last change of name that the crash shows, which commits the file's bytes with it. The size is that of a
+ *       version, or lies between those of two neighbouring ones, as a large write may be committed in parts.
+ * </ul>
+ */
+final class CrashHistory extends ModelFileSystem {
+    private final List<Names> names = new ArrayList<>();
+    private final Map<Long, List<Version>> versions = new HashMap<>();
+    private final Set<Long> syncedInodes = new HashSet<>();
+    private boolean syncedAll;
+    private int op;
+
+    /** The names after op {@code since}, and until the next such state. */
+    private record Names(int since, List<String> lines, Map<String, Long> inodes) {
+        Set<String> namesOf(long inode) {
+            return inodes.entrySet().stream()
+                    .filter(entry -> entry.getValue() == inode)
+                    .map(Map.Entry::getKey)
+                    .collect(Collectors.toSet());
+        }
+    }
+
+    /** A file's bytes after op {@code since}. */
+    private record Version(int since, long number, SparseBytes bytes) {}
+
+    CrashHistory() throws IOException {
+        remember();
+    }
+
+    @Override
+    public Handle open(long inode, boolean writable) throws IOException {
+        return new SyncedHandle(super.open(inode, writable), inode);
+    }
+
+    @Override
+    public void sync() {
+        syncedAll = true;
+    }
+
+    /** Called after every op: {@code survived} says that its syncs, if any, came back before the power went. */
+    void endOfOp(boolean survived) throws IOException {
+        op++;
+        remember();
+        if (survived && (syncedAll || !syncedInodes.isEmpty())) {
+            keepOnlyLast(names);
+            versions.forEach((inode, list) -> {
+                if (syncedAll || syncedInodes.contains(inode)) {
+                    keepOnlyLast(list);
+                }
+            });
+        }
+        syncedAll = false;
+        syncedInodes.clear();
+    }
+
+    private void remember() throws IOException {
+        Listing listing = new Listing(this);
+        List<String> lines = listing.names();
+        if (names.isEmpty() || !names.get(names.size() - 1).lines.equals(lines)) {
+            Map<String, Long> inodes = new TreeMap<>();
+            listing.tree().forEach((path, attributes) -> inodes.put(path, attributes.inode()));
+            names.add(new Names(op, lines, inodes));
+        }
+        for (long inode : inodes()) {
+            List<Version> list = versions.computeIfAbsent(inode, absent -> new ArrayList<>());
+            if (list.isEmpty() || list.get(list.size() - 1).number != version(inode)) {
+                list.add(new Version(op, version(inode), contents(inode)));
+            }
+        }
+    }
+
+    private static <T> void keepOnlyLast(List<T> list) {
+        list.subList(0, list.size() - 1).clear();
+    }
+
+    /** What a file system found after the crash shows that it may not show, if anything. */
+    Optional<String> problem(FileSystem found) throws IOException {
+        Listing listing = new Listing(found);
+        List<String> lines = listing.names();
+        Map<String, Attributes> tree = listing.tree();
+        Optional<String> problem = Optional.of(namesProblem(lines));
+        for (int state = names.size() - 1; state >= 0 && problem.isPresent(); state--) {
+            if (names.get(state).lines.equals(lines)) {
+                problem = bytesProblem(found, tree, state);
+            }
+        }
+        return problem;
+    }
+
+    private String namesProblem(List<String> lines) {
+        Names oldest = names.get(0);
+        Names newest = names.get(names.size() - 1);
+        return "the names found are of none of the " + names.size()
+                + " moments since the last sync\n  against the oldest, op "
+                + oldest.since + ": " + difference(oldest.lines, lines) + "\n  against the newest, op " + newest.since
+                + ": " + difference(newest.lines, lines);
+    }
+
+    private static String difference(List<String> expected, List<String> found) {
+        List<String> missing = new ArrayList<>(expected);
+        missing.removeAll(found);
+        List<String> surplus = new ArrayList<>(found);
+        surplus.removeAll(expected);
+        return "missing " + missing + ", surplus " + surplus;
+    }
+
+    private Optional<String> bytesProblem(FileSystem found, Map<String, Attributes> tree, int state)
+            throws IOException {
+        for (Map.Entry<String, Attributes> entry : tree.entrySet()) {
+            if (Modes.isRegular(entry.getValue().mode())) {
+                long inode = names.get(state).inodes.get(entry.getKey());
+                Optional<String> problem = fileProblem(found, entry.getValue(), allowed(inode, state));
+                if (problem.isPresent()) {
+                    return problem.map(text -> "/" + entry.getKey() + ": " + text);
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The versions of a file that may be seen where the names are those of {@code state}. */
+    private List<Version> allowed(long inode, int state) {
+        int named = state;
+        Set<String> shown = names.get(state).namesOf(inode);
+        while (named > 0 && names.get(named - 1).namesOf(inode).equals(shown)) {
+            named--;
+        }
+        int floor = named == 0 ? 0 : names.get(named).since;
+        List<Version> list = versions.get(inode);
+        int first = list.size() - 1;
+        while (first > 0 && list.get(first).since > floor) {
+            first--;
+        }
+        return list.subList(first, list.size());
+    }
+
+    private static Optional<String> fileProblem(FileSystem found, Attributes attributes, List<Version> allowed)
+            throws IOException {
+        long size = attributes.size();
+        if (!isAllowedSize(size, allowed)) {
+            List<Long> sizes =
+                    allowed.stream().map(version -> version.bytes.size()).toList();
+            return Optional.of("is " + size + " bytes long; allowed are " + sizes);
+        }
+        try (FileSystem.Handle handle = found.open(attributes.inode(), false)) {
+            ByteBuffer page = ByteBuffer.allocate(SparseBytes.PAGE_BYTES);
+            for (long offset = 0; offset < size; offset += SparseBytes.PAGE_BYTES) {
+                int expected = (int) Math.min(SparseBytes.PAGE_BYTES, size - offset);
+                int read = handle.read(offset, page.clear());
+                if (read != expected) {
+                    return Optional.of("gives " + read + " bytes at " + offset + " instead of " + expected);
+                }
+                Optional<String> problem = pageProblem(offset, page.array(), read, allowed);
+                if (problem.isPresent()) {
+                    return problem;
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean isAllowedSize(long size, List<Version> allowed) {
+        for (int i = 0; i < allowed.size(); i++) {
+            long own = allowed.get(i).bytes.size();
+            long next = allowed.get(Math.min(i + 1, allowed.size() - 1)).bytes.size();
+            if (size == own || (size > own && size <= next)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static Optional<String> pageProblem(long offset, byte[] page, int length, List<Version> allowed) {
+        for (int i = 0; i < length; i++) {
+            byte found = page[i];
+            long at = offset + i;
+            int within = i;
+            boolean known = allowed.stream()
+                    .anyMatch(version -> at < version.bytes.size()
+                            && version.bytes.page(offset / SparseBytes.PAGE_BYTES)[within] == found);
+            if (!known) {
+                return Optional.of("byte " + at + " is " + found + ", which it was in none of the " + allowed.size()
+                        + " versions since op " + allowed.get(0).since);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Tells the history of a sync. */
+    private final class SyncedHandle implements Handle {
+        private final Handle handle;
+        private final long inode;
+
+        SyncedHandle(Handle handle, long inode) {
+            this.handle = handle;
+            this.inode = inode;
+        }
+
+        @Override
+        public int read(long offset, ByteBuffer target) throws IOException {
+            return handle.read(offset, target);
+        }
+
+        @Override
+        public void write(long offset, ByteBuffer source) throws IOException {
+            handle.write(offset, source);
+        }
+
+        @Override
+        public void flush() throws IOException {
+            handle.flush();
+        }
+
+        @Override
+        public void sync(boolean dataOnly) {
+            syncedInodes.add(inode);
+        }
+
+        @Override
+        public void close() {
+            handle.close();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package org.opendedup.sar.crash;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.opendedup.sar.model.Content;
+import org.opendedup.sar.model.FileSystem;
+import org.opendedup.sar.model.ModelFileSystem;
+import org.opendedup.sar.model.Op;
+import org.opendedup.sar.model.OpGenerator;
+import org.opendedup.sar.model.OpRunner;
+import org.opendedup.sar.model.Seeds;
+
+/** Runs ops, cuts the power at a random moment, restarts, and judges what is found. */
+public final class CrashTrial {
+    /** Calls of the stores, at most, between the chosen op and the cut: enough for a commit of several containers. */
+    private static final int MAX_STEPS = 60;
+
+    private static final String NEW_FILE = "written after the crash";
+
+    private final CrashableVolume.Maker maker;
+
+    public CrashTrial(CrashableVolume.Maker maker) {
+        this.maker = maker;
+    }
+
+    /** Fails if anything is wrong after the crash. */
+    public void check(long seed, int count, Class<?> test) throws IOException {
+        Optional<String> problem = problem(seed, count);
+        if (problem.isPresent()) {
+            throw new AssertionError(
+                    "seed " + seed + ": " + problem.get() + "\nagain: " + Seeds.again(test, seed, count));
+        }
+    }
+
+    /** Whether one of the seeds shows a problem: what a control must do. */
+    public boolean findsAProblem(int seeds, int count) throws IOException {
+        for (long seed = 1; seed <= seeds; seed++) {
+            if (problem(seed, count).isPresent()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What is wrong after a crash; a restart or a reading that fails is a problem like any other. */
+    public Optional<String> problem(long seed, int count) throws IOException {
+        SplittableRandom random = new SplittableRandom(seed);
+        List<Op> ops = new OpGenerator(seed, false).ops(count);
+        CrashableVolume volume = maker.make(seed);
+        CrashHistory history = new CrashHistory();
+        Optional<String> early = runUntilCut(ops, volume, history, random);
+        try (FileSystem found = volume.restart()) {
+            if (early.isPresent()) {
+                return early;
+            }
+            Optional<String> problem = history.problem(found);
+            return problem.isPresent() ? problem : stillWorks(found);
+        } catch (IOException | RuntimeException | AssertionError e) {
+            return Optional.of("after the crash: " + e);
+        }
+    }
+
+    private static Optional<String> runUntilCut(
+            List<Op> ops, CrashableVolume volume, CrashHistory history, SplittableRandom random) throws IOException {
+        OpRunner tested = new OpRunner(volume.start());
+        OpRunner model = new OpRunner(history);
+        int cutAt = random.nextInt(ops.size());
+        for (int i = 0; i < ops.size() && !volume.isPowerOff(); i++) {
+            if (i == cutAt) {
+                volume.cutPowerAfter(random.nextInt(MAX_STEPS));
+            }
+            String expected = model.run(ops.get(i));
+            String answer = tested.run(ops.get(i));
+            boolean survived = !volume.isPowerOff();
+            history.endOfOp(survived);
+            if (survived && !expected.equals(answer)) {
+                return Optional.of("before the crash, op " + i + ", " + ops.get(i) + ": expected " + expected
+                        + ", found " + answer);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The file system found counts right, takes a new file, whose bytes it may hold already, and keeps it. */
+    private static Optional<String> stillWorks(FileSystem found) throws IOException {
+        List<Op> ops = List.of(
+                new Op.Create(NEW_FILE, 0600),
+                new Op.Write(NEW_FILE, 5000, new Content(1, 0, 300_000)),
+                new Op.SyncFile(NEW_FILE, false),
+                new Op.Read(NEW_FILE, 0, 305_000),
+                new Op.Remount(),
+                new Op.Read(NEW_FILE, 0, 305_000));
+        List<String> problems = found.problems();
+        if (!problems.isEmpty()) {
+            return Optional.of("after the crash: " + problems);
+        }
+        OpRunner expected = new OpRunner(new ModelFileSystem());
+        OpRunner tested = new OpRunner(found);
+        for (Op op : ops) {
+            String right = expected.run(op);
+            String answer = tested.run(op);
+            if (!right.equals(answer)) {
+                return Optional.of("after the crash, " + op + ": expected " + right + ", found " + answer);
+            }
+        }
+        return Optional.empty();
+    }
+}

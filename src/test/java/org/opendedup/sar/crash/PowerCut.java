@@ -1,0 +1,92 @@
+package org.opendedup.sar.crash;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Output;
+import org.opendedup.sar.metadata.KeyValueStore;
+
+/**
+ * The switch between a volume and its stores: after a number of calls it goes off, for all of them at the same moment.
+ * Every call, of whatever kind, is a step; calls that run when the power goes are ended first, and every later one fails.
+ */
+public final class PowerCut {
+    private static final long NEVER = Long.MAX_VALUE;
+
+    private final AtomicLong stepsLeft = new AtomicLong(NEVER);
+    private final ReadWriteLock power = new ReentrantReadWriteLock();
+    private volatile boolean off;
+
+    /** Lets so many more steps pass, and no more. */
+    public void after(long steps) {
+        stepsLeft.set(steps);
+    }
+
+    public void now() {
+        power.writeLock().lock();
+        off = true;
+        power.writeLock().unlock();
+    }
+
+    public boolean isOff() {
+        return off;
+    }
+
+    /** The directory behind this switch, and every file written in it. */
+    public Directory guard(Directory directory) {
+        return guard(Directory.class, directory);
+    }
+
+    /** The store behind this switch, and every batch of it. */
+    public KeyValueStore guard(KeyValueStore store) {
+        return guard(KeyValueStore.class, store);
+    }
+
+    private <T> T guard(Class<T> type, T target) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (proxy, method, arguments) -> step(target, method, arguments)));
+    }
+
+    private Object step(Object target, Method method, Object[] arguments) throws Throwable {
+        if (method.getName().equals("close") || method.getDeclaringClass() == Object.class) {
+            return invoke(target, method, arguments);
+        }
+        if (stepsLeft.get() != NEVER && stepsLeft.getAndDecrement() <= 0) {
+            now();
+        }
+        power.readLock().lock();
+        try {
+            if (off) {
+                throw new IOException("the power is off");
+            }
+            return guardResult(invoke(target, method, arguments));
+        } finally {
+            power.readLock().unlock();
+        }
+    }
+
+    private Object guardResult(Object result) {
+        if (result instanceof Output output) {
+            return guard(Output.class, output);
+        } else if (result instanceof KeyValueStore.Batch batch) {
+            return guard(KeyValueStore.Batch.class, batch);
+        }
+        return result;
+    }
+
+    private static Object invoke(Object target, Method method, Object[] arguments) throws Throwable {
+        try {
+            method.setAccessible(true);
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+}

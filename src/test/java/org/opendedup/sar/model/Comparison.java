@@ -1,0 +1,105 @@
+package org.opendedup.sar.model;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Runs ops on a new file system and on the model, and tells the first difference of their answers. */
+public final class Comparison {
+    /** Runs of the op list that shrinking may take. */
+    private static final int SHRINK_RUNS = 400;
+
+    private final Maker maker;
+
+    /** Makes a new, empty file system. */
+    @FunctionalInterface
+    public interface Maker {
+        FileSystem make() throws IOException;
+    }
+
+    /** The op at which the answers differ. */
+    public record Difference(int index, Op op, String expected, String found) {
+        @Override
+        public String toString() {
+            return "op " + index + ", " + op + "\n  expected " + expected + "\n  found    " + found;
+        }
+    }
+
+    public Comparison(Maker maker) {
+        this.maker = maker;
+    }
+
+    /** The first difference, after which nothing else was run. Ends with a remount and a reading of everything. */
+    public Optional<Difference> run(List<Op> ops) throws IOException {
+        List<Op> all = new ArrayList<>(ops);
+        all.addAll(List.of(new Op.Verify(), new Op.Remount(), new Op.Verify()));
+        try (FileSystem fileSystem = maker.make()) {
+            OpRunner tested = new OpRunner(fileSystem);
+            OpRunner model = new OpRunner(new ModelFileSystem());
+            Optional<Difference> difference = firstDifference(all, tested, model);
+            if (difference.isPresent()) {
+                tested.closeAll();
+            }
+            return difference;
+        }
+    }
+
+    private static Optional<Difference> firstDifference(List<Op> ops, OpRunner tested, OpRunner model) {
+        for (int i = 0; i < ops.size(); i++) {
+            String expected = model.run(ops.get(i));
+            String found = tested.run(ops.get(i));
+            if (!expected.equals(found)) {
+                return Optional.of(
+                        new Difference(i, ops.get(i), differing(expected, found), differing(found, expected)));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Of a long answer only the lines that the other has not. */
+    private static String differing(String text, String other) {
+        List<String> others = other.lines().toList();
+        String lines = text.lines().filter(line -> !others.contains(line)).collect(Collectors.joining("\n           "));
+        return lines.isEmpty() ? "nothing more" : lines;
+    }
+
+    /**
+     * A shorter list that still makes a difference: drops ever smaller parts of the list as long as that holds (delta
+     * debugging, Zeller and Hildebrandt 2002, without its complements).
+     */
+    public List<Op> shrink(List<Op> failing) throws IOException {
+        List<Op> best = failing;
+        int runs = 0;
+        for (int part = Math.max(1, failing.size() / 2); ; part = Math.max(1, part / 2)) {
+            int before = best.size();
+            for (int from = 0; from < best.size() && runs < SHRINK_RUNS; runs++) {
+                List<Op> candidate = new ArrayList<>(best.subList(0, from));
+                candidate.addAll(best.subList(Math.min(best.size(), from + part), best.size()));
+                if (run(candidate).isPresent()) {
+                    best = candidate;
+                } else {
+                    from += part;
+                }
+            }
+            if (runs >= SHRINK_RUNS || (part == 1 && best.size() == before)) {
+                return best;
+            }
+        }
+    }
+
+    /** Fails, with the shrunk list and the command that runs it again, if there is a difference. */
+    public void check(long seed, int count, Class<?> test) throws IOException {
+        List<Op> ops = new OpGenerator(seed, true).ops(count);
+        Optional<Difference> difference = run(ops);
+        if (difference.isPresent()) {
+            List<Op> shrunk =
+                    shrink(ops.subList(0, Math.min(ops.size(), difference.get().index() + 1)));
+            throw new AssertionError("seed " + seed + ": " + difference.get() + "\nthe same with these ops:\n  "
+                    + shrunk.stream().map(Op::toString).collect(Collectors.joining("\n  ")) + "\n"
+                    + run(shrunk).map(Difference::toString).orElse("(not every time)")
+                    + "\nagain: " + Seeds.again(test, seed, count));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package org.opendedup.sar.model;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.volume.Volume.RenameMode;
+
+/** The model test tested: the model agrees with itself, and a model with a fault is found out. */
+class ComparisonTest {
+    private static final int OPS = 1500;
+
+    static LongStream seeds() {
+        return Seeds.upTo(3);
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void theModelAgreesWithItself(long seed) throws IOException {
+        new Comparison(ModelFileSystem::new).check(seed, OPS, getClass());
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void aWriteThatForgetsItsLastByteIsFoundAndShrunk(long seed) throws IOException {
+        Comparison comparison = new Comparison(ForgetfulFileSystem::new);
+        List<Op> ops = new OpGenerator(seed, true).ops(OPS);
+
+        Optional<Comparison.Difference> difference = comparison.run(ops);
+        assertTrue(difference.isPresent());
+        List<Op> shrunk = comparison.shrink(ops.subList(0, difference.get().index() + 1));
+
+        assertTrue(comparison.run(shrunk).isPresent());
+        assertTrue(shrunk.size() <= 8, () -> "shrunk to " + shrunk);
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void aRenameThatReplacesAgainstItsWordIsFound(long seed) throws IOException {
+        assertTrue(new Comparison(CarelessRename::new)
+                .run(new OpGenerator(seed, true).ops(OPS))
+                .isPresent());
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void theGeneratorMakesEveryKindOfOpAndMostSucceed(long seed) {
+        List<Op> ops = new OpGenerator(seed, true).ops(OPS);
+        Map<String, Long> kinds = ops.stream()
+                .collect(Collectors.groupingBy(
+                        op -> op.getClass().getSimpleName(), TreeMap::new, Collectors.counting()));
+        assertEquals(Op.class.getPermittedSubclasses().length, kinds.size(), kinds::toString);
+
+        OpRunner runner = new OpRunner(new ModelFileSystem());
+        List<String> answers = ops.stream().map(runner::run).toList();
+        assertFalse(answers.stream().anyMatch(answer -> answer.startsWith("FAILED")));
+        long refused = answers.stream().filter(answer -> answer.startsWith("E")).count();
+        assertTrue(refused < OPS / 2 && refused > OPS / 50, () -> refused + " refused");
+    }
+
+    @Test
+    void theSameSeedMakesTheSameOps() {
+        assertEquals(new OpGenerator(7, true).ops(200), new OpGenerator(7, true).ops(200));
+    }
+
+    /** A fault: of a write that crosses a 4 KiB border, the last byte stays what it was. */
+    private static final class ForgetfulFileSystem extends ModelFileSystem {
+        @Override
+        public Handle open(long inode, boolean writable) throws IOException {
+            Handle handle = super.open(inode, writable);
+            return new ForgetfulHandle(handle);
+        }
+    }
+
+    private record ForgetfulHandle(FileSystem.Handle handle) implements FileSystem.Handle {
+        @Override
+        public int read(long offset, ByteBuffer target) throws IOException {
+            return handle.read(offset, target);
+        }
+
+        @Override
+        public void write(long offset, ByteBuffer source) throws IOException {
+            int last = source.limit() - 1;
+            ByteBuffer kept = ByteBuffer.allocate(1);
+            if (source.remaining() > 4096 && handle.read(offset + source.remaining() - 1, kept) == 1) {
+                source.put(last, kept.get(0));
+            }
+            handle.write(offset, source);
+        }
+
+        @Override
+        public void flush() throws IOException {
+            handle.flush();
+        }
+
+        @Override
+        public void sync(boolean dataOnly) throws IOException {
+            handle.sync(dataOnly);
+        }
+
+        @Override
+        public void close() {
+            handle.close();
+        }
+    }
+
+    /** A fault: NO_REPLACE replaces. */
+    private static final class CarelessRename extends ModelFileSystem {
+        @Override
+        public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
+                throws IOException {
+            RenameMode carried = mode == RenameMode.NO_REPLACE ? RenameMode.REPLACE : mode;
+            super.rename(directory, name, newDirectory, newName, carried);
+        }
+    }
+}

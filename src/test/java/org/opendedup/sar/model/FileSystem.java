@@ -1,0 +1,76 @@
+package org.opendedup.sar.model;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.EntryVisitor;
+import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.Volume.RenameMode;
+import org.opendedup.sar.volume.Volume.SetMode;
+
+/**
+ * The calls of a {@link org.opendedup.sar.volume.Volume}, so that a volume and the model can stand in for each other.
+ * References are counted as there.
+ */
+public interface FileSystem extends Closeable {
+    Attributes lookup(long directory, byte[] name) throws IOException;
+
+    void forget(long inode, long references);
+
+    Attributes attributes(long inode) throws IOException;
+
+    Attributes change(long inode, AttributeChange change) throws IOException;
+
+    Attributes makeNode(long directory, byte[] name, int mode, int device, Owner owner) throws IOException;
+
+    Attributes makeDirectory(long directory, byte[] name, int mode, Owner owner) throws IOException;
+
+    Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner owner) throws IOException;
+
+    byte[] readSymbolicLink(long inode) throws IOException;
+
+    Attributes link(long inode, long directory, byte[] name) throws IOException;
+
+    void unlink(long directory, byte[] name) throws IOException;
+
+    void removeDirectory(long directory, byte[] name) throws IOException;
+
+    void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode) throws IOException;
+
+    void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException;
+
+    Handle open(long inode, boolean writable) throws IOException;
+
+    void sync() throws IOException;
+
+    byte[] extendedAttribute(long inode, byte[] name) throws IOException;
+
+    void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException;
+
+    void removeExtendedAttribute(long inode, byte[] name) throws IOException;
+
+    List<byte[]> extendedAttributes(long inode) throws IOException;
+
+    /** Closes and opens again. No handle and no reference is left when it is called. */
+    void remount() throws IOException;
+
+    /** What a checker finds wrong with the stored form: nothing, if all is well. */
+    List<String> problems() throws IOException;
+
+    /** One opening of a regular file. */
+    interface Handle extends Closeable {
+        int read(long offset, ByteBuffer target) throws IOException;
+
+        void write(long offset, ByteBuffer source) throws IOException;
+
+        void flush() throws IOException;
+
+        void sync(boolean dataOnly) throws IOException;
+
+        @Override
+        void close();
+    }
+}

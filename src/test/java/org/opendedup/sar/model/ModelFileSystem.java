@@ -1,0 +1,404 @@
+package org.opendedup.sar.model;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.EntryVisitor;
+import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.Volume.RenameMode;
+import org.opendedup.sar.volume.Volume.SetMode;
+
+/**
+ * What a file system is: maps of names and arrays of bytes. Refusals come in Linux's order (fs/namei.c). Inodes without a
+ * name stay until {@link #remount()}. For one thread.
+ */
+public class ModelFileSystem implements FileSystem {
+    /** The one moment at which everything happens; later than any time that an op sets. */
+    public static final long NOW_NS = 2_000_000_000L * 1_000_000_000L;
+
+    private final Map<Long, Node> nodes = new HashMap<>();
+    private long lastInode = Inode.ROOT;
+
+    /** An inode. The fields that do not fit its type stay unused. */
+    static final class Node {
+        final long inode;
+        int mode;
+        int links;
+        int uid;
+        int gid;
+        long accessedNs = NOW_NS;
+        long modifiedNs = NOW_NS;
+        SparseBytes bytes = new SparseBytes();
+        /** Rises with every change of the bytes. */
+        long version;
+
+        byte[] target = {};
+        Node parent;
+        TreeMap<String, Node> children = new TreeMap<>();
+        TreeMap<String, byte[]> attributes = new TreeMap<>();
+
+        Node(long inode, int mode, Owner owner) {
+            this.inode = inode;
+            this.mode = mode;
+            this.uid = owner.uid();
+            this.gid = owner.gid();
+            this.links = Modes.isDirectory(mode) ? 2 : 1;
+        }
+
+        boolean isDirectory() {
+            return Modes.isDirectory(mode);
+        }
+
+        boolean isBelowOrSame(Node other) {
+            for (Node at = this; ; at = at.parent) {
+                if (at == other) {
+                    return true;
+                }
+                if (at.parent == at) {
+                    return false;
+                }
+            }
+        }
+
+        Attributes toAttributes() {
+            long size = Modes.isRegular(mode) ? bytes.size() : target.length;
+            return new Attributes(inode, 1, mode, links, uid, gid, 0, size, 0, accessedNs, modifiedNs, NOW_NS, NOW_NS);
+        }
+    }
+
+    public ModelFileSystem() {
+        Node root = new Node(Inode.ROOT, Modes.DIRECTORY | 0755, new Owner(0, 0));
+        root.parent = root;
+        nodes.put(root.inode, root);
+    }
+
+    Node root() {
+        return nodes.get(Inode.ROOT);
+    }
+
+    Node node(long inode) throws IOException {
+        Node node = nodes.get(inode);
+        if (node == null) {
+            throw new PosixException(Reason.ESTALE, "inode " + inode);
+        }
+        return node;
+    }
+
+    private Node directory(long inode) throws IOException {
+        Node node = node(inode);
+        check(node.isDirectory(), Reason.ENOTDIR);
+        return node;
+    }
+
+    private static Node child(Node directory, byte[] name) throws IOException {
+        Node child = directory.children.get(text(name));
+        check(child != null, Reason.ENOENT);
+        return child;
+    }
+
+    private static void check(boolean allowed, Reason otherwise) throws IOException {
+        if (!allowed) {
+            throw new PosixException(otherwise, "model");
+        }
+    }
+
+    private static String text(byte[] name) {
+        return new String(name, StandardCharsets.ISO_8859_1);
+    }
+
+    private static byte[] bytes(String name) {
+        return name.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
+    @Override
+    public Attributes lookup(long directory, byte[] name) throws IOException {
+        return child(directory(directory), name).toAttributes();
+    }
+
+    @Override
+    public void forget(long inode, long references) {}
+
+    @Override
+    public Attributes attributes(long inode) throws IOException {
+        return node(inode).toAttributes();
+    }
+
+    @Override
+    public Attributes change(long inode, AttributeChange change) throws IOException {
+        Node node = node(inode);
+        if (change.size() != null) {
+            check(!node.isDirectory(), Reason.EISDIR);
+            node.bytes.truncate(change.size());
+            node.version++;
+            node.modifiedNs = NOW_NS;
+        }
+        node.mode = change.mode() == null ? node.mode : node.mode & Modes.TYPE | change.mode() & ~Modes.TYPE;
+        node.uid = change.uid() == null ? node.uid : change.uid();
+        node.gid = change.gid() == null ? node.gid : change.gid();
+        node.accessedNs = change.accessedNs() == null ? node.accessedNs : change.accessedNs();
+        node.modifiedNs = change.modifiedNs() == null ? node.modifiedNs : change.modifiedNs();
+        return node.toAttributes();
+    }
+
+    @Override
+    public Attributes makeNode(long directory, byte[] name, int mode, int device, Owner owner) throws IOException {
+        return make(directory, name, mode, owner).toAttributes();
+    }
+
+    @Override
+    public Attributes makeDirectory(long directory, byte[] name, int mode, Owner owner) throws IOException {
+        return make(directory, name, Modes.DIRECTORY | mode & ~Modes.TYPE, owner)
+                .toAttributes();
+    }
+
+    @Override
+    public Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner owner) throws IOException {
+        Node node = make(directory, name, Modes.SYMBOLIC_LINK | 0777, owner);
+        node.target = target.clone();
+        return node.toAttributes();
+    }
+
+    private Node make(long directory, byte[] name, int mode, Owner owner) throws IOException {
+        Node parent = directory(directory);
+        check(!parent.children.containsKey(text(name)), Reason.EEXIST);
+        Node node = new Node(++lastInode, mode, owner);
+        nodes.put(node.inode, node);
+        attach(parent, name, node);
+        return node;
+    }
+
+    private static void attach(Node parent, byte[] name, Node node) {
+        parent.children.put(text(name), node);
+        parent.modifiedNs = NOW_NS;
+        if (node.isDirectory()) {
+            node.parent = parent;
+            parent.links++;
+        }
+    }
+
+    private static void detach(Node parent, byte[] name, Node node) {
+        parent.children.remove(text(name));
+        parent.modifiedNs = NOW_NS;
+        if (node.isDirectory()) {
+            parent.links--;
+        }
+    }
+
+    @Override
+    public byte[] readSymbolicLink(long inode) throws IOException {
+        Node node = node(inode);
+        check((node.mode & Modes.TYPE) == Modes.SYMBOLIC_LINK, Reason.EINVAL);
+        return node.target.clone();
+    }
+
+    @Override
+    public Attributes link(long inode, long directory, byte[] name) throws IOException {
+        Node node = node(inode);
+        Node parent = directory(directory);
+        check(!parent.children.containsKey(text(name)), Reason.EEXIST);
+        check(!node.isDirectory(), Reason.EPERM);
+        check(node.links > 0, Reason.ENOENT);
+        attach(parent, name, node);
+        node.links++;
+        return node.toAttributes();
+    }
+
+    @Override
+    public void unlink(long directory, byte[] name) throws IOException {
+        Node parent = directory(directory);
+        Node node = child(parent, name);
+        check(!node.isDirectory(), Reason.EISDIR);
+        detach(parent, name, node);
+        node.links--;
+    }
+
+    @Override
+    public void removeDirectory(long directory, byte[] name) throws IOException {
+        Node parent = directory(directory);
+        Node node = child(parent, name);
+        check(node.isDirectory(), Reason.ENOTDIR);
+        check(node.children.isEmpty(), Reason.ENOTEMPTY);
+        detach(parent, name, node);
+        node.links = 0;
+    }
+
+    @Override
+    public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
+            throws IOException {
+        Node from = directory(directory);
+        Node to = directory(newDirectory);
+        Node moved = child(from, name);
+        Node target = to.children.get(text(newName));
+        check(target == null || mode != RenameMode.NO_REPLACE, Reason.EEXIST);
+        check(target != null || mode != RenameMode.EXCHANGE, Reason.ENOENT);
+        check(!moved.isDirectory() || !to.isBelowOrSame(moved), Reason.EINVAL);
+        if (mode == RenameMode.EXCHANGE) {
+            check(!target.isDirectory() || !from.isBelowOrSame(target), Reason.EINVAL);
+        }
+        if (moved == target) {
+            return;
+        }
+        if (target != null && mode == RenameMode.REPLACE) {
+            replace(to, newName, target, moved);
+        }
+        detach(from, name, moved);
+        if (mode == RenameMode.EXCHANGE) {
+            detach(to, newName, target);
+            attach(from, name, target);
+        }
+        attach(to, newName, moved);
+    }
+
+    private static void replace(Node parent, byte[] name, Node target, Node by) throws IOException {
+        check(!by.isDirectory() || target.isDirectory(), Reason.ENOTDIR);
+        check(by.isDirectory() || !target.isDirectory(), Reason.EISDIR);
+        check(target.children.isEmpty(), Reason.ENOTEMPTY);
+        detach(parent, name, target);
+        target.links = target.isDirectory() ? 0 : target.links - 1;
+    }
+
+    @Override
+    public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
+        Node node = directory(directory);
+        List<String> names = new ArrayList<>(List.of(".", ".."));
+        names.addAll(node.children.keySet());
+        for (int i = (int) cookie; i < names.size(); i++) {
+            Node entry = i == 0 ? node : i == 1 ? node.parent : node.children.get(names.get(i));
+            Attributes attributes = withAttributes && i > 1 ? entry.toAttributes() : null;
+            if (!visitor.visit(bytes(names.get(i)), entry.inode, entry.mode & Modes.TYPE, i + 1, attributes)) {
+                return;
+            }
+        }
+    }
+
+    @Override
+    public Handle open(long inode, boolean writable) throws IOException {
+        Node node = node(inode);
+        check(!node.isDirectory(), Reason.EISDIR);
+        return new ModelHandle(node);
+    }
+
+    @Override
+    public void sync() throws IOException {}
+
+    @Override
+    public byte[] extendedAttribute(long inode, byte[] name) throws IOException {
+        byte[] value = node(inode).attributes.get(text(name));
+        return value == null ? null : value.clone();
+    }
+
+    @Override
+    public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
+        Node node = node(inode);
+        boolean exists = node.attributes.containsKey(text(name));
+        check(!exists || mode != SetMode.CREATE, Reason.EEXIST);
+        check(exists || mode != SetMode.REPLACE, Reason.ENODATA);
+        node.attributes.put(text(name), value.clone());
+    }
+
+    @Override
+    public void removeExtendedAttribute(long inode, byte[] name) throws IOException {
+        check(node(inode).attributes.remove(text(name)) != null, Reason.ENODATA);
+    }
+
+    @Override
+    public List<byte[]> extendedAttributes(long inode) throws IOException {
+        return node(inode).attributes.keySet().stream()
+                .map(ModelFileSystem::bytes)
+                .toList();
+    }
+
+    @Override
+    public void remount() throws IOException {
+        nodes.values().removeIf(node -> node.links == 0);
+    }
+
+    @Override
+    public List<String> problems() {
+        return List.of();
+    }
+
+    @Override
+    public void close() throws IOException {}
+
+    /** Every inode there is, with a name or without. */
+    public Set<Long> inodes() {
+        return nodes.keySet();
+    }
+
+    /** The bytes of a regular file as they are now. */
+    public SparseBytes contents(long inode) {
+        return nodes.get(inode).bytes.copy();
+    }
+
+    /** A number that rises with every change of a file's bytes. */
+    public long version(long inode) {
+        return nodes.get(inode).version;
+    }
+
+    /** The model with every byte, name and inode number as it is now, to go its own way. */
+    public ModelFileSystem copy() {
+        ModelFileSystem copy = new ModelFileSystem();
+        copy.lastInode = lastInode;
+        nodes.values().forEach(node -> copy.nodes.put(node.inode, copyWithoutLinks(node)));
+        for (Node node : nodes.values()) {
+            Node copied = copy.nodes.get(node.inode);
+            copied.parent = node.parent == null ? null : copy.nodes.get(node.parent.inode);
+            node.children.forEach((name, child) -> copied.children.put(name, copy.nodes.get(child.inode)));
+        }
+        return copy;
+    }
+
+    private static Node copyWithoutLinks(Node node) {
+        Node copy = new Node(node.inode, node.mode, new Owner(node.uid, node.gid));
+        copy.links = node.links;
+        copy.accessedNs = node.accessedNs;
+        copy.modifiedNs = node.modifiedNs;
+        copy.bytes = node.bytes.copy();
+        copy.version = node.version;
+        copy.target = node.target;
+        copy.attributes = new TreeMap<>(node.attributes);
+        return copy;
+    }
+
+    /** A handle; a write of nothing changes nothing. */
+    private record ModelHandle(Node node) implements Handle {
+        @Override
+        public int read(long offset, ByteBuffer target) {
+            byte[] read = node.bytes.read(offset, target.remaining());
+            target.put(read);
+            return read.length;
+        }
+
+        @Override
+        public void write(long offset, ByteBuffer source) {
+            byte[] written = new byte[source.remaining()];
+            source.get(written);
+            if (written.length > 0) {
+                node.bytes.write(offset, written);
+                node.version++;
+                node.modifiedNs = NOW_NS;
+            }
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void sync(boolean dataOnly) {}
+
+        @Override
+        public void close() {}
+    }
+}

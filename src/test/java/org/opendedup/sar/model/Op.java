@@ -1,0 +1,74 @@
+package org.opendedup.sar.model;
+
+import org.opendedup.sar.volume.Volume.RenameMode;
+import org.opendedup.sar.volume.Volume.SetMode;
+
+/**
+ * One file system call, or the few that belong together. Names files by path and handles by slot, so that any op can be
+ * carried out in any state (and be refused), and dropping ops from a list leaves a list that can be run.
+ */
+public sealed interface Op {
+    record Create(String path, int mode) implements Op {}
+
+    record MakeFifo(String path) implements Op {}
+
+    record MakeDirectory(String path, int mode) implements Op {}
+
+    record MakeSymbolicLink(String path, String target) implements Op {}
+
+    record Link(String existing, String path) implements Op {}
+
+    record Unlink(String path) implements Op {}
+
+    record RemoveDirectory(String path) implements Op {}
+
+    record Rename(String from, String to, RenameMode mode) implements Op {}
+
+    /** Opens a file under a slot, and keeps a reference to it; what the slot held before is closed. */
+    record Open(int slot, String path, boolean writable) implements Op {}
+
+    record Close(int slot) implements Op {}
+
+    record ReadHandle(int slot, long offset, int length) implements Op {}
+
+    record WriteHandle(int slot, long offset, Content content) implements Op {}
+
+    record StatHandle(int slot) implements Op {}
+
+    record SyncHandle(int slot, boolean dataOnly) implements Op {}
+
+    record Read(String path, long offset, int length) implements Op {}
+
+    record Write(String path, long offset, Content content) implements Op {}
+
+    record Append(String path, Content content) implements Op {}
+
+    record Truncate(String path, long size) implements Op {}
+
+    record SyncFile(String path, boolean dataOnly) implements Op {}
+
+    record SyncAll() implements Op {}
+
+    record ChangeMode(String path, int mode) implements Op {}
+
+    record ChangeOwner(String path, int uid, int gid) implements Op {}
+
+    record ChangeTimes(String path, long accessedNs, long modifiedNs) implements Op {}
+
+    record SetAttribute(String path, String name, String value, SetMode mode) implements Op {}
+
+    record RemoveAttribute(String path, String name) implements Op {}
+
+    record Stat(String path) implements Op {}
+
+    record ReadLink(String path) implements Op {}
+
+    /** Lists a directory, {@code step} entries at a time. */
+    record ListDirectory(String path, int step, boolean withAttributes) implements Op {}
+
+    /** Reads everything: names, attributes, contents. */
+    record Verify() implements Op {}
+
+    /** Closes every handle, then the file system, and opens it again. */
+    record Remount() implements Op {}
+}

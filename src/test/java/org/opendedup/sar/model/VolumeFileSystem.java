@@ -1,0 +1,177 @@
+package org.opendedup.sar.model;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.EntryVisitor;
+import org.opendedup.sar.volume.OpenFile;
+import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.Volume.RenameMode;
+import org.opendedup.sar.volume.Volume.SetMode;
+
+/** A volume, and how to open it again. */
+public final class VolumeFileSystem implements FileSystem {
+    private final Opener opener;
+    private final Checker checker;
+    private Volume volume;
+
+    /** Opens the volume, as often as it is asked. */
+    @FunctionalInterface
+    public interface Opener {
+        Volume open() throws IOException;
+    }
+
+    /** Recounts a volume's references and looks for other contradictions; what it finds, one line each. */
+    @FunctionalInterface
+    public interface Checker {
+        List<String> check(Volume volume) throws IOException;
+    }
+
+    public VolumeFileSystem(Opener opener, Checker checker) throws IOException {
+        this.opener = opener;
+        this.checker = checker;
+        volume = opener.open();
+    }
+
+    @Override
+    public Attributes lookup(long directory, byte[] name) throws IOException {
+        return volume.lookup(directory, name);
+    }
+
+    @Override
+    public void forget(long inode, long references) {
+        volume.forget(inode, references);
+    }
+
+    @Override
+    public Attributes attributes(long inode) throws IOException {
+        return volume.attributes(inode);
+    }
+
+    @Override
+    public Attributes change(long inode, AttributeChange change) throws IOException {
+        return volume.change(inode, change);
+    }
+
+    @Override
+    public Attributes makeNode(long directory, byte[] name, int mode, int device, Owner owner) throws IOException {
+        return volume.makeNode(directory, name, mode, device, owner);
+    }
+
+    @Override
+    public Attributes makeDirectory(long directory, byte[] name, int mode, Owner owner) throws IOException {
+        return volume.makeDirectory(directory, name, mode, owner);
+    }
+
+    @Override
+    public Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner owner) throws IOException {
+        return volume.makeSymbolicLink(directory, name, target, owner);
+    }
+
+    @Override
+    public byte[] readSymbolicLink(long inode) throws IOException {
+        return volume.readSymbolicLink(inode);
+    }
+
+    @Override
+    public Attributes link(long inode, long directory, byte[] name) throws IOException {
+        return volume.link(inode, directory, name);
+    }
+
+    @Override
+    public void unlink(long directory, byte[] name) throws IOException {
+        volume.unlink(directory, name);
+    }
+
+    @Override
+    public void removeDirectory(long directory, byte[] name) throws IOException {
+        volume.removeDirectory(directory, name);
+    }
+
+    @Override
+    public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
+            throws IOException {
+        volume.rename(directory, name, newDirectory, newName, mode);
+    }
+
+    @Override
+    public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
+        volume.list(directory, cookie, withAttributes, visitor);
+    }
+
+    @Override
+    public Handle open(long inode, boolean writable) throws IOException {
+        return new VolumeHandle(volume, volume.open(inode, writable));
+    }
+
+    @Override
+    public void sync() throws IOException {
+        volume.sync();
+    }
+
+    @Override
+    public byte[] extendedAttribute(long inode, byte[] name) throws IOException {
+        return volume.extendedAttribute(inode, name);
+    }
+
+    @Override
+    public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
+        volume.setExtendedAttribute(inode, name, value, mode);
+    }
+
+    @Override
+    public void removeExtendedAttribute(long inode, byte[] name) throws IOException {
+        volume.removeExtendedAttribute(inode, name);
+    }
+
+    @Override
+    public List<byte[]> extendedAttributes(long inode) throws IOException {
+        return volume.extendedAttributes(inode);
+    }
+
+    @Override
+    public void remount() throws IOException {
+        volume.close();
+        volume = opener.open();
+    }
+
+    @Override
+    public List<String> problems() throws IOException {
+        return checker.check(volume);
+    }
+
+    @Override
+    public void close() throws IOException {
+        volume.close();
+    }
+
+    private record VolumeHandle(Volume volume, OpenFile file) implements Handle {
+        @Override
+        public int read(long offset, ByteBuffer target) throws IOException {
+            return volume.read(file, offset, target);
+        }
+
+        @Override
+        public void write(long offset, ByteBuffer source) throws IOException {
+            volume.write(file, offset, source);
+        }
+
+        @Override
+        public void flush() throws IOException {
+            volume.flush(file);
+        }
+
+        @Override
+        public void sync(boolean dataOnly) throws IOException {
+            volume.sync(file, dataOnly);
+        }
+
+        @Override
+        public void close() {
+            volume.close(file);
+        }
+    }
+}

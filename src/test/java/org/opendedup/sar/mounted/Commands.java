@@ -1,0 +1,67 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Runs programs. Output goes through a file: a daemon that keeps it open does not hold up the test. */
+final class Commands {
+    private static final int LIMIT_SECONDS = 120;
+
+    private Commands() {}
+
+    /** How a program ended; {@code output} is both its streams. */
+    record Result(int exitCode, String output) {}
+
+    static Result run(Map<String, String> environment, List<String> command) throws IOException {
+        Path output = Files.createTempFile("sar-command", ".out");
+        try {
+            ProcessBuilder builder = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(output.toFile())
+                    .redirectInput(Path.of("/dev/null").toFile());
+            builder.environment().putAll(environment);
+            int exitCode = await(builder.start(), command, output);
+            return new Result(exitCode, Files.readString(output, StandardCharsets.ISO_8859_1));
+        } finally {
+            Files.delete(output);
+        }
+    }
+
+    private static int await(Process process, List<String> command, Path output) throws IOException {
+        try {
+            if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                throw new AssertionError(command + " did not end in " + LIMIT_SECONDS + " s; so far it said "
+                        + Files.readString(output, StandardCharsets.ISO_8859_1));
+            }
+            return process.exitValue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted while waiting for " + command, e);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    static Result run(Object... command) throws IOException {
+        return run(Map.of(), words(command));
+    }
+
+    /** Runs a program that must succeed; its output. */
+    static String succeed(Object... command) throws IOException {
+        Result result = run(command);
+        assertEquals(0, result.exitCode, () -> Arrays.toString(command) + " said " + result.output);
+        return result.output;
+    }
+
+    static List<String> words(Object... command) {
+        return Arrays.stream(command).map(Object::toString).toList();
+    }
+}

@@ -1,0 +1,120 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** kill -9 of the daemon under load: everything fsynced is there after the next mount, and the counts are right. */
+class KillTest {
+    private static final int ROUNDS = 3;
+    private static final int WRITERS = 3;
+    /** Syncs to wait for before the daemon is killed, somewhere in the next one. */
+    private static final int SYNCS_A_ROUND = 60;
+
+    @TempDir
+    Path folder;
+
+    /** Files that were synced and never touched again, and the seeds of their bytes. */
+    private final Map<Path, Long> synced = new ConcurrentHashMap<>();
+    /** Bytes of each log that were synced; the log goes on behind them. */
+    private final Map<Path, Long> syncedLogs = new ConcurrentHashMap<>();
+
+    private final AtomicLong seeds = new AtomicLong();
+
+    @Test
+    void everythingSyncedSurvivesAKillUnderLoad() throws Exception {
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("killed")))) {
+            for (int round = 0; round < ROUNDS; round++) {
+                volume.mount();
+                loadUntilKilled(volume, round);
+                volume.mount();
+                checkSynced();
+                volume.unmount();
+                assertEquals(List.of(), Recount.problems(volume));
+            }
+        }
+    }
+
+    private void loadUntilKilled(MountedVolume volume, int round) throws Exception {
+        CountDownLatch enough = new CountDownLatch(SYNCS_A_ROUND);
+        ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
+        try {
+            for (int writer = 0; writer < WRITERS; writer++) {
+                Path own = Files.createDirectory(volume.mountPoint().resolve("round-" + round + "-writer-" + writer));
+                writers.execute(() -> writeUntilError(own, enough));
+            }
+            assertTrue(enough.await(60, TimeUnit.SECONDS), "the writers came to nothing");
+            volume.kill();
+        } finally {
+            writers.shutdown();
+            assertTrue(writers.awaitTermination(60, TimeUnit.SECONDS), "a writer hangs after the kill");
+        }
+    }
+
+    /** Ends with the first error: the daemon is gone. */
+    private void writeUntilError(Path own, CountDownLatch enough) {
+        Path log = own.resolve("log");
+        try {
+            for (int i = 0; ; i++) {
+                long seed = seeds.incrementAndGet();
+                Path temporary = own.resolve("file.tmp");
+                Path file = own.resolve("file-" + i);
+                Bytes.writeAndSync(temporary, contents(seed));
+                Files.move(temporary, file);
+                appendAndSync(log, i);
+                // The rename is older than the log's fsync, which commits all that is pending.
+                synced.put(file, seed);
+                enough.countDown();
+            }
+        } catch (IOException e) {
+            // The end of the load, as planned.
+        }
+    }
+
+    /** Half of the files repeat the bytes of others, so that counts above one are at stake. */
+    private static byte[] contents(long seed) {
+        return Bytes.random(seed % 2 == 0 ? seed % 16 : seed, 20_000 + (int) (seed * 7919 % 200_000));
+    }
+
+    private void appendAndSync(Path log, int record) throws IOException {
+        try (FileChannel channel =
+                FileChannel.open(log, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND)) {
+            byte[] bytes = new byte[100];
+            Arrays.fill(bytes, (byte) record);
+            channel.write(ByteBuffer.wrap(bytes));
+            channel.force(false);
+        }
+        syncedLogs.put(log, 100L * (record + 1));
+    }
+
+    private void checkSynced() throws IOException {
+        for (Map.Entry<Path, Long> file : synced.entrySet()) {
+            assertArrayEquals(contents(file.getValue()), Files.readAllBytes(file.getKey()), () -> file + " is changed");
+        }
+        for (Map.Entry<Path, Long> log : syncedLogs.entrySet()) {
+            byte[] bytes = Files.readAllBytes(log.getKey());
+            assertTrue(bytes.length >= log.getValue(), () -> log + " has " + bytes.length + " bytes");
+            for (int i = 0; i < log.getValue(); i++) {
+                assertEquals((byte) (i / 100), bytes[i], "byte " + i + " of " + log.getKey());
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** A small ext4 in a file, mounted through a loop device, which goes with the mount. */
+final class LoopDisk implements AutoCloseable {
+    private final Path mountPoint;
+
+    LoopDisk(Path folder, long bytes) throws IOException {
+        assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount a loop device");
+        Path image = folder.resolve("disk.img");
+        mountPoint = Files.createDirectories(folder.resolve("disk"));
+        Commands.succeed("truncate", "-s", bytes, image);
+        Commands.succeed("mkfs.ext4", "-q", "-m", "0", image);
+        Commands.Result mounted = Commands.run("mount", "-o", "loop", image, mountPoint);
+        assumeTrue(mounted.exitCode() == 0, () -> "needs a loop device: " + mounted.output());
+        Commands.succeed("rmdir", mountPoint.resolve("lost+found"));
+    }
+
+    Path folder() {
+        return mountPoint;
+    }
+
+    void makeReadOnly() throws IOException {
+        Commands.succeed("mount", "-o", "remount,ro", mountPoint);
+    }
+
+    void makeWritable() throws IOException {
+        Commands.succeed("mount", "-o", "remount,rw", mountPoint);
+    }
+
+    @Override
+    public void close() throws IOException {
+        Commands.run("umount", "-l", mountPoint);
+    }
+}

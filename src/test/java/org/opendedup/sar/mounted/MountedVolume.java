@@ -1,0 +1,159 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A volume made and mounted by the project's own commands, in a folder of its own. Closing it leaves nothing running. */
+final class MountedVolume implements AutoCloseable {
+    private static final int END_SECONDS = 60;
+
+    private final Path folder;
+    private final String name;
+    private final Path mountPoint;
+    private Optional<ProcessHandle> daemon = Optional.empty();
+
+    /** Makes a volume; its name is the folder's. Mkfs options may add to these or override the locations. */
+    static MountedVolume make(Path folder, String... options) throws IOException {
+        assumeTrue(Files.exists(Path.of("/dev/fuse")), "needs /dev/fuse");
+        assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
+        MountedVolume volume = new MountedVolume(folder);
+        List<String> words = new ArrayList<>(List.of(
+                "--volume-name=" + volume.name,
+                "--volume-capacity=100GB",
+                "--base-path=" + folder.resolve("base"),
+                "--chunk-store-data-location=" + volume.data(),
+                "--chunk-store-hashdb-location=" + volume.hashDb(),
+                "--memory-budget=512MB"));
+        words.addAll(List.of(options));
+        Commands.Result result = volume.script("mkfs.sdfs", words);
+        assertEquals(0, result.exitCode(), result::output);
+        return volume;
+    }
+
+    private MountedVolume(Path folder) throws IOException {
+        this.folder = folder;
+        this.name = folder.getFileName().toString();
+        this.mountPoint = Files.createDirectories(folder.resolve("mnt"));
+        Files.createDirectories(folder.resolve("config"));
+    }
+
+    Path mountPoint() {
+        return mountPoint;
+    }
+
+    Path data() {
+        return folder.resolve("data");
+    }
+
+    Path hashDb() {
+        return folder.resolve("hashdb");
+    }
+
+    String name() {
+        return name;
+    }
+
+    Commands.Result script(String script, List<String> options) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(projectFolder().resolve("scripts").resolve(script).toString());
+        command.addAll(options);
+        return Commands.run(Map.of("SDFS_CONFIG_DIR", folder.resolve("config").toString()), command);
+    }
+
+    private static Path projectFolder() {
+        for (Path at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
+            if (Files.exists(at.resolve("scripts/mount.sdfs"))) {
+                return at;
+            }
+        }
+        throw new AssertionError("no scripts/mount.sdfs above " + Path.of("").toAbsolutePath());
+    }
+
+    /** Tries to mount, here or elsewhere; the caller judges. */
+    Commands.Result tryMount(Path where) throws IOException {
+        return script("mount.sdfs", List.of(name, where.toString()));
+    }
+
+    MountedVolume mount() throws IOException {
+        Commands.Result result = tryMount(mountPoint);
+        assertEquals(0, result.exitCode(), result::output);
+        assertTrue(isMounted(), () -> "mount.sdfs said all was well, but nothing is mounted: " + result.output());
+        daemon = ProcessHandle.of(figure("info", "pid"));
+        return this;
+    }
+
+    boolean isMounted() throws IOException {
+        return Files.readString(Path.of("/proc/self/mountinfo")).contains(" " + mountPoint + " ");
+    }
+
+    /** A figure of {@code sdfscli <volume> info|stats --json}. */
+    long figure(String command, String key) throws IOException {
+        Commands.Result result = script("sdfscli", List.of(name, command, "--json"));
+        assertEquals(0, result.exitCode(), result::output);
+        Matcher matcher = Pattern.compile("\"" + key + "\"\\s*:\\s*(\\d+)").matcher(result.output());
+        assertTrue(matcher.find(), () -> "no " + key + " in " + result.output());
+        return Long.parseLong(matcher.group(1));
+    }
+
+    /** Unmounts, and waits for the daemon to end. */
+    void unmount() throws IOException {
+        Commands.succeed("umount", mountPoint);
+        awaitEnd();
+    }
+
+    void remount() throws IOException {
+        unmount();
+        mount();
+    }
+
+    /** SIGTERM, as at the machine's shutdown. */
+    void terminate() throws IOException {
+        daemon.orElseThrow().destroy();
+        awaitEnd();
+    }
+
+    /** Ends the daemon as a crash of it would (SIGKILL), and takes away the dead mount. */
+    void kill() throws IOException {
+        daemon.orElseThrow().destroyForcibly();
+        awaitEnd();
+        Commands.succeed("umount", "-l", mountPoint);
+    }
+
+    private void awaitEnd() throws IOException {
+        try {
+            daemon.orElseThrow().onExit().get(END_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            throw new AssertionError("the daemon still runs after " + END_SECONDS + " s", e);
+        } catch (InterruptedException | java.util.concurrent.ExecutionException e) {
+            throw new IOException("waiting for the daemon", e);
+        }
+        daemon = Optional.empty();
+    }
+
+    /** Has everything read from the volume's own store again: the kernel keeps nothing. */
+    static void dropKernelCaches() throws IOException {
+        Commands.succeed("sync");
+        Files.writeString(Path.of("/proc/sys/vm/drop_caches"), "3");
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (isMounted()) {
+            Commands.run("umount", "-l", mountPoint);
+        }
+        daemon.ifPresent(ProcessHandle::destroyForcibly);
+    }
+}
