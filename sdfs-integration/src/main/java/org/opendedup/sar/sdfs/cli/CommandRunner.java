@@ -2,9 +2,9 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import picocli.CommandLine;
@@ -56,7 +56,9 @@ final class CommandRunner {
             return message + ": exists already";
         } else if (e instanceof NotDirectoryException) {
             return message + ": not a folder";
-        } else if (e instanceof FileSystemException || e instanceof IOException) {
+        } else if (e instanceof IOException
+                || e instanceof UncheckedIOException
+                || e instanceof CommandFailedException) {
             return message;
         }
         return e.getClass().getSimpleName() + ": " + message;

@@ -14,7 +14,8 @@ import org.opendedup.sar.volume.VolumeConfig;
 final class DefinitionReport {
     private DefinitionReport() {}
 
-    static Map<String, Object> of(Path file, VolumeDefinition definition) {
+    static Map<String, Object> of(Path file, RunFiles files) {
+        VolumeDefinition definition = files.definition();
         VolumeConfig config = definition.config();
         var report = new LinkedHashMap<String, Object>();
         report.put("name", config.name());
@@ -23,7 +24,8 @@ final class DefinitionReport {
         report.put("dataLocation", config.locations().data().toString());
         report.put("metadataLocation", config.locations().metadata().toString());
         report.put("hashDbLocation", config.locations().hashDb().toString());
-        report.put("logFile", new RunFiles(definition).log().toString());
+        report.put("logFile", files.log().toString());
+        report.put("controlSocket", files.socket().toString());
         report.put("capacityBytes", config.capacityBytes());
         report.put("maximumFullPercentage", config.maximumFullPercentage());
         report.put("hashType", config.chunking().name());

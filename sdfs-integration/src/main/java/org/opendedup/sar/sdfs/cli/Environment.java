@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Map;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
 
 /**
  * What a command takes from and gives to the process that it runs in, so that tests can stand in for it.
@@ -15,6 +16,7 @@ import org.opendedup.sar.sdfs.config.ConfigDirectory;
 record Environment(Map<String, String> variables, PrintWriter out, PrintWriter err) {
     private static final String CONFIG_DIRECTORY = "SDFS_CONFIG_DIR";
     private static final String DEFAULT_CONFIG_DIRECTORY = "/etc/sdfs";
+    private static final String RUN_DIRECTORY = "SDFS_RUN_DIR";
     private static final String JAVA_OPTIONS = "SDFS_JAVA_OPTS";
 
     static Environment ofProcess() {
@@ -24,6 +26,15 @@ record Environment(Map<String, String> variables, PrintWriter out, PrintWriter e
     ConfigDirectory configDirectory() {
         Path folder = Path.of(variables.getOrDefault(CONFIG_DIRECTORY, DEFAULT_CONFIG_DIRECTORY));
         return new ConfigDirectory(folder.toAbsolutePath().normalize());
+    }
+
+    RunFiles runFiles(VolumeDefinition definition) {
+        String folder = variables.get(RUN_DIRECTORY);
+        return new RunFiles(
+                definition,
+                folder == null
+                        ? RunFiles.runFolder(definition)
+                        : Path.of(folder).toAbsolutePath().normalize());
     }
 
     /** Extra options for the daemon's JVM, separated by spaces. */

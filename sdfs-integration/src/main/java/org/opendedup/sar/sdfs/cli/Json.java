@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.opendedup.sar.sdfs.jmx.VolumeMXBean;
 
 /** JSON objects as maps that keep their order. */
 final class Json {
@@ -32,6 +33,11 @@ final class Json {
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException("holds a value that JSON cannot say", e);
         }
+    }
+
+    /** The values of a volume, under the names and in the order of {@link VolumeMXBean}. */
+    static Map<String, Object> values(VolumeMXBean volume) {
+        return MAPPER.convertValue(volume, OBJECT);
     }
 
     /** @throws IOException if the text is not one JSON object */

@@ -333,7 +333,7 @@ public final class MkfsCommand implements Callable<Integer> {
 
     private void report(Path file, VolumeDefinition definition) {
         DaemonMemory memory = DaemonMemory.of(definition.config());
-        Map<String, Object> result = DefinitionReport.of(file, definition);
+        Map<String, Object> result = DefinitionReport.of(file, environment.runFiles(definition));
         if (json) {
             var all = new LinkedHashMap<String, Object>(result);
             all.put("memoryPlan", memory.parts());

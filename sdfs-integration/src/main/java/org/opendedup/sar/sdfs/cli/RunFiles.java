@@ -4,13 +4,21 @@ import java.nio.file.Path;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 
 /**
- * Files of a running volume. All lie under its base path, so that whoever may use the volume finds them, whatever user or
- * session started it, and nothing outside needs to be writable.
+ * Files of a running volume. All lie under its base path, so that whoever may use the volume finds them, whatever session
+ * started it, and nothing outside needs to be writable. Only the socket may lie elsewhere, since Linux limits the length of
+ * its path.
+ *
+ * @param definition the volume
+ * @param socketFolder folder of the control socket
  */
-record RunFiles(VolumeDefinition definition) {
+record RunFiles(VolumeDefinition definition, Path socketFolder) {
 
-    /** Folder of lock, state and socket; open to the volume's owner only. */
+    /** Folder of lock and, by default, socket; open to the volume's owner only. */
     Path runFolder() {
+        return runFolder(definition);
+    }
+
+    static Path runFolder(VolumeDefinition definition) {
         return definition.basePath().resolve("run");
     }
 
@@ -19,14 +27,9 @@ record RunFiles(VolumeDefinition definition) {
         return runFolder().resolve(name() + ".lock");
     }
 
-    /** Who serves the volume, as JSON: pid, mount point. */
-    Path state() {
-        return runFolder().resolve(name() + ".json");
-    }
-
     /** The control socket. */
     Path socket() {
-        return runFolder().resolve(name() + ".sock");
+        return socketFolder.resolve(name() + ".sock");
     }
 
     Path logFolder() {

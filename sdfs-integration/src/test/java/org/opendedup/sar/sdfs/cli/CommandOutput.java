@@ -20,6 +20,10 @@ final class CommandOutput {
         return new Environment(variables, new PrintWriter(out, true), new PrintWriter(err, true));
     }
 
+    void set(String variable, String value) {
+        variables.put(variable, value);
+    }
+
     String out() {
         return out.toString();
     }
