@@ -1,0 +1,133 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers the commands over a Unix socket that only the volume's owner may open. One request and one reply a connection, each
+ * a line of JSON:
+ *
+ * <pre>
+ * {"version":1,"command":"stats"}
+ * {"version":1,"ok":true,"result":{...}}      or      {"version":1,"ok":false,"error":"..."}
+ * </pre>
+ *
+ * <p>Works in a thread of its own, one connection after the other, a few seconds each at most: it can be held up, but never
+ * holds up the file system.
+ */
+final class ControlServer implements Closeable {
+    static final int PROTOCOL_VERSION = 1;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
+    private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(5);
+
+    /** Answers one command. */
+    @FunctionalInterface
+    interface Handler {
+        /** @throws IOException whose message goes to who asked */
+        Map<String, Object> answer(String command) throws IOException;
+    }
+
+    private final Path socket;
+    private final ServerSocketChannel server;
+    private final Handler handler;
+    private final Duration timeout;
+
+    private ControlServer(Path socket, ServerSocketChannel server, Handler handler, Duration timeout) {
+        this.socket = socket;
+        this.server = server;
+        this.handler = handler;
+        this.timeout = timeout;
+    }
+
+    /**
+     * Starts to answer. The caller holds the volume's lock, so that a socket found there is left over, and in a folder that
+     * only the owner may enter, so that nobody connects before the socket's mode is set.
+     */
+    static ControlServer start(Path socket, Handler handler) throws IOException {
+        return start(socket, handler, CONNECTION_TIMEOUT);
+    }
+
+    static ControlServer start(Path socket, Handler handler, Duration timeout) throws IOException {
+        ControlSocket.checkLength(socket);
+        Files.deleteIfExists(socket);
+        ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        try {
+            channel.bind(UnixDomainSocketAddress.of(socket));
+            Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+        var server = new ControlServer(socket, channel, handler, timeout);
+        Thread thread = new Thread(server::serve, "sdfs-control");
+        thread.setDaemon(true);
+        thread.start();
+        return server;
+    }
+
+    private void serve() {
+        while (server.isOpen()) {
+            try (var connection = new MessageChannel(server.accept(), timeout)) {
+                connection.send(reply(connection.receive()));
+            } catch (AsynchronousCloseException e) {
+                LOG.debug("control socket closed");
+            } catch (ClosedChannelException e) {
+                LOG.debug("control connection closed", e);
+            } catch (IOException e) {
+                LOG.info("a control connection failed: {}", e.toString());
+            }
+        }
+    }
+
+    private Map<String, Object> reply(Map<String, Object> request) {
+        var reply = new LinkedHashMap<String, Object>();
+        reply.put("version", PROTOCOL_VERSION);
+        try {
+            Map<String, Object> result = handler.answer(command(request));
+            reply.put("ok", true);
+            reply.put("result", result);
+        } catch (IOException | UncheckedIOException e) {
+            reply.put("ok", false);
+            reply.put("error", CommandRunner.messageOf(e));
+        } catch (RuntimeException e) {
+            LOG.error("a control command failed", e);
+            reply.put("ok", false);
+            reply.put("error", "internal error, see the log: " + e);
+        }
+        return reply;
+    }
+
+    private static String command(Map<String, Object> request) throws IOException {
+        Object version = request.get("version");
+        if (!Integer.valueOf(PROTOCOL_VERSION).equals(version)) {
+            throw new IOException("protocol version " + version + " is not known; the daemon speaks version "
+                    + PROTOCOL_VERSION + ": use the commands of the release that mounted the volume");
+        }
+        if (!(request.get("command") instanceof String command)) {
+            throw new IOException("the request names no command");
+        }
+        return command;
+    }
+
+    /** Stops answering and removes the socket. Idempotent. */
+    @Override
+    public void close() throws IOException {
+        server.close();
+        Files.deleteIfExists(socket);
+    }
+}

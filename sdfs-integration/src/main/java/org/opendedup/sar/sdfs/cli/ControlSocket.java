@@ -1,0 +1,86 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The asking side of {@link ControlServer}. */
+final class ControlSocket {
+    private static final Logger LOG = LoggerFactory.getLogger(ControlSocket.class);
+
+    /** {@code sizeof(sockaddr_un.sun_path)} less the terminator. */
+    private static final int PATH_BYTES_MAX = 107;
+
+    /** Unmounting writes back what the kernel holds; all else answers at once. */
+    private static final Duration TIMEOUT = Duration.ofMinutes(10);
+
+    private ControlSocket() {}
+
+    /**
+     * Sends a command.
+     *
+     * @return the result; empty if no daemon listens
+     * @throws IOException if the daemon cannot be asked, does not answer, or refuses
+     */
+    static Optional<Map<String, Object>> ask(Path socket, String command) throws IOException {
+        if (Files.notExists(socket)) {
+            return Optional.empty();
+        }
+        checkLength(socket);
+        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+        try {
+            channel.connect(UnixDomainSocketAddress.of(socket));
+        } catch (ConnectException e) {
+            // A socket that a killed daemon left behind.
+            channel.close();
+            return Optional.empty();
+        } catch (IOException e) {
+            channel.close();
+            throw new IOException(socket + ": " + e.getMessage(), e);
+        }
+        try (var connection = new MessageChannel(channel, TIMEOUT)) {
+            connection.send(Map.of("version", ControlServer.PROTOCOL_VERSION, "command", command));
+            return Optional.of(result(connection.receive()));
+        }
+    }
+
+    /**
+     * Asks how far the daemon is, for callers that ask again and again. Empty if it does not tell: a daemon that is just
+     * starting or ending may drop the connection.
+     */
+    static Optional<Map<String, Object>> ping(Path socket) {
+        try {
+            return ask(socket, "ping");
+        } catch (IOException e) {
+            LOG.debug("{} does not answer", socket, e);
+            return Optional.empty();
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Object> result(Map<String, Object> reply) throws IOException {
+        if (Boolean.TRUE.equals(reply.get("ok")) && reply.get("result") instanceof Map<?, ?> result) {
+            return (Map<String, Object>) result;
+        }
+        throw new IOException("the daemon refused: " + reply.getOrDefault("error", reply));
+    }
+
+    /** @throws IOException if a path is longer than the kernel takes for a socket */
+    static void checkLength(Path socket) throws IOException {
+        int bytes = socket.toString().getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > PATH_BYTES_MAX) {
+            throw new IOException("the control socket " + socket + " has a path of " + bytes + " bytes; Linux allows "
+                    + PATH_BYTES_MAX + ": set SDFS_RUN_DIR to a folder with a shorter path");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/**
+ * The process that mount.sdfs starts in the background. Says on its error stream why it could not serve the volume, where
+ * mount.sdfs finds it.
+ */
+@Command(name = "mount.sdfs", description = "The daemon of one mounted volume; started by mount.sdfs.")
+public final class DaemonCommand implements Callable<Integer> {
+    private static final Logger LOG = LoggerFactory.getLogger(DaemonCommand.class);
+
+    /** What is dirty fits in the memory budget; a disk that takes minutes for it is broken. */
+    private static final Duration STOP_LIMIT = Duration.ofMinutes(5);
+
+    private final Environment environment;
+    private final MountService service;
+
+    @Mixin
+    MountArguments arguments = new MountArguments();
+
+    DaemonCommand(Environment environment, MountService service) {
+        this.environment = environment;
+        this.service = service;
+    }
+
+    /** Runs the daemon. */
+    public static void main(String[] arguments) {
+        Environment environment = Environment.ofProcess();
+        var command = new DaemonCommand(environment, new FuseMountService());
+        System.exit(CommandRunner.run(command, environment, arguments));
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        VolumeDefinition definition = arguments.definition(environment);
+        var daemon = new VolumeDaemon(
+                environment.configDirectory().fileOf(arguments.volume),
+                environment.runFiles(definition),
+                arguments.absoluteMountPoint(),
+                arguments.mountOptions(service),
+                service);
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(daemon), "sdfs-stop"));
+        try {
+            daemon.serve();
+        } catch (IOException | CommandFailedException | RuntimeException e) {
+            LOG.error("volume {}", arguments.volume, e);
+            throw e;
+        }
+        return ExitCode.OK;
+    }
+
+    /**
+     * After SIGTERM or SIGINT: unmounts and lets the main thread close the volume. A JVM that a signal ends reports 128 and
+     * the signal; a volume that was closed in order is a success, hence the halt.
+     */
+    private static void stop(VolumeDaemon daemon) {
+        if (daemon.hasEnded()) {
+            return;
+        }
+        LOG.info("asked to end; unmounting");
+        daemon.requestStop();
+        boolean closed = false;
+        try {
+            closed = daemon.awaitEnd(STOP_LIMIT);
+        } catch (InterruptedException e) {
+            LOG.warn("interrupted while ending", e);
+        }
+        if (!closed) {
+            LOG.error("not closed after {}; what was not synced is lost", STOP_LIMIT);
+        }
+        Runtime.getRuntime().halt(closed ? ExitCode.OK : ExitCode.FAILED);
+    }
+}

@@ -1,0 +1,63 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.File;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * How the daemon's JVM is started; every flag of it stands here.
+ *
+ * @param memory the share of heap and direct buffers in the volume's budget
+ * @param javaFeature release of the JVM, such as 17: later ones want leave for native code
+ * @param extraOptions more options, separated by spaces; they come last and overrule
+ */
+record DaemonJvm(DaemonMemory memory, int javaFeature, String extraOptions) {
+
+    /** Serves no user code: half of a thread's usual stack is plenty, and there are dozens of threads. */
+    private static final String STACK_SIZE = "-Xss512k";
+
+    /** The first release that warns of native libraries without leave. */
+    private static final int NATIVE_ACCESS_FEATURE = 22;
+
+    /** The first release that warns of sun.misc.Unsafe, which our libraries use for buffers. */
+    private static final int UNSAFE_FEATURE = 24;
+
+    /** The command line up to the main class. */
+    List<String> command(RunFiles files, boolean foreground) {
+        var command = new ArrayList<String>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("-Xmx" + memory.heapBytes());
+        command.add("-XX:MaxDirectMemorySize=" + memory.directBytes());
+        command.add(STACK_SIZE);
+        // Parallel: of the collectors that use several cores, the one with the least memory of its own.
+        command.add("-XX:+UseParallelGC");
+        // A daemon without memory answers nobody. The volume is as safe as after kill -9.
+        command.add("-XX:+ExitOnOutOfMemoryError");
+        command.add("-XX:ErrorFile=" + files.logFolder().resolve("hs_err_%p.log"));
+        command.add("-Dlogback.configurationFile=" + (foreground ? "logback-foreground.xml" : "logback-daemon.xml"));
+        command.add("-Dsdfs.log.file=" + files.log());
+        if (javaFeature >= NATIVE_ACCESS_FEATURE) {
+            command.add("--enable-native-access=ALL-UNNAMED");
+        }
+        if (javaFeature >= UNSAFE_FEATURE) {
+            command.add("--sun-misc-unsafe-memory-access=allow");
+        }
+        Arrays.stream(extraOptions.split("\\s+"))
+                .filter(option -> !option.isEmpty())
+                .forEach(command::add);
+        command.add("-cp");
+        command.add(absoluteClassPath());
+        return command;
+    }
+
+    /** The daemon works in the root folder, where a relative class path would lead nowhere. */
+    private static String absoluteClassPath() {
+        return String.join(
+                File.pathSeparator,
+                Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                        .map(entry -> Path.of(entry).toAbsolutePath().toString())
+                        .toList());
+    }
+}

@@ -1,0 +1,57 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.volume.VolumeConfig;
+
+/** A volume's settings, for people and for JSON. The keys are stable. */
+final class DefinitionReport {
+    private DefinitionReport() {}
+
+    static Map<String, Object> of(Path file, RunFiles files) {
+        VolumeDefinition definition = files.definition();
+        VolumeConfig config = definition.config();
+        var report = new LinkedHashMap<String, Object>();
+        report.put("name", config.name());
+        report.put("volumeFile", file.toString());
+        report.put("basePath", definition.basePath().toString());
+        report.put("dataLocation", config.locations().data().toString());
+        report.put("metadataLocation", config.locations().metadata().toString());
+        report.put("hashDbLocation", config.locations().hashDb().toString());
+        report.put("logFile", files.log().toString());
+        report.put("controlSocket", files.socket().toString());
+        report.put("capacityBytes", config.capacityBytes());
+        report.put("maximumFullPercentage", config.maximumFullPercentage());
+        report.put("hashType", config.chunking().name());
+        report.put("compression", compression(config.compression()));
+        report.put("frameBytes", config.compression().frameBytes());
+        report.put("ioChunkBytes", config.pageBytes());
+        report.put("writeThreads", config.writeThreads());
+        report.put("memoryBudgetBytes", config.memoryBudgetBytes());
+        return report;
+    }
+
+    private static String compression(Compression compression) {
+        String codec = compression.codec().name().toLowerCase(Locale.ROOT);
+        return compression.codec() == Compression.Codec.ZSTD ? codec + ":" + compression.level() : codec;
+    }
+
+    /** One line a value, sizes in units. */
+    static String table(Map<String, Object> report) {
+        return report.entrySet().stream()
+                .map(entry -> String.format("  %-24s %s%n", entry.getKey(), value(entry.getKey(), entry.getValue())))
+                .collect(Collectors.joining());
+    }
+
+    private static String value(String key, Object value) {
+        return key.endsWith("Bytes") && value instanceof Number number
+                ? ByteSize.exact(number.longValue())
+                : value.toString();
+    }
+}

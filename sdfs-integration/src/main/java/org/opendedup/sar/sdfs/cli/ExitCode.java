@@ -1,0 +1,10 @@
+package org.opendedup.sar.sdfs.cli;
+
+/** How every command ends. */
+final class ExitCode {
+    static final int OK = 0;
+    static final int FAILED = 1;
+    static final int USAGE = 2;
+
+    private ExitCode() {}
+}

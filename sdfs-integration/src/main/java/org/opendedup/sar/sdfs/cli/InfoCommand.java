@@ -1,0 +1,42 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code sdfscli VOLUME info}: how the volume is made, and whether it is mounted. Needs no daemon. */
+@Command(
+        name = "info",
+        description = "How the volume is made, where it lies, whether it is mounted.",
+        mixinStandardHelpOptions = true)
+final class InfoCommand implements Callable<Integer> {
+    static final Map<String, Object> NOT_MOUNTED = Map.of("state", "not mounted");
+
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Option(names = "--json", description = "Print JSON.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        SdfsCli cli = Objects.requireNonNull(parent);
+        Map<String, Object> info = cli.ask("info").orElse(null);
+        if (info == null) {
+            info = DefinitionReport.of(cli.volumeFile(), cli.runFiles());
+            info.putAll(NOT_MOUNTED);
+        }
+        if (json || cli.json) {
+            cli.environment().out().println(Json.pretty(info));
+        } else {
+            cli.environment().out().print(DefinitionReport.table(info));
+        }
+        return ExitCode.OK;
+    }
+}

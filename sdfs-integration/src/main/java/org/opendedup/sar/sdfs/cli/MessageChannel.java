@@ -1,0 +1,88 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+
+/**
+ * JSON messages over a socket, one a line. Neither a silent nor a chatty peer holds its caller: the time of a connection and
+ * the length of a line are bounded.
+ */
+final class MessageChannel implements Closeable {
+    /** A reply has about 3 KB. */
+    static final int LINE_BYTES_MAX = 64 << 10;
+
+    private final SocketChannel channel;
+    private final Selector selector;
+    private final long deadlineNanos;
+
+    /** Takes over the channel. */
+    MessageChannel(SocketChannel channel, Duration timeout) throws IOException {
+        this.channel = channel;
+        this.deadlineNanos = System.nanoTime() + timeout.toNanos();
+        channel.configureBlocking(false);
+        this.selector = Selector.open();
+    }
+
+    void send(Map<String, ?> message) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap((Json.line(message) + "\n").getBytes(StandardCharsets.UTF_8));
+        while (bytes.hasRemaining()) {
+            if (channel.write(bytes) == 0) {
+                await(SelectionKey.OP_WRITE);
+            }
+        }
+    }
+
+    /**
+     * @throws EOFException if the peer ends before a whole line
+     * @throws SocketTimeoutException if the time is over
+     * @throws IOException if the line is too long or no JSON object
+     */
+    Map<String, Object> receive() throws IOException {
+        var line = new ByteArrayOutputStream();
+        ByteBuffer buffer = ByteBuffer.allocate(4096);
+        while (true) {
+            int read = channel.read(buffer.clear());
+            if (read < 0) {
+                throw new EOFException("the connection ended before the end of a line");
+            } else if (read == 0) {
+                await(SelectionKey.OP_READ);
+            }
+            for (buffer.flip(); buffer.hasRemaining(); ) {
+                byte next = buffer.get();
+                if (next == '\n') {
+                    return Json.read(line.toString(StandardCharsets.UTF_8));
+                }
+                line.write(next);
+            }
+            if (line.size() > LINE_BYTES_MAX) {
+                throw new IOException("a line of more than " + LINE_BYTES_MAX + " bytes");
+            }
+        }
+    }
+
+    private void await(int operation) throws IOException {
+        long millis = (deadlineNanos - System.nanoTime()) / 1_000_000;
+        SelectionKey key = channel.register(selector, operation);
+        if (millis <= 0 || selector.select(millis) == 0) {
+            throw new SocketTimeoutException("no answer in time");
+        }
+        selector.selectedKeys().clear();
+        key.interestOps(0);
+    }
+
+    @Override
+    public void close() throws IOException {
+        selector.close();
+        channel.close();
+    }
+}

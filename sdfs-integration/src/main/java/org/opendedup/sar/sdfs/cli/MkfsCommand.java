@@ -1,0 +1,352 @@
+package org.opendedup.sar.sdfs.cli;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeConfig;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code mkfs.sdfs}: makes a volume's folders and databases, then its XML file. */
+@Command(
+        name = "mkfs.sdfs",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        sortOptions = false,
+        description = {
+            "Makes a deduplicating volume. Mount it with mount.sdfs.",
+            "",
+            "Sizes are digits and a unit (256KB, 10GB, 2TB); units are binary: 1KB is 1024 bytes.",
+            ""
+        },
+        footer = {
+            "",
+            "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
+            "Exit codes:  0 made, 1 failed, 2 wrong usage",
+            "",
+            "Example:",
+            "  mkfs.sdfs --volume-name=pool0 --volume-capacity=1TB --base-path=/srv/pool0 \\",
+            "            --chunk-store-hashdb-location=/ssd/pool0-hashdb"
+        })
+public final class MkfsCommand implements Callable<Integer> {
+    private static final long DEFAULT_BUDGET_BYTES_MAX = 1L << 30;
+    private static final int FRAME_BYTES = 64 << 10;
+    private static final int BACKUP_FRAME_BYTES = 256 << 10;
+    private static final int ZSTD_LEVEL = 1;
+    private static final int BACKUP_ZSTD_LEVEL = 3;
+
+    private final Environment environment;
+    private final VolumeMaker maker;
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @Option(
+            names = "--volume-name",
+            required = true,
+            paramLabel = "NAME",
+            description = "Letters, digits, '.', '_' and '-'.")
+    String name = "";
+
+    @Option(
+            names = "--volume-capacity",
+            required = true,
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description = "The most bytes its files may hold, before deduplication.")
+    long capacityBytes;
+
+    @Option(
+            names = "--base-path",
+            paramLabel = "FOLDER",
+            description = "Holds whatever has no location of its own. Default: /opt/sdfs/volumes/NAME.")
+    @Nullable
+    Path basePath;
+
+    @Option(
+            names = "--chunk-store-data-location",
+            paramLabel = "FOLDER",
+            description = "Containers. Default: BASE/chunkstore/chunks.")
+    @Nullable
+    Path dataLocation;
+
+    @Option(
+            names = "--dedup-db-store",
+            paramLabel = "FOLDER",
+            description = "Names, recipes and counts: as precious as the data. Default: BASE/ddb.")
+    @Nullable
+    Path metadataLocation;
+
+    @Option(
+            names = "--chunk-store-hashdb-location",
+            paramLabel = "FOLDER",
+            description = "Fingerprint index: put it on the SSD if there is one; rebuilt when lost. "
+                    + "Default: BASE/chunkstore/hdb.")
+    @Nullable
+    Path hashDbLocation;
+
+    @Option(
+            names = "--chunk-store-hashdb-class",
+            paramLabel = "INDEX",
+            defaultValue = VolumeDefinition.ROCKSDB_INDEX,
+            description = "Kind of fingerprint index. Default, and the only one yet: ${DEFAULT-VALUE}.")
+    String indexName = VolumeDefinition.ROCKSDB_INDEX;
+
+    @Option(
+            names = "--hash-type",
+            paramLabel = "TYPE",
+            defaultValue = "VARIABLE_SHA256",
+            description = "VARIABLE_SHA256: chunks cut by content, 2 to 64 KiB, 8 KiB on average. "
+                    + "SHA256: fixed 4 KiB chunks, for disk images. Default: ${DEFAULT-VALUE}.")
+    Chunking chunking = Chunking.VARIABLE_SHA256;
+
+    @Option(
+            names = "--chunk-store-compress",
+            paramLabel = "CODEC",
+            defaultValue = "zstd",
+            converter = CompressionConverter.class,
+            description = "zstd, zstd:LEVEL (1 to 19), lz4 or none. Default: zstd:1, with --backup-volume zstd:3.")
+    CompressionConverter.@Nullable Choice compression;
+
+    @Option(
+            names = "--backup-volume",
+            description = "For backups: compresses in larger frames (256KB, else 64KB) and harder. Stores less; "
+                    + "random reads cost more.")
+    boolean backupVolume;
+
+    @Option(
+            names = "--io-chunk-size",
+            paramLabel = "SIZE",
+            defaultValue = "256KB",
+            converter = SizeConverter.class,
+            description = "Span of a file that one recipe record describes; a power of two, 64KB to 4MB. "
+                    + "Default: ${DEFAULT-VALUE}.")
+    long pageBytes;
+
+    @Option(
+            names = "--io-write-threads",
+            paramLabel = "N",
+            description = "Threads that fingerprint and compress. Default: the number of cores.")
+    @Nullable
+    Integer writeThreads;
+
+    @Option(
+            names = "--memory-budget",
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description = "All memory of the mounted volume, native memory included, but for about 150MB of the JVM's "
+                    + "own. Default: the smaller of 1GB and a quarter of RAM, at least 256MB.")
+    @Nullable
+    Long memoryBudgetBytes;
+
+    @Option(
+            names = "--volume-maximum-full-percentage",
+            paramLabel = "N",
+            defaultValue = "95",
+            description = "Share of the capacity at which writes are refused. Default: ${DEFAULT-VALUE}.")
+    int maximumFullPercentage;
+
+    @Option(
+            names = "--permissions-folder",
+            paramLabel = "MODE",
+            defaultValue = "0755",
+            converter = ModeConverter.class,
+            description = "Octal mode of the volume's root folder. Default: ${DEFAULT-VALUE}.")
+    int folderMode;
+
+    @Option(
+            names = "--permissions-file",
+            paramLabel = "MODE",
+            defaultValue = "0644",
+            converter = ModeConverter.class,
+            description =
+                    "Octal; stored for SDFS's sake only: who makes a file says its mode. Default: ${DEFAULT-VALUE}.")
+    int fileMode;
+
+    @Option(
+            names = "--permissions-owner",
+            paramLabel = "UID",
+            description = "Owner of the root folder, a number. Default: who runs mkfs.sdfs.")
+    @Nullable
+    Integer owner;
+
+    @Option(
+            names = "--permissions-group",
+            paramLabel = "GID",
+            description = "Its group, a number. Default: that of who runs mkfs.sdfs.")
+    @Nullable
+    Integer group;
+
+    @Option(
+            names = "--io-claim-chunks-schedule",
+            paramLabel = "CRON",
+            defaultValue = "0 0 12 ? * SUN",
+            description = "When garbage is to be collected. Stored now, acts with the garbage collector of a later "
+                    + "release. Default: ${DEFAULT-VALUE}.")
+    String garbageCollectionSchedule = "";
+
+    @Option(names = "--json", description = "Print the result as JSON.")
+    boolean json;
+
+    @ArgGroup(
+            validate = false,
+            heading = "%nPromotion to an SSD (stored with the volume now; acts with a later release):%n")
+    SarOptions sar = new SarOptions();
+
+    @ArgGroup(validate = false, heading = "%nReading back (stored with the volume now; acts with a later release):%n")
+    RestoreOptions restore = new RestoreOptions();
+
+    /** Makes the engine's part of a volume. */
+    @FunctionalInterface
+    interface VolumeMaker {
+        void make(VolumeConfig config) throws IOException;
+    }
+
+    MkfsCommand(Environment environment, VolumeMaker maker) {
+        this.environment = environment;
+        this.maker = maker;
+    }
+
+    public static void main(String[] arguments) {
+        Environment environment = Environment.ofProcess();
+        System.exit(CommandRunner.run(new MkfsCommand(environment, Volume::create), environment, arguments));
+    }
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException {
+        VolumeDefinition definition;
+        Path file;
+        try {
+            file = environment.configDirectory().fileOf(name);
+            definition = definition();
+        } catch (IllegalArgumentException e) {
+            throw usage(e);
+        }
+        refuseExisting(file, definition);
+        Files.createDirectories(environment.configDirectory().folder());
+        Files.createDirectories(definition.basePath());
+        maker.make(definition.config());
+        // Last: a volume that has a file is whole.
+        VolumeFile.write(file, definition);
+        report(file, definition);
+        return ExitCode.OK;
+    }
+
+    private ParameterException usage(IllegalArgumentException e) {
+        if (spec == null) {
+            throw new IllegalStateException("not run by picocli", e);
+        }
+        return new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+
+    private VolumeDefinition definition() throws IOException {
+        Path base = absolute(basePath, Path.of("/opt/sdfs/volumes", name));
+        Path process = Path.of("/proc/self");
+        var config = new VolumeConfig(
+                name,
+                capacityBytes,
+                maximumFullPercentage,
+                new VolumeConfig.Locations(
+                        absolute(dataLocation, base.resolve("chunkstore/chunks")),
+                        absolute(metadataLocation, base.resolve("ddb")),
+                        absolute(hashDbLocation, base.resolve("chunkstore/hdb"))),
+                chunking,
+                compression(),
+                Math.toIntExact(Math.min(pageBytes, Integer.MAX_VALUE)),
+                memoryBudgetBytes == null ? defaultMemoryBudgetBytes() : memoryBudgetBytes,
+                writeThreads == null ? Runtime.getRuntime().availableProcessors() : writeThreads,
+                folderMode,
+                owner == null ? (Integer) Files.getAttribute(process, "unix:uid") : owner,
+                group == null ? (Integer) Files.getAttribute(process, "unix:gid") : group);
+        return new VolumeDefinition(
+                config, base, indexName, garbageCollectionSchedule, fileMode, sar.settings(), restore.settings());
+    }
+
+    private Compression compression() {
+        var choice = compression == null ? new CompressionConverter().convert("zstd") : compression;
+        int level = choice.codec() == Compression.Codec.ZSTD
+                ? choice.level().orElse(backupVolume ? BACKUP_ZSTD_LEVEL : ZSTD_LEVEL)
+                : 0;
+        return new Compression(choice.codec(), level, backupVolume ? BACKUP_FRAME_BYTES : FRAME_BYTES);
+    }
+
+    private static Path absolute(@Nullable Path given, Path otherwise) {
+        return (given == null ? otherwise : given).toAbsolutePath().normalize();
+    }
+
+    private static long defaultMemoryBudgetBytes() {
+        var system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+        long quarter = system.getTotalMemorySize() / 4 >> 20 << 20;
+        return Math.max(VolumeDefinition.MEMORY_BUDGET_BYTES_MIN, Math.min(DEFAULT_BUDGET_BYTES_MAX, quarter));
+    }
+
+    private void refuseExisting(Path file, VolumeDefinition definition) throws IOException, CommandFailedException {
+        if (Files.exists(file)) {
+            throw new CommandFailedException("the volume '" + name + "' exists already: " + file);
+        }
+        VolumeConfig.Locations locations = definition.config().locations();
+        var places = List.of(locations.data(), locations.metadata(), locations.hashDb());
+        for (Path place : places) {
+            refuseUnlessEmpty(place, List.of());
+        }
+        // The base path may hold the way to the locations, but no other volume.
+        refuseUnlessEmpty(
+                definition.basePath(),
+                Stream.concat(
+                                places.stream(),
+                                Stream.of(environment.configDirectory().folder()))
+                        .toList());
+    }
+
+    private static void refuseUnlessEmpty(Path folder, List<Path> allowed) throws IOException, CommandFailedException {
+        if (!Files.exists(folder)) {
+            return;
+        }
+        try (Stream<Path> entries = Files.list(folder)) {
+            var inTheWay = entries.filter(entry -> allowed.stream().noneMatch(path -> path.startsWith(entry)))
+                    .findFirst();
+            if (inTheWay.isPresent()) {
+                throw new CommandFailedException(
+                        folder + " is not empty (it holds " + inTheWay.get().getFileName() + "); choose another place");
+            }
+        }
+    }
+
+    private void report(Path file, VolumeDefinition definition) {
+        DaemonMemory memory = DaemonMemory.of(definition.config());
+        Map<String, Object> result = DefinitionReport.of(file, environment.runFiles(definition));
+        if (json) {
+            var all = new LinkedHashMap<String, Object>(result);
+            all.put("memoryPlan", memory.parts());
+            environment.out().println(Json.pretty(all));
+            return;
+        }
+        environment.out().println("Made the volume " + name + ".");
+        environment.out().print(DefinitionReport.table(result));
+        environment
+                .out()
+                .println("Memory plan, of a budget of "
+                        + ByteSize.rounded(definition.config().memoryBudgetBytes()) + ":");
+        environment.out().print(memory.table());
+        environment.out().println("Mount it with: mount.sdfs " + name + " MOUNTPOINT");
+    }
+}

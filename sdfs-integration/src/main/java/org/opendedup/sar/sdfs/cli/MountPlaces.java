@@ -1,0 +1,61 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.volume.VolumeConfig;
+
+/** Looks at the folders before a volume is mounted, so that what is wrong is said at once and in plain words. */
+final class MountPlaces {
+    private MountPlaces() {}
+
+    /**
+     * A disk that is not mounted must not become an empty volume. The hash db may be missing: it is rebuilt.
+     *
+     * @throws CommandFailedException naming the folder that is missing
+     */
+    static void checkVolume(VolumeDefinition definition, PrintWriter warnings) throws CommandFailedException {
+        VolumeConfig.Locations locations = definition.config().locations();
+        checkLocation("base path", definition.basePath());
+        checkLocation("data location", locations.data());
+        checkLocation("metadata location", locations.metadata());
+        if (!Files.isDirectory(locations.hashDb())) {
+            warnings.println("mount.sdfs: the hash db location " + locations.hashDb()
+                    + " is missing; the index will be rebuilt from the containers");
+        }
+    }
+
+    private static void checkLocation(String what, Path folder) throws CommandFailedException {
+        if (!Files.isDirectory(folder)) {
+            throw new CommandFailedException("the " + what + " " + folder
+                    + " is missing; is its disk mounted? (Nothing was made in its place.)");
+        }
+        if (!Files.isReadable(folder) || !Files.isExecutable(folder)) {
+            throw new CommandFailedException("the " + what + " " + folder + " cannot be read by this user");
+        }
+    }
+
+    /** @throws CommandFailedException if nothing can be mounted there */
+    static void checkMountPoint(Path mountPoint, PrintWriter warnings) throws IOException, CommandFailedException {
+        if (MountTable.read().contains(mountPoint)) {
+            throw new CommandFailedException(
+                    "something is mounted on " + mountPoint + " already; unmount it first: umount " + mountPoint);
+        }
+        if (Files.notExists(mountPoint)) {
+            throw new CommandFailedException(
+                    "the mount point " + mountPoint + " does not exist; make it: mkdir -p " + mountPoint);
+        }
+        if (!Files.isDirectory(mountPoint)) {
+            throw new CommandFailedException("the mount point " + mountPoint + " is not a folder");
+        }
+        try (Stream<Path> entries = Files.list(mountPoint)) {
+            if (entries.findAny().isPresent()) {
+                warnings.println("mount.sdfs: " + mountPoint
+                        + " is not empty; what lies there is hidden while the volume is mounted");
+            }
+        }
+    }
+}

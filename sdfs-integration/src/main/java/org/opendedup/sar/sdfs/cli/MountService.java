@@ -1,0 +1,43 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.opendedup.sar.sdfs.jmx.VolumeSource;
+import org.opendedup.sar.volume.VolumeConfig;
+
+/** Opens a volume and shows it as a file system. The commands' only way to engine and FUSE. */
+interface MountService {
+
+    /**
+     * Checks options before anything is started.
+     *
+     * @param options as {@code mount -o} takes them, without those of {@link MountHelperOptions}
+     * @throws IllegalArgumentException naming one that is not known
+     */
+    void checkOptions(String options);
+
+    /** Returns when the kernel serves the mount point from the volume. Options as in {@link #checkOptions}. */
+    MountedVolume mount(VolumeConfig config, Path mountPoint, String options) throws IOException;
+
+    /** A volume while it is open. Ends in two steps: the mount goes, then the volume is closed. */
+    interface MountedVolume extends VolumeSource, Closeable {
+
+        /** Waits until the file system is no longer mounted, whoever unmounted it. */
+        void awaitEnd() throws InterruptedException;
+
+        /**
+         * Unmounts, with all that the kernel holds back; {@link #awaitEnd} then returns.
+         *
+         * @throws IOException if programs use the file system, which then stays mounted
+         */
+        void unmount() throws IOException;
+
+        /** Ends the mount in bounded time: unmounts or, if programs use the file system, takes it from them. Idempotent. */
+        void endMount() throws IOException;
+
+        /** Flushes, commits and closes the volume. Called once, after the mount has ended. */
+        @Override
+        void close() throws IOException;
+    }
+}

@@ -1,0 +1,147 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code sdfscli}: looks at volumes and administers them. A new subcommand joins by its entry in {@code subcommands}. */
+@Command(
+        name = "sdfscli",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        sortOptions = false,
+        synopsisHeading = "Usage: sdfscli VOLUME COMMAND [--json]%n       sdfscli --list [--json]%n",
+        customSynopsis = "",
+        description = {"", "Looks at volumes and administers them.", ""},
+        commandListHeading = "%nCommands:%n",
+        subcommands = {InfoCommand.class, StatsCommand.class, UnmountCommand.class},
+        footer = {
+            "",
+            "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
+            "             SDFS_RUN_DIR     folder of the control socket (default BASE/run)",
+            "Exit codes:  0 done, 1 failed, 2 wrong usage"
+        })
+public final class SdfsCli implements Callable<Integer> {
+    private final Environment environment;
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @Parameters(index = "0", arity = "0..1", paramLabel = "VOLUME", description = "Name of the volume.")
+    @Nullable
+    String volume;
+
+    @Option(names = "--list", description = "List the known volumes, and whether they are mounted.")
+    boolean list;
+
+    @Option(names = "--json", description = "Print JSON. Also after a command.")
+    boolean json;
+
+    SdfsCli(Environment environment) {
+        this.environment = environment;
+    }
+
+    public static void main(String[] arguments) {
+        Environment environment = Environment.ofProcess();
+        System.exit(CommandRunner.run(new SdfsCli(environment), environment, arguments));
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if (!list) {
+            throw usage(volume == null ? "name a volume and a command, or --list" : "name a command, such as stats");
+        }
+        List<Map<String, Object>> volumes = new ArrayList<>();
+        ConfigDirectory directory = environment.configDirectory();
+        for (String name : directory.volumes()) {
+            volumes.add(listed(directory, name));
+        }
+        if (json) {
+            environment.out().println(Json.pretty(Map.of("volumes", volumes)));
+        } else if (volumes.isEmpty()) {
+            environment.out().println("No volumes in " + directory.folder() + "; make one with mkfs.sdfs.");
+        } else {
+            volumes.forEach(entry -> environment
+                    .out()
+                    .printf(
+                            "%-24s %s%n",
+                            entry.get("name"),
+                            entry.containsKey("mountPoint")
+                                    ? entry.get("state") + " on " + entry.get("mountPoint")
+                                    : entry.get("state")));
+        }
+        return ExitCode.OK;
+    }
+
+    private Map<String, Object> listed(ConfigDirectory directory, String name) {
+        var entry = new LinkedHashMap<String, Object>();
+        entry.put("name", name);
+        try {
+            RunFiles files = environment.runFiles(directory.read(name));
+            entry.putAll(ControlSocket.ask(files.socket(), "ping").orElse(InfoCommand.NOT_MOUNTED));
+        } catch (IOException e) {
+            // One damaged file must not hide the other volumes.
+            entry.put("state", "unknown: " + CommandRunner.messageOf(e));
+        }
+        return entry;
+    }
+
+    Environment environment() {
+        return environment;
+    }
+
+    /** Where the named volume's file is. */
+    Path volumeFile() {
+        return environment.configDirectory().fileOf(name());
+    }
+
+    RunFiles runFiles() throws IOException {
+        VolumeDefinition definition = environment.configDirectory().read(name());
+        return environment.runFiles(definition);
+    }
+
+    /** Asks the named volume's daemon; empty if it is not mounted. */
+    Optional<Map<String, Object>> ask(String command) throws IOException {
+        return ControlSocket.ask(runFiles().socket(), command);
+    }
+
+    /** The volume's name, which every subcommand needs. */
+    String name() {
+        if (volume == null) {
+            throw usage("name the volume first: sdfscli VOLUME COMMAND");
+        }
+        try {
+            VolumeDefinition.checkName(volume);
+        } catch (IllegalArgumentException e) {
+            throw usage(String.valueOf(e.getMessage()));
+        }
+        return volume;
+    }
+
+    CommandFailedException notMounted() {
+        return new CommandFailedException(
+                "the volume '" + name() + "' is not mounted; mount it: mount.sdfs " + name() + " MOUNTPOINT");
+    }
+
+    private ParameterException usage(String message) {
+        if (spec == null) {
+            throw new IllegalStateException("not run by picocli: " + message);
+        }
+        return new ParameterException(spec.commandLine(), message);
+    }
+}

@@ -1,0 +1,49 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteSize;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code sdfscli VOLUME stats}: the figures of a mounted volume. */
+@Command(
+        name = "stats",
+        description = "The figures of a mounted volume: sizes, ratios, reads, memory.",
+        mixinStandardHelpOptions = true)
+final class StatsCommand implements Callable<Integer> {
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Option(names = "--json", description = "Print JSON; the keys are stable.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException {
+        SdfsCli cli = Objects.requireNonNull(parent);
+        Map<String, Object> figures = cli.ask("stats").orElseThrow(cli::notMounted);
+        if (json || cli.json) {
+            cli.environment().out().println(Json.pretty(figures));
+        } else {
+            figures.forEach((key, value) -> cli.environment().out().println(line(key, value)));
+        }
+        return ExitCode.OK;
+    }
+
+    /** The key, the value as it is and, for sizes, once more in a unit. */
+    private static String line(String key, Object value) {
+        if (value instanceof Double ratio) {
+            return String.format(Locale.ROOT, "%-20s %20.3f", key, ratio);
+        }
+        String line = String.format(Locale.ROOT, "%-20s %20s", key, value);
+        return key.endsWith("Bytes") && value instanceof Number bytes
+                ? line + String.format(Locale.ROOT, "  %10s", ByteSize.rounded(bytes.longValue()))
+                : line;
+    }
+}

@@ -1,0 +1,45 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ParentCommand;
+
+/**
+ * {@code sdfscli VOLUME unmount}: unmounts and waits until the volume is closed, which {@code umount} does not.
+ */
+@Command(
+        name = "unmount",
+        description = "Unmounts the volume and waits until it is flushed and closed.",
+        mixinStandardHelpOptions = true)
+final class UnmountCommand implements Callable<Integer> {
+    private static final long CLOSE_SECONDS_MAX = 600;
+    private static final long POLL_MILLIS = 20;
+
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException, CommandFailedException {
+        SdfsCli cli = Objects.requireNonNull(parent);
+        Map<String, Object> state = cli.ask("unmount").orElseThrow(cli::notMounted);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS_MAX);
+        Optional<VolumeLock> lock;
+        while ((lock = VolumeLock.tryAcquire(cli.runFiles().lock())).isEmpty()) {
+            if (System.nanoTime() > deadline) {
+                throw new CommandFailedException("unmounted, but process " + state.get("pid") + " is still closing the "
+                        + "volume after " + CLOSE_SECONDS_MAX + " s; see its log");
+            }
+            Thread.sleep(POLL_MILLIS);
+        }
+        lock.get().close();
+        cli.environment().out().println("Unmounted " + cli.name() + " from " + state.get("mountPoint") + ".");
+        return ExitCode.OK;
+    }
+}

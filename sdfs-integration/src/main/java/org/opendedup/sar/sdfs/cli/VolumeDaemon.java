@@ -1,0 +1,187 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.MountService.MountedVolume;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.jmx.VolumeMonitor;
+import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves one mounted volume until it is unmounted: takes the volume's lock, opens the control socket, opens and mounts the
+ * volume, waits, closes it, and clears up behind itself. The same steps follow umount, SIGTERM and {@code sdfscli unmount},
+ * since the latter two only end the mount.
+ */
+final class VolumeDaemon {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeDaemon.class);
+
+    /** How far the volume has come; commands see it in small letters. */
+    enum Phase {
+        OPENING,
+        MOUNTED,
+        CLOSING;
+
+        String text() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    private final VolumeDefinition definition;
+    private final Path volumeFile;
+    private final RunFiles files;
+    private final Path mountPoint;
+    private final String options;
+    private final MountService service;
+    private final CountDownLatch ended = new CountDownLatch(1);
+
+    private volatile Phase phase = Phase.OPENING;
+    private volatile boolean stopRequested;
+    private volatile @Nullable MountedVolume mounted;
+    private volatile @Nullable VolumeMonitor monitor;
+
+    VolumeDaemon(Path volumeFile, RunFiles files, Path mountPoint, String options, MountService service) {
+        this.definition = files.definition();
+        this.volumeFile = volumeFile;
+        this.files = files;
+        this.mountPoint = mountPoint;
+        this.options = options;
+        this.service = service;
+    }
+
+    /**
+     * Serves the volume. Returns when it is unmounted and closed.
+     *
+     * @throws CommandFailedException if another process serves it
+     * @throws IOException if it cannot be opened or mounted, or was not closed cleanly
+     */
+    void serve() throws IOException, CommandFailedException, InterruptedException {
+        try {
+            makePrivateFolder(files.runFolder());
+            makePrivateFolder(files.socketFolder());
+            try (VolumeLock lock = VolumeLock.tryAcquire(files.lock()).orElseThrow(this::servedElsewhere);
+                    ControlServer control = ControlServer.start(files.socket(), this::answer)) {
+                LOG.info(
+                        "opening volume {}, process {}",
+                        name(),
+                        ProcessHandle.current().pid());
+                mountAndWait();
+                LOG.info("volume {} closed", name());
+            }
+        } finally {
+            ended.countDown();
+        }
+    }
+
+    private static void makePrivateFolder(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            Files.createDirectories(folder);
+            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+        }
+    }
+
+    private CommandFailedException servedElsewhere() {
+        return new CommandFailedException("the volume '" + name() + "' is served by another process already");
+    }
+
+    private void mountAndWait() throws IOException, InterruptedException {
+        MountedVolume volume = service.mount(definition.config(), mountPoint, options);
+        var figures = new VolumeMonitor(name(), mountPoint.toString(), volume);
+        try (VolumeRegistration registration = VolumeRegistration.register(figures)) {
+            mounted = volume;
+            monitor = figures;
+            phase = Phase.MOUNTED;
+            LOG.info("mounted {} on {}", name(), mountPoint);
+            if (stopRequested) {
+                volume.endMount();
+            }
+            volume.awaitEnd();
+        } finally {
+            phase = Phase.CLOSING;
+            close(volume);
+        }
+    }
+
+    private void close(MountedVolume volume) throws IOException {
+        LOG.info("unmounted {}; flushing and closing the volume", name());
+        long startNanos = System.nanoTime();
+        try (var progress = new ProgressLog("closing volume " + name())) {
+            volume.close();
+        }
+        LOG.info("flushed and closed in {} ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
+    }
+
+    /** Ends the mount, now or as soon as there is one, whoever uses it. {@link #serve} then returns. */
+    void requestStop() {
+        stopRequested = true;
+        MountedVolume volume = mounted;
+        if (volume == null) {
+            return;
+        }
+        try {
+            volume.endMount();
+        } catch (IOException e) {
+            LOG.error("the mount of {} on {} cannot be ended", name(), mountPoint, e);
+        }
+    }
+
+    /** Waits for {@link #serve} to return; false if it takes longer. */
+    boolean awaitEnd(Duration limit) throws InterruptedException {
+        return ended.await(limit.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    boolean hasEnded() {
+        return ended.getCount() == 0;
+    }
+
+    private Map<String, Object> answer(String command) throws IOException {
+        return switch (command) {
+            case "ping" -> state();
+            case "info" -> {
+                Map<String, Object> info = DefinitionReport.of(volumeFile, files);
+                info.putAll(state());
+                yield info;
+            }
+            case "stats" -> {
+                requireMounted();
+                yield Json.values(Objects.requireNonNull(monitor));
+            }
+            case "unmount" -> {
+                requireMounted();
+                Objects.requireNonNull(mounted).unmount();
+                yield state();
+            }
+            default -> throw new IOException("the command '" + command + "' is not known to the daemon");
+        };
+    }
+
+    /** From then on, {@link #mounted} and {@link #monitor} are there. */
+    private void requireMounted() throws IOException {
+        if (phase != Phase.MOUNTED) {
+            throw new IOException("the volume is " + phase.text());
+        }
+    }
+
+    private Map<String, Object> state() {
+        var state = new LinkedHashMap<String, Object>();
+        state.put("state", phase.text());
+        state.put("mountPoint", mountPoint.toString());
+        state.put("pid", ProcessHandle.current().pid());
+        return state;
+    }
+
+    private String name() {
+        return definition.config().name();
+    }
+}

@@ -1,0 +1,52 @@
+package org.opendedup.sar.sdfs.config;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The folder of the volume files: {@code <name>-volume-cfg.xml} each, as in SDFS. */
+public record ConfigDirectory(Path folder) {
+    private static final String SUFFIX = "-volume-cfg.xml";
+
+    /** Where a volume's file is or would be. */
+    public Path fileOf(String volume) {
+        VolumeDefinition.checkName(volume);
+        return folder.resolve(volume + SUFFIX);
+    }
+
+    /** Names of the volumes that have a file here, sorted. Empty if the folder does not exist. */
+    public List<String> volumes() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith(SUFFIX))
+                    .map(name -> name.substring(0, name.length() - SUFFIX.length()))
+                    .sorted()
+                    .toList();
+        } catch (NoSuchFileException e) {
+            return List.of();
+        }
+    }
+
+    /**
+     * Reads a volume's file.
+     *
+     * @throws NoSuchVolumeException if there is none; the message lists those there are
+     */
+    public VolumeDefinition read(String volume) throws IOException {
+        Path file = fileOf(volume);
+        VolumeDefinition definition;
+        try {
+            definition = VolumeFile.read(file);
+        } catch (NoSuchFileException e) {
+            throw new NoSuchVolumeException(volume, folder, volumes());
+        }
+        String name = definition.config().name();
+        if (!name.equals(volume)) {
+            throw new VolumeFileException(file, 0, "describes the volume '" + name + "', not '" + volume + "'", null);
+        }
+        return definition;
+    }
+}

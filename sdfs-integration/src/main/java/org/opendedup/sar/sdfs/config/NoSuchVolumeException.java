@@ -1,0 +1,16 @@
+package org.opendedup.sar.sdfs.config;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** No volume of this name has a file in the config folder. */
+public final class NoSuchVolumeException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    NoSuchVolumeException(String volume, Path folder, List<String> known) {
+        super("no volume '" + volume + "' in " + folder + "; "
+                + (known.isEmpty() ? "there are none: make one with mkfs.sdfs" : "known: " + String.join(", ", known))
+                + " (the folder is set by SDFS_CONFIG_DIR)");
+    }
+}

@@ -1,0 +1,138 @@
+package org.opendedup.sar.sdfs.config;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.volume.VolumeConfig;
+
+/**
+ * A volume as its XML file describes it: what the engine takes, and what only the front ends or later releases use. Checked
+ * when it is made, wherever it comes from.
+ *
+ * @param config what the engine takes
+ * @param basePath folder of everything that has no location of its own; also holds {@code log} and {@code run}
+ * @param indexName fingerprint index; {@code rocksdb}
+ * @param garbageCollectionSchedule cron expression; stored for the garbage collector of a later release
+ * @param fileMode SDFS's default mode of new files; stored only, since every maker of a file says its mode
+ * @param sar selective promotion; stored for a later release
+ * @param restore read cache; stored for a later release
+ */
+public record VolumeDefinition(
+        VolumeConfig config,
+        Path basePath,
+        String indexName,
+        String garbageCollectionSchedule,
+        int fileMode,
+        SarSettings sar,
+        RestoreSettings restore) {
+
+    /** The only fingerprint index of this release. */
+    public static final String ROCKSDB_INDEX = "rocksdb";
+
+    /** Below this, the index and the caches have no room to work. */
+    public static final long MEMORY_BUDGET_BYTES_MIN = 256L << 20;
+
+    private static final int PAGE_BYTES_MIN = 64 << 10;
+    private static final int PAGE_BYTES_MAX = 4 << 20;
+    private static final int FRAME_BYTES_MIN = 4 << 10;
+    private static final int FRAME_BYTES_MAX = 1 << 20;
+    private static final int ZSTD_LEVEL_MAX = 19;
+    private static final int WRITE_THREADS_MAX = 256;
+    private static final int NAME_LENGTH_MAX = 100;
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]*");
+    private static final Pattern CRON = Pattern.compile("[0-9A-Za-z*?,/#-]+( [0-9A-Za-z*?,/#-]+){4,6}");
+
+    /** @throws IllegalArgumentException naming what is wrong and what is allowed */
+    public VolumeDefinition {
+        checkName(config.name());
+        check(config.capacityBytes() > 0, "the capacity must be greater than 0");
+        checkRange("the maximum full percentage", config.maximumFullPercentage(), 1, 100);
+        checkPageBytes(config.pageBytes());
+        check(
+                config.memoryBudgetBytes() >= MEMORY_BUDGET_BYTES_MIN,
+                "the memory budget is " + ByteSize.exact(config.memoryBudgetBytes()) + "; it must be at least "
+                        + ByteSize.exact(MEMORY_BUDGET_BYTES_MIN));
+        checkRange("the number of write threads", config.writeThreads(), 1, WRITE_THREADS_MAX);
+        checkMode("folders", config.rootMode());
+        checkMode("files", fileMode);
+        check(config.rootUid() >= 0 && config.rootGid() >= 0, "owner and group are numbers from 0");
+        checkCompression(config.compression());
+        checkPaths(basePath, config.locations());
+        check(
+                indexName.equals(ROCKSDB_INDEX),
+                "the index '" + indexName + "' is not known; this release has " + ROCKSDB_INDEX);
+        check(
+                CRON.matcher(garbageCollectionSchedule).matches(),
+                "'" + garbageCollectionSchedule + "' is no cron schedule; write 5 to 7 fields, such as 0 0 12 ? * SUN");
+    }
+
+    /**
+     * Checks a volume's name, before a file is named after it.
+     *
+     * @throws IllegalArgumentException if it is not one
+     */
+    public static void checkName(String name) {
+        check(
+                NAME.matcher(name).matches() && name.length() <= NAME_LENGTH_MAX,
+                "'" + name + "' is no volume name; use up to " + NAME_LENGTH_MAX
+                        + " letters, digits, '.', '_' and '-', not starting with '.' or '-'");
+    }
+
+    private static void checkPageBytes(int pageBytes) {
+        check(
+                Integer.bitCount(pageBytes) == 1 && pageBytes >= PAGE_BYTES_MIN && pageBytes <= PAGE_BYTES_MAX,
+                "the io chunk size is " + ByteSize.exact(pageBytes) + "; it must be a power of two from "
+                        + ByteSize.exact(PAGE_BYTES_MIN) + " to " + ByteSize.exact(PAGE_BYTES_MAX));
+    }
+
+    private static void checkCompression(Compression compression) {
+        if (compression.codec() == Compression.Codec.ZSTD) {
+            checkRange("the zstd level", compression.level(), 1, ZSTD_LEVEL_MAX);
+        }
+        int frameBytes = compression.frameBytes();
+        check(
+                frameBytes >= FRAME_BYTES_MIN && frameBytes <= FRAME_BYTES_MAX,
+                "the frame size is " + ByteSize.exact(frameBytes) + "; it must be from "
+                        + ByteSize.exact(FRAME_BYTES_MIN) + " to " + ByteSize.exact(FRAME_BYTES_MAX));
+    }
+
+    /** Two locations in one folder, or one inside another, would take each other's files for their own. */
+    private static void checkPaths(Path basePath, VolumeConfig.Locations locations) {
+        checkPath("base path", basePath);
+        var places = Map.of(
+                "data location", locations.data(),
+                "metadata location", locations.metadata(),
+                "hash db location", locations.hashDb());
+        places.forEach(VolumeDefinition::checkPath);
+        places.forEach((name, place) -> {
+            check(
+                    !basePath.startsWith(place),
+                    "the " + name + " " + place + " must not hold the base path " + basePath);
+            places.forEach((otherName, other) -> check(
+                    place == other || !place.startsWith(other),
+                    "the " + name + " " + place + " must not lie in the " + otherName + " " + other));
+        });
+    }
+
+    private static void checkPath(String name, Path path) {
+        check(
+                path.isAbsolute() && path.toString().chars().noneMatch(Character::isISOControl),
+                "the " + name + " '" + path + "' must be an absolute path without control characters");
+    }
+
+    private static void checkMode(String what, int mode) {
+        check(mode >= 0 && mode <= 07777, "the mode of new " + what + " must be octal, 0000 to 7777");
+    }
+
+    static void checkRange(String what, long value, long min, long max) {
+        check(value >= min && value <= max, what + " is " + value + "; it must be from " + min + " to " + max);
+    }
+
+    static void check(boolean holds, String message) {
+        if (!holds) {
+            throw new IllegalArgumentException(message);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+package org.opendedup.sar.sdfs.config;
+
+import java.io.IOException;
+import java.io.StringWriter;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import javax.xml.stream.XMLOutputFactory;
+import javax.xml.stream.XMLStreamException;
+import javax.xml.stream.XMLStreamWriter;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.volume.VolumeConfig;
+
+/** The writing half of {@link VolumeFile}: a definition to text, one line an element. */
+final class VolumeFileWriter {
+    private VolumeFileWriter() {}
+
+    static String text(VolumeDefinition definition) throws IOException {
+        var text = new StringWriter();
+        try {
+            XMLStreamWriter writer = XMLOutputFactory.newDefaultFactory().createXMLStreamWriter(text);
+            writer.writeStartDocument("UTF-8", "1.0");
+            start(writer, 0, VolumeFile.ROOT, Map.of("version", VolumeFile.VERSION));
+            writeBody(writer, definition);
+            end(writer, 0);
+            writer.writeEndDocument();
+            writer.writeCharacters("\n");
+            writer.close();
+        } catch (XMLStreamException e) {
+            throw new IOException("the volume file cannot be written as XML", e);
+        }
+        return text.toString();
+    }
+
+    private static void writeBody(XMLStreamWriter writer, VolumeDefinition definition) throws XMLStreamException {
+        VolumeConfig config = definition.config();
+        Compression compression = config.compression();
+        empty(
+                writer,
+                "locations",
+                attributes(
+                        "base-path", definition.basePath(),
+                        "dedup-db-store", config.locations().metadata()));
+        empty(
+                writer,
+                "io",
+                attributes(
+                        "chunk-size", ByteSize.exact(config.pageBytes()),
+                        "hash-type", config.chunking().name(),
+                        "write-threads", config.writeThreads(),
+                        "memory-budget", ByteSize.exact(config.memoryBudgetBytes()),
+                        "claim-hash-schedule", definition.garbageCollectionSchedule()));
+        empty(
+                writer,
+                "permissions",
+                attributes(
+                        "default-file", octal(definition.fileMode()),
+                        "default-folder", octal(config.rootMode()),
+                        "default-owner", config.rootUid(),
+                        "default-group", config.rootGid()));
+        empty(
+                writer,
+                "volume",
+                attributes(
+                        "name", config.name(),
+                        "capacity", ByteSize.exact(config.capacityBytes()),
+                        "maximum-percentage-full", config.maximumFullPercentage()));
+        empty(writer, "sdfscli", attributes("enable", false));
+        start(
+                writer,
+                1,
+                "local-chunkstore",
+                attributes(
+                        "chunk-store", config.locations().data(),
+                        "hash-db-store", config.locations().hashDb(),
+                        "hashdb-class", definition.indexName(),
+                        "compress", XmlElement.spelling(compression.codec()),
+                        "compress-level", compression.level()));
+        indent(writer, 2);
+        writer.writeEmptyElement("extended-config");
+        writer.writeAttribute("frame-size", ByteSize.exact(compression.frameBytes()));
+        end(writer, 1);
+        empty(writer, "sar", sarAttributes(definition.sar()));
+        empty(writer, "restore", restoreAttributes(definition.restore()));
+    }
+
+    private static Map<String, Object> sarAttributes(SarSettings sar) {
+        Map<String, Object> attributes = attributes("enabled", sar.enabled());
+        if (sar.ssdLocation() != null) {
+            attributes.put("ssd-location", sar.ssdLocation());
+            attributes.put("ssd-capacity", ByteSize.exact(sar.ssdCapacityBytes()));
+        }
+        attributes.putAll(attributes(
+                "reference-count-threshold", sar.referenceCountThreshold(),
+                "max-run", ByteSize.exact(sar.maxRunBytes()),
+                "promote-on-read", sar.promoteOnRead(),
+                "lru-entries", sar.lruEntries(),
+                "policy", XmlElement.spelling(sar.policy())));
+        return attributes;
+    }
+
+    private static Map<String, Object> restoreAttributes(RestoreSettings restore) {
+        Map<String, Object> attributes = attributes("cache", XmlElement.spelling(restore.cache()));
+        restore.cacheBytes().ifPresent(bytes -> attributes.put("cache-size", ByteSize.exact(bytes)));
+        restore.windowBytes().ifPresent(bytes -> attributes.put("window", ByteSize.exact(bytes)));
+        attributes.put("log-share", restore.logShare());
+        return attributes;
+    }
+
+    /** Names and values in turn; kept in their order. */
+    private static Map<String, Object> attributes(Object... namesAndValues) {
+        var attributes = new LinkedHashMap<String, Object>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            attributes.put((String) namesAndValues[i], namesAndValues[i + 1]);
+        }
+        return attributes;
+    }
+
+    private static String octal(int mode) {
+        return String.format(Locale.ROOT, "%04o", mode);
+    }
+
+    private static void empty(XMLStreamWriter writer, String name, Map<String, Object> attributes)
+            throws XMLStreamException {
+        indent(writer, 1);
+        writer.writeEmptyElement(name);
+        writeAttributes(writer, attributes);
+    }
+
+    private static void start(XMLStreamWriter writer, int depth, String name, Map<String, ?> attributes)
+            throws XMLStreamException {
+        indent(writer, depth);
+        writer.writeStartElement(name);
+        writeAttributes(writer, attributes);
+    }
+
+    private static void writeAttributes(XMLStreamWriter writer, Map<String, ?> attributes) throws XMLStreamException {
+        for (Map.Entry<String, ?> attribute : attributes.entrySet()) {
+            writer.writeAttribute(attribute.getKey(), attribute.getValue().toString());
+        }
+    }
+
+    private static void end(XMLStreamWriter writer, int depth) throws XMLStreamException {
+        indent(writer, depth);
+        writer.writeEndElement();
+    }
+
+    private static void indent(XMLStreamWriter writer, int depth) throws XMLStreamException {
+        writer.writeCharacters("\n" + "  ".repeat(depth));
+    }
+}

@@ -1,0 +1,13 @@
+package org.opendedup.sar.sdfs.jmx;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/** What an attribute means, in the words a JMX console shows. */
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.METHOD, ElementType.TYPE})
+@interface Description {
+    String value();
+}

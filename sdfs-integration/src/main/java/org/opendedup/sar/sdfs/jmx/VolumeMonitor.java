@@ -1,0 +1,181 @@
+package org.opendedup.sar.sdfs.jmx;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.VolumeStatistics;
+
+/** Takes a volume's figures from the engine. One sample serves all attributes that a console asks for in a row. */
+public final class VolumeMonitor implements VolumeMXBean {
+    private static final long SAMPLE_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private final String name;
+    private final String mountPoint;
+    private final VolumeSource source;
+    private final long startedNanos = System.nanoTime();
+
+    /** Guarded by this. */
+    private @Nullable Figures figures;
+
+    /** What the engine said at one moment. */
+    private record Figures(VolumeStatistics statistics, SpaceUse space, long takenNanos) {}
+
+    public VolumeMonitor(String name, String mountPoint, VolumeSource source) {
+        this.name = name;
+        this.mountPoint = mountPoint;
+        this.source = source;
+    }
+
+    @Override
+    public String getName() {
+        return name;
+    }
+
+    @Override
+    public String getMountPoint() {
+        return mountPoint;
+    }
+
+    @Override
+    public long getPid() {
+        return ProcessHandle.current().pid();
+    }
+
+    @Override
+    public long getUptimeSeconds() {
+        return TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos);
+    }
+
+    @Override
+    public long getCapacityBytes() {
+        return figures().space().capacityBytes();
+    }
+
+    @Override
+    public long getFreeBytes() {
+        return figures().space().freeBytes();
+    }
+
+    @Override
+    public long getLogicalBytes() {
+        return statistics().logicalBytes();
+    }
+
+    @Override
+    public long getUniqueBytes() {
+        return statistics().uniqueBytes();
+    }
+
+    @Override
+    public long getStoredBytes() {
+        return statistics().storedBytes();
+    }
+
+    @Override
+    public double getDedupRatio() {
+        return statistics().dedupRatio();
+    }
+
+    @Override
+    public double getReductionRatio() {
+        return ratio(statistics());
+    }
+
+    @Override
+    public long getChunks() {
+        return statistics().chunks();
+    }
+
+    @Override
+    public long getContainers() {
+        return statistics().containers();
+    }
+
+    @Override
+    public long getFiles() {
+        return statistics().files();
+    }
+
+    @Override
+    public long getReadBytes() {
+        return statistics().readBytes();
+    }
+
+    @Override
+    public long getWrittenBytes() {
+        return statistics().writtenBytes();
+    }
+
+    @Override
+    public long getDuplicateBytes() {
+        return statistics().duplicateBytes();
+    }
+
+    @Override
+    public long getZeroBytes() {
+        return statistics().zeroBytes();
+    }
+
+    @Override
+    public long getDiskReads() {
+        return statistics().diskReads();
+    }
+
+    @Override
+    public long getDiskReadBytes() {
+        return statistics().diskReadBytes();
+    }
+
+    @Override
+    public long getCacheHits() {
+        return statistics().cacheHits();
+    }
+
+    @Override
+    public long getCacheMisses() {
+        return statistics().cacheMisses();
+    }
+
+    @Override
+    public long getDirtyBytes() {
+        return statistics().dirtyBytes();
+    }
+
+    @Override
+    public long getCommits() {
+        return statistics().commits();
+    }
+
+    @Override
+    public long getMemoryBudgetBytes() {
+        return statistics().memoryBudgetBytes();
+    }
+
+    @Override
+    public long getRssBytes() {
+        return ProcessMemory.residentBytes();
+    }
+
+    private static double ratio(VolumeStatistics statistics) {
+        return statistics.storedBytes() == 0 ? 1 : (double) statistics.logicalBytes() / statistics.storedBytes();
+    }
+
+    private VolumeStatistics statistics() {
+        return figures().statistics();
+    }
+
+    private synchronized Figures figures() {
+        Figures recent = figures;
+        if (recent == null || System.nanoTime() - recent.takenNanos() > SAMPLE_NANOS_MAX) {
+            try {
+                recent = new Figures(source.statistics(), source.space(), System.nanoTime());
+            } catch (IOException e) {
+                throw new UncheckedIOException("the volume " + name + " cannot give its figures", e);
+            }
+            figures = recent;
+        }
+        return recent;
+    }
+}

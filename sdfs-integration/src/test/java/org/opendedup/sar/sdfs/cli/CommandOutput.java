@@ -1,0 +1,34 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+
+/** An environment for commands under test: its own config folder, and what was printed. */
+final class CommandOutput {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private final Map<String, String> variables = new HashMap<>();
+
+    CommandOutput(Path configFolder) {
+        variables.put("SDFS_CONFIG_DIR", configFolder.toString());
+    }
+
+    Environment environment() {
+        return new Environment(variables, new PrintWriter(out, true), new PrintWriter(err, true));
+    }
+
+    void set(String variable, String value) {
+        variables.put(variable, value);
+    }
+
+    String out() {
+        return out.toString();
+    }
+
+    String err() {
+        return err.toString();
+    }
+}

@@ -1,0 +1,125 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(30)
+class ControlServerTest {
+    @TempDir
+    Path folder;
+
+    private Path socket;
+    private ControlServer server;
+
+    @BeforeEach
+    void start() throws IOException {
+        socket = folder.resolve("control.sock");
+        server = ControlServer.start(
+                socket,
+                command -> switch (command) {
+                    case "fail" -> throw new IOException("no luck today");
+                    case "crash" -> throw new IllegalStateException("a bug");
+                    default -> Map.of("command", command);
+                },
+                Duration.ofMillis(200));
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        server.close();
+    }
+
+    @Test
+    void answersACommand() throws IOException {
+        assertEquals(Optional.of(Map.of("command", "ping")), ControlSocket.ask(socket, "ping"));
+    }
+
+    @Test
+    void tellsWhyItCannot() throws IOException {
+        var refused = assertThrows(IOException.class, () -> ControlSocket.ask(socket, "fail"));
+        assertTrue(refused.getMessage().contains("no luck today"), refused.getMessage());
+        var crashed = assertThrows(IOException.class, () -> ControlSocket.ask(socket, "crash"));
+        assertTrue(crashed.getMessage().contains("a bug"), crashed.getMessage());
+        assertAnswers();
+    }
+
+    @Test
+    void refusesAnotherVersionOfTheProtocol() throws IOException {
+        String reply = exchange("{\"version\":2,\"command\":\"ping\"}\n");
+        assertTrue(reply.contains("\"ok\":false") && reply.contains("protocol version 2"), reply);
+    }
+
+    @Test
+    void survivesWhatIsNoRequest() throws IOException {
+        exchange("GET / HTTP/1.0\r\n\r\n");
+        exchange("[]\n");
+        exchange("null\n");
+        exchange("{\"version\":1}\n");
+        assertAnswers();
+    }
+
+    @Test
+    void survivesALineWithoutEnd() throws IOException {
+        assertEquals("", exchange("x".repeat(MessageChannel.LINE_BYTES_MAX + 10_000)));
+        assertAnswers();
+    }
+
+    @Test
+    void leavesAClientThatSaysNothing() throws IOException {
+        try (var silent = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            assertAnswers();
+        }
+    }
+
+    @Test
+    void nobodyListensAfterClose() throws IOException {
+        server.close();
+        assertEquals(Optional.empty(), ControlSocket.ask(socket, "ping"));
+    }
+
+    @Test
+    void saysWhenThePathIsTooLongForASocket() {
+        Path longPath = folder.resolve("x".repeat(120));
+        var e = assertThrows(IOException.class, () -> ControlServer.start(longPath, command -> Map.of()));
+        assertTrue(e.getMessage().contains("SDFS_RUN_DIR"), e.getMessage());
+    }
+
+    private void assertAnswers() throws IOException {
+        assertTrue(ControlSocket.ask(socket, "ping").isPresent());
+    }
+
+    /** Sends raw bytes and reads to the end. */
+    private String exchange(String request) throws IOException {
+        try (var channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            ByteBuffer bytes = ByteBuffer.wrap(request.getBytes(StandardCharsets.UTF_8));
+            try {
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
+                ByteBuffer reply = ByteBuffer.allocate(10_000);
+                while (channel.read(reply) >= 0) {
+                    assertTrue(reply.hasRemaining());
+                }
+                return new String(reply.array(), 0, reply.position(), StandardCharsets.UTF_8);
+            } catch (IOException e) {
+                return ""; // closed on us while we wrote: as refused as can be
+            }
+        }
+    }
+}

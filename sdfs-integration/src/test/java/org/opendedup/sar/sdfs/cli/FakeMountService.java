@@ -1,0 +1,82 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.VolumeStatistics;
+
+/** A volume without engine and without FUSE. Writes down what it is told. */
+final class FakeMountService implements MountService {
+    static final VolumeStatistics STATISTICS =
+            new VolumeStatistics(4000, 2000, 1000, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17);
+
+    /** What happened, in order. Guarded by itself. */
+    final List<String> events = new ArrayList<>();
+
+    /** What {@link MountedVolume#unmount} says when programs use the file system. */
+    volatile boolean busy;
+
+    @Override
+    public void checkOptions(String options) {
+        if (options.contains("colour")) {
+            throw new IllegalArgumentException("mount option 'colour' is not known");
+        }
+    }
+
+    @Override
+    public MountedVolume mount(VolumeConfig config, Path mountPoint, String options) throws IOException {
+        if (options.contains("noexec")) {
+            throw new IOException("the fake volume does not open");
+        }
+        note("mount " + config.name() + " " + options);
+        return new FakeVolume();
+    }
+
+    private void note(String event) {
+        synchronized (events) {
+            events.add(event);
+        }
+    }
+
+    private final class FakeVolume implements MountedVolume {
+        private final CountDownLatch ended = new CountDownLatch(1);
+
+        @Override
+        public VolumeStatistics statistics() {
+            return STATISTICS;
+        }
+
+        @Override
+        public SpaceUse space() {
+            return new SpaceUse(10_000, 6_000, 6);
+        }
+
+        @Override
+        public void awaitEnd() throws InterruptedException {
+            ended.await();
+        }
+
+        @Override
+        public void unmount() throws IOException {
+            if (busy) {
+                throw new IOException("the mount is busy");
+            }
+            endMount();
+        }
+
+        @Override
+        public void endMount() {
+            note("unmount");
+            ended.countDown();
+        }
+
+        @Override
+        public void close() {
+            note("close");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.SarSettings;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.volume.VolumeConfig;
+
+class MkfsCommandTest {
+    @TempDir
+    Path folder;
+
+    private final List<VolumeConfig> made = new ArrayList<>();
+    private CommandOutput output;
+    private Path base;
+
+    @BeforeEach
+    void choosePlaces() {
+        output = new CommandOutput(folder.resolve("etc"));
+        base = folder.resolve("base");
+    }
+
+    @Test
+    void makesAVolumeWithTheDefaultsAndSaysWhereItLies() throws IOException {
+        assertEquals(ExitCode.OK, mkfs("--volume-name=pool0", "--volume-capacity=10GB", "--base-path=" + base));
+        VolumeDefinition definition = read();
+        VolumeConfig config = definition.config();
+        assertEquals(List.of(config), made);
+        assertEquals(10L << 30, config.capacityBytes());
+        assertEquals(base.resolve("chunkstore/chunks"), config.locations().data());
+        assertEquals(base.resolve("chunkstore/hdb"), config.locations().hashDb());
+        assertEquals(base.resolve("ddb"), config.locations().metadata());
+        assertEquals(new Compression(Compression.Codec.ZSTD, 1, 64 << 10), config.compression());
+        assertEquals(256 << 10, config.pageBytes());
+        assertEquals(Files.getAttribute(folder, "unix:uid"), config.rootUid());
+        assertFalse(definition.sar().enabled());
+        assertEquals(1_000_000, definition.sar().lruEntries());
+        for (var place : List.of(config.locations().data(), config.locations().hashDb(), base)) {
+            assertTrue(output.out().contains(place.toString()), output.out());
+        }
+        assertTrue(output.out().contains("Memory plan"), output.out());
+    }
+
+    @Test
+    void aBackupVolumeCompressesHarderInLargerFrames() throws IOException {
+        assertEquals(0, mkfs("--volume-name=pool0", "--volume-capacity=1TB", "--base-path=" + base, "--backup-volume"));
+        assertEquals(
+                new Compression(Compression.Codec.ZSTD, 3, 256 << 10),
+                read().config().compression());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"zstd, ZSTD, 1", "zstd:7, ZSTD, 7", "lz4, LZ4, 0", "none, NONE, 0"})
+    void takesACompressionWithALevel(String option, Compression.Codec codec, int level) throws IOException {
+        mkfs("--volume-name=pool0", "--volume-capacity=1TB", "--base-path=" + base, "--chunk-store-compress=" + option);
+        assertEquals(new Compression(codec, level, 64 << 10), read().config().compression());
+    }
+
+    @Test
+    void storesTheSettingsOfLaterReleases() throws IOException {
+        int code = mkfs(
+                "--volume-name=pool0",
+                "--volume-capacity=1TB",
+                "--base-path=" + base,
+                "--sar-ssd-location=" + folder.resolve("ssd"),
+                "--sar-ssd-capacity=2GB",
+                "--sar-policy=cost",
+                "--restore-cache=lookahead",
+                "--restore-window=8MB");
+        assertEquals(0, code, output.err());
+        assertTrue(read().sar().enabled());
+        assertEquals(SarSettings.Policy.COST, read().sar().policy());
+        assertEquals(5, read().sar().referenceCountThreshold());
+        assertEquals(8L << 20, read().restore().windowBytes().orElseThrow());
+        assertEquals(0.5, read().restore().logShare());
+    }
+
+    @Test
+    void printsJsonOnRequest() throws IOException {
+        mkfs("--volume-name=pool0", "--volume-capacity=1TB", "--base-path=" + base, "--json");
+        Map<String, Object> json = Json.read(output.out());
+        assertEquals("pool0", json.get("name"));
+        assertEquals(1L << 40, json.get("capacityBytes"));
+        assertTrue(json.get("memoryPlan") instanceof Map);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "--volume-capacity=1GB | Missing required option: '--volume-name=NAME'",
+                "--volume-name=pool0 | Missing required option: '--volume-capacity=SIZE'",
+                "--volume-name=a/b --volume-capacity=1GB | no volume name",
+                "--volume-name=pool0 --volume-capacity=lots | 'lots' is not a size",
+                "--volume-name=pool0 --volume-capacity=0 | greater than 0",
+                "--volume-name=pool0 --volume-capacity=1GB --memory-budget=9MB | at least 256MB",
+                "--volume-name=pool0 --volume-capacity=1GB --io-chunk-size=256 | power of two",
+                "--volume-name=pool0 --volume-capacity=1GB --hash-type=MD5 | VARIABLE_SHA256",
+                "--volume-name=pool0 --volume-capacity=1GB --chunk-store-compress=gzip | zstd, zstd:LEVEL, lz4 or none",
+                "--volume-name=pool0 --volume-capacity=1GB --permissions-folder=rwx | octal",
+                "--volume-name=pool0 --volume-capacity=1GB --sar-ssd-capacity=1GB | go together",
+                "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=btree | has rocksdb",
+                "--volume-nam=pool0 --volume-capacity=1GB | --volume-name",
+            })
+    void refusesWrongUsageWithCode2(String options, String message) {
+        assertEquals(ExitCode.USAGE, mkfs((options + " --base-path=" + base).split(" ")), output.err());
+        assertTrue(output.err().contains(message), output.err());
+        assertEquals("", output.out());
+        assertFalse(Files.exists(base));
+        assertEquals(List.of(), made);
+    }
+
+    @Test
+    void refusesAVolumeThatExists() {
+        assertEquals(0, mkfs("--volume-name=pool0", "--volume-capacity=1GB", "--base-path=" + base));
+        assertEquals(
+                ExitCode.FAILED,
+                mkfs("--volume-name=pool0", "--volume-capacity=1GB", "--base-path=" + folder.resolve("other")));
+        assertTrue(output.err().contains("exists already"), output.err());
+        assertEquals(1, made.size());
+    }
+
+    @Test
+    void refusesAPlaceThatIsNotEmpty() throws IOException {
+        Files.createDirectories(base.resolve("photos"));
+        assertEquals(ExitCode.FAILED, mkfs("--volume-name=pool0", "--volume-capacity=1GB", "--base-path=" + base));
+        assertTrue(output.err().contains("not empty (it holds photos)"), output.err());
+        assertEquals(List.of(), made);
+    }
+
+    @Test
+    void leavesNoVolumeFileWhenTheEngineFails() throws IOException {
+        var command = new MkfsCommand(output.environment(), config -> {
+            throw new IOException("disk on fire");
+        });
+        int code = CommandRunner.run(
+                command, output.environment(), "--volume-name=pool0", "--volume-capacity=1GB", "--base-path=" + base);
+        assertEquals(ExitCode.FAILED, code);
+        assertEquals("mkfs.sdfs: disk on fire", output.err().strip());
+        assertEquals(List.of(), new ConfigDirectory(folder.resolve("etc")).volumes());
+    }
+
+    private VolumeDefinition read() throws IOException {
+        return new ConfigDirectory(folder.resolve("etc")).read("pool0");
+    }
+
+    private int mkfs(String... arguments) {
+        return CommandRunner.run(new MkfsCommand(output.environment(), made::add), output.environment(), arguments);
+    }
+}

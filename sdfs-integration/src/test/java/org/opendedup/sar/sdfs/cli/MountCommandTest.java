@@ -1,0 +1,173 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.Definitions;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFile;
+
+/** Starts real daemon processes, around a fake volume. */
+@Timeout(60)
+class MountCommandTest {
+    @TempDir
+    Path folder;
+
+    private CommandOutput output;
+    private VolumeDefinition definition;
+    private Path mountPoint;
+
+    @BeforeEach
+    void makeAVolume() throws IOException {
+        output = new CommandOutput(folder);
+        definition = Definitions.plain("pool0", folder.resolve("base"));
+        VolumeFile.write(new ConfigDirectory(folder).fileOf("pool0"), definition);
+        Files.createDirectories(definition.config().locations().data());
+        Files.createDirectories(definition.config().locations().metadata());
+        Files.createDirectories(definition.config().locations().hashDb());
+        mountPoint = Files.createDirectory(folder.resolve("mnt"));
+    }
+
+    @AfterEach
+    void endTheDaemon() throws IOException {
+        pid().ifPresent(pid -> pid.destroyForcibly());
+    }
+
+    @Test
+    void returnsWhenTheDaemonHasMountedTheVolume() throws Exception {
+        assertEquals(
+                0, mount("-o", "rw,nofail,x-systemd.automount,noatime", "pool0", mountPoint.toString()), output.err());
+        assertTrue(output.out().contains("Mounted pool0 on " + mountPoint), output.out());
+        ProcessHandle daemon = pid().orElseThrow();
+        assertTrue(Files.readString(files().log()).contains("mounted pool0"));
+
+        assertEquals(1, mount("pool0", mountPoint.toString()));
+        assertTrue(output.err().contains("by process " + daemon.pid()), output.err());
+        assertTrue(output.err().contains("cannot be mounted twice"), output.err());
+
+        assertEquals(0, cli("pool0", "stats", "--json"), output.err());
+        assertEquals(0, cli("pool0", "unmount"), output.err());
+        daemon.onExit().get();
+        String log = Files.readString(files().log());
+        assertTrue(log.contains("volume pool0 closed"), log);
+    }
+
+    @Test
+    void sigtermClosesTheVolumeAndEndsWithCode0() throws Exception {
+        Process front = foreground();
+        awaitMounted(front);
+        front.destroy();
+        assertEquals(ExitCode.OK, front.waitFor());
+        assertFalse(Files.exists(files().socket()));
+        String log = Files.readString(folder.resolve("foreground.log"));
+        assertTrue(log.contains("volume pool0 closed"), log);
+    }
+
+    @Test
+    void saysWhyTheDaemonDied() {
+        assertEquals(ExitCode.FAILED, mount("-o", "noexec", "pool0", mountPoint.toString()));
+        assertTrue(output.err().contains("the fake volume does not open"), output.err());
+        assertTrue(output.err().contains(files().log().toString()), output.err());
+    }
+
+    @Test
+    void saysWhatTheJvmSaidWhenItDidNotStart() {
+        output.set("SDFS_JAVA_OPTS", "-XX:+NoSuchFlag");
+        assertEquals(ExitCode.FAILED, mount("pool0", mountPoint.toString()));
+        assertTrue(output.err().contains("NoSuchFlag"), output.err());
+    }
+
+    @Test
+    void refusesAMissingDataLocationAndMakesNothing() throws IOException {
+        Path data = definition.config().locations().data();
+        Files.delete(data);
+        assertEquals(ExitCode.FAILED, mount("pool0", mountPoint.toString()));
+        assertTrue(output.err().contains("the data location " + data + " is missing"), output.err());
+        assertFalse(Files.exists(data));
+    }
+
+    @Test
+    void refusesAnUnknownVolumeAndListsTheKnown() {
+        assertEquals(ExitCode.FAILED, mount("pool9", mountPoint.toString()));
+        assertTrue(output.err().contains("no volume 'pool9'") && output.err().contains("known: pool0"), output.err());
+    }
+
+    @Test
+    void refusesAMountPointThatIsNone() throws IOException {
+        assertEquals(1, mount("pool0", folder.resolve("nowhere").toString()));
+        assertTrue(output.err().contains("does not exist"), output.err());
+        Path file = Files.createFile(folder.resolve("file"));
+        assertEquals(1, mount("pool0", file.toString()));
+        assertTrue(output.err().contains("is not a folder"), output.err());
+        assertEquals(1, mount("pool0", "/proc"));
+        assertTrue(output.err().contains("mounted on /proc already"), output.err());
+    }
+
+    @Test
+    void refusesUnknownMountOptionsAsUsage() {
+        assertEquals(ExitCode.USAGE, mount("-o", "colour=red", "pool0", mountPoint.toString()));
+        assertTrue(output.err().contains("'colour' is not known"), output.err());
+    }
+
+    @Test
+    void takesABudgetForThisMountButNotTooSmallAOne() {
+        assertEquals(ExitCode.USAGE, mount("--memory-budget=1MB", "pool0", mountPoint.toString()));
+        assertTrue(output.err().contains("at least 256MB"), output.err());
+    }
+
+    private Process foreground() throws IOException {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        var builder = new ProcessBuilder(
+                java,
+                "-Dlogback.configurationFile=logback-foreground.xml",
+                "-cp",
+                System.getProperty("java.class.path"),
+                FakeDaemon.class.getName(),
+                "pool0",
+                mountPoint.toString());
+        builder.environment().put("SDFS_CONFIG_DIR", folder.toString());
+        builder.redirectErrorStream(true)
+                .redirectOutput(folder.resolve("foreground.log").toFile());
+        return builder.start();
+    }
+
+    private void awaitMounted(Process front) throws IOException, InterruptedException {
+        while (ControlSocket.ask(files().socket(), "ping")
+                .filter(state -> "mounted".equals(state.get("state")))
+                .isEmpty()) {
+            assertTrue(front.isAlive());
+            Thread.sleep(20);
+        }
+    }
+
+    private RunFiles files() {
+        return output.environment().runFiles(definition);
+    }
+
+    private Optional<ProcessHandle> pid() throws IOException {
+        return ControlSocket.ask(files().socket(), "ping")
+                .map(Map.class::cast)
+                .flatMap(state -> ProcessHandle.of(((Number) state.get("pid")).longValue()));
+    }
+
+    private int mount(String... arguments) {
+        var command = new MountCommand(output.environment(), new FakeMountService(), FakeDaemon.class);
+        return CommandRunner.run(command, output.environment(), arguments);
+    }
+
+    private int cli(String... arguments) {
+        return CommandRunner.run(new SdfsCli(output.environment()), output.environment(), arguments);
+    }
+}

@@ -1,0 +1,51 @@
+package org.opendedup.sar.sdfs.config;
+
+import java.nio.file.Path;
+import java.util.OptionalLong;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.volume.VolumeConfig;
+
+/** Volume definitions for tests. */
+public final class Definitions {
+    private Definitions() {}
+
+    /** A plain volume, all of it under {@code base}. */
+    public static VolumeDefinition plain(String name, Path base) {
+        var locations = new VolumeConfig.Locations(
+                base.resolve("chunkstore/chunks"), base.resolve("ddb"), base.resolve("chunkstore/hdb"));
+        return of(name, base, locations, new Compression(Compression.Codec.ZSTD, 1, 64 << 10));
+    }
+
+    static VolumeDefinition of(String name, Path base, VolumeConfig.Locations locations, Compression compression) {
+        var config = new VolumeConfig(
+                name,
+                10L << 30,
+                95,
+                locations,
+                Chunking.VARIABLE_SHA256,
+                compression,
+                256 << 10,
+                256L << 20,
+                2,
+                0755,
+                1000,
+                1000);
+        var sar = new SarSettings(false, null, 0, 5, 128 << 10, true, 1_000_000, SarSettings.Policy.REFERENCE_COUNT);
+        var restore = new RestoreSettings(RestoreSettings.Cache.LRU, OptionalLong.empty(), OptionalLong.empty(), 0.5);
+        return new VolumeDefinition(config, base, VolumeDefinition.ROCKSDB_INDEX, "0 0 12 ? * SUN", 0644, sar, restore);
+    }
+
+    /** One that uses every attribute of the volume file, and needs escaping. */
+    static VolumeDefinition full(Path base) {
+        var locations = new VolumeConfig.Locations(
+                Path.of("/disk/<a & \"b\">/chunks"), Path.of("/mirror/ddb ä€"), Path.of("/ssd/hdb'"));
+        VolumeDefinition plain =
+                of("pool-0.x_1", base, locations, new Compression(Compression.Codec.LZ4, 0, 256 << 10));
+        var sar =
+                new SarSettings(true, Path.of("/ssd/sar"), 20L << 30, 7, 64 << 10, false, 12, SarSettings.Policy.COST);
+        var restore = new RestoreSettings(
+                RestoreSettings.Cache.LOOKAHEAD, OptionalLong.of(64 << 20), OptionalLong.of(1500), 0.25);
+        return new VolumeDefinition(plain.config(), base, "rocksdb", "0 30 2 * * ?", 0600, sar, restore);
+    }
+}

@@ -1,0 +1,172 @@
+package org.opendedup.sar.sdfs.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class VolumeFileTest {
+    @TempDir
+    Path folder;
+
+    private Path file;
+
+    @BeforeEach
+    void nameTheFile() {
+        file = folder.resolve("pool0-volume-cfg.xml");
+    }
+
+    @Test
+    void readsBackWhatItWrote() throws IOException {
+        for (var definition : new VolumeDefinition[] {
+            Definitions.plain("pool0", folder.resolve("base")), Definitions.full(folder.resolve("base"))
+        }) {
+            VolumeFile.write(file, definition);
+            assertEquals(definition, VolumeFile.read(file));
+        }
+    }
+
+    @Test
+    void keepsTheElementAndAttributeNamesOfSdfs() throws IOException {
+        VolumeFile.write(file, Definitions.plain("pool0", folder));
+        String text = Files.readString(file);
+        for (String part : new String[] {
+            "<subsystem-config version=\"1\">",
+            "<locations ",
+            "dedup-db-store=",
+            "<io chunk-size=\"256KB\" hash-type=\"VARIABLE_SHA256\"",
+            "<permissions default-file=\"0644\" default-folder=\"0755\"",
+            "<volume name=\"pool0\" capacity=\"10GB\" maximum-percentage-full=\"95\"/>",
+            "<local-chunkstore chunk-store=",
+            "hash-db-store=",
+            "<extended-config "
+        }) {
+            assertTrue(text.contains(part), part + " in " + text);
+        }
+    }
+
+    @Test
+    void leavesNoTemporaryFileBehind() throws IOException {
+        VolumeFile.write(file, Definitions.plain("pool0", folder));
+        VolumeFile.write(file, Definitions.full(folder));
+        try (Stream<Path> files = Files.list(folder)) {
+            assertEquals(1, files.count());
+        }
+    }
+
+    @Test
+    void readsTheSampleOfTheProject() throws IOException {
+        VolumeDefinition definition = VolumeFile.read(Path.of("../config/sample-volume-cfg.xml"));
+        assertEquals("sample", definition.config().name());
+    }
+
+    @Test
+    void refusesADoctype() throws IOException {
+        writeChanged("<subsystem-config", "<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><subsystem-config");
+        assertProblem("line 2", "DOCTYPE");
+    }
+
+    @Test
+    void refusesEntitiesWithoutReadingThem() throws IOException {
+        writeChanged("name=\"pool0\"", "name=\"&secret;\"");
+        assertProblem("line ", "secret");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "<sdfscli enable=\"false\"/> | <sdfscli enable=\"false\"/><cloud/> | unknown element <cloud>",
+                "<extended-config  | <extended-config block-size=\"1\"  | unknown attribute block-size",
+                "<volume name | <volume colour=\"red\" name | unknown attribute colour",
+                "<volume name | <volume name=\"a\"/><volume name | second element <volume>",
+                "capacity=\"10GB\" | capacity=\"plenty\" | attribute capacity of <volume> is 'plenty', not a size",
+                "capacity=\"10GB\" | '' | lacks its attribute capacity",
+                "capacity=\"10GB\" | capacity=\"0\" | capacity must be greater than 0",
+                "write-threads=\"2\" | write-threads=\"two\" | attribute write-threads of <io> is 'two'",
+                "enabled=\"false\" | enabled=\"no\" | not true or false",
+                "policy=\"reference-count\" | policy=\"luck\" | one of reference-count, cost",
+                "default-folder=\"0755\" | default-folder=\"0789\" | octal",
+                "hash-type=\"VARIABLE_SHA256\" | hash-type=\"MD5\" | 'MD5', not VARIABLE_SHA256 or SHA256",
+                "compress=\"zstd\" | compress=\"gzip\" | one of none, zstd, lz4",
+                "compress-level=\"1\" | compress-level=\"99\" | zstd level is 99",
+                "chunk-size=\"256KB\" | chunk-size=\"300KB\" | power of two",
+                "memory-budget=\"256MB\" | memory-budget=\"1MB\" | at least 256MB",
+                "enable=\"false\" | enable=\"true\" | no network listener",
+                "version=\"1\" | version=\"2\" | version 2 of the volume file is not known",
+                "subsystem-config | config | root element is <config>",
+                "<sdfscli | text<sdfscli | text is not allowed",
+                "name=\"pool0\" | name=\"../pool0\" | no volume name",
+                "</subsystem-config> | '' | not well-formed",
+                "base-path=\"/ | base-path=\" | absolute path",
+            })
+    void refusesWhatIsNotAVolumeFileAndSaysWhere(String part, String changed, String problem) throws IOException {
+        writeChanged(part, changed);
+        assertProblem(file.toString(), problem);
+    }
+
+    @Test
+    void namesTheLineOfAnUnknownElement() throws IOException {
+        writeChanged("<volume", "\n<!-- one\nmore -->\n<cloud/><volume");
+        String text = Files.readString(file);
+        long line = text.substring(0, text.indexOf("<cloud")).lines().count() + 1;
+        assertProblem("line " + line + ":", "cloud");
+    }
+
+    @Test
+    void refusesDamageButNeverFailsOtherwise() throws IOException {
+        VolumeFile.write(file, Definitions.full(folder));
+        byte[] whole = Files.readAllBytes(file);
+        long seed = Long.getLong("sar.seed", System.nanoTime());
+        var random = new Random(seed);
+        for (int i = 0; i < 300; i++) {
+            byte[] damaged = whole.clone();
+            damaged[random.nextInt(damaged.length)] ^= (byte) (1 << random.nextInt(8));
+            Files.write(file, damaged);
+            try {
+                VolumeFile.read(file);
+            } catch (VolumeFileException e) {
+                assertTrue(e.getMessage().contains(file.toString()), "sar.seed=" + seed);
+            }
+        }
+    }
+
+    @Test
+    void refusesTwoLocationsInOneFolder() {
+        var data = folder.resolve("data");
+        var locations =
+                new org.opendedup.sar.volume.VolumeConfig.Locations(data, data.resolve("db"), folder.resolve("h"));
+        var e = assertThrows(
+                IllegalArgumentException.class,
+                () -> Definitions.of(
+                        "pool0",
+                        folder,
+                        locations,
+                        Definitions.plain("pool0", folder).config().compression()));
+        assertTrue(e.getMessage().contains("must not lie in the data location"), e.getMessage());
+    }
+
+    private void writeChanged(String part, String changed) throws IOException {
+        VolumeFile.write(file, Definitions.plain("pool0", Path.of("/base")));
+        String text = Files.readString(file);
+        assertTrue(text.contains(part), part + " in " + text);
+        Files.writeString(file, text.replace(part, changed));
+    }
+
+    private void assertProblem(String... parts) {
+        var e = assertThrows(VolumeFileException.class, () -> VolumeFile.read(file));
+        for (String part : parts) {
+            assertTrue(e.getMessage().contains(part), part + " in: " + e.getMessage());
+        }
+    }
+}
