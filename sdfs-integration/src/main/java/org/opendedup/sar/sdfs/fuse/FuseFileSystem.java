@@ -1,0 +1,211 @@
+package org.opendedup.sar.sdfs.fuse;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.EntryVisitor;
+import org.opendedup.sar.volume.OpenFile;
+import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.Volume.RenameMode;
+import org.opendedup.sar.volume.Volume.SetMode;
+
+/**
+ * A {@link Volume} as the kernel wants to see it. Adds what belongs to neither: numbers for open files, the group a
+ * setgid directory gives on, lost setuid bits. Does not own the volume.
+ */
+public final class FuseFileSystem implements FuseOperations {
+    /** Access lists the kernel would have to honour; storing them unheeded would be a false promise. */
+    private static final byte[] ACCESS_LIST_PREFIX = "system.posix_acl_".getBytes(StandardCharsets.US_ASCII);
+
+    private final Volume volume;
+    private final HandleTable<OpenFile> openFiles = new HandleTable<>();
+
+    public FuseFileSystem(Volume volume) {
+        this.volume = volume;
+    }
+
+    @Override
+    public Attributes lookup(long directory, byte[] name) throws IOException {
+        return volume.lookup(directory, name);
+    }
+
+    @Override
+    public void forget(long inode, long references) {
+        volume.forget(inode, references);
+    }
+
+    @Override
+    public Attributes attributes(long inode) throws IOException {
+        return volume.attributes(inode);
+    }
+
+    @Override
+    public Attributes change(long inode, AttributeChange change) throws IOException {
+        return volume.change(inode, change);
+    }
+
+    @Override
+    public void dropSetId(long inode) throws IOException {
+        int mode = volume.attributes(inode).mode();
+        int kept = FileMode.withoutSetId(mode);
+        if (kept != mode) {
+            volume.change(inode, AttributeChange.ofMode(kept & FileMode.PERMISSIONS));
+        }
+    }
+
+    @Override
+    public byte[] readSymbolicLink(long inode) throws IOException {
+        return volume.readSymbolicLink(inode);
+    }
+
+    @Override
+    public Attributes makeNode(long directory, byte[] name, int mode, int device, Owner caller) throws IOException {
+        return volume.makeNode(directory, name, mode, device, ownerIn(directory, caller));
+    }
+
+    @Override
+    public Attributes makeDirectory(long directory, byte[] name, int mode, Owner caller) throws IOException {
+        Attributes parent = volume.attributes(directory);
+        return volume.makeDirectory(
+                directory, name, FileMode.directoryModeIn(parent, mode), FileMode.ownerIn(parent, caller));
+    }
+
+    @Override
+    public Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner caller) throws IOException {
+        return volume.makeSymbolicLink(directory, name, target, ownerIn(directory, caller));
+    }
+
+    private Owner ownerIn(long directory, Owner caller) throws IOException {
+        return FileMode.ownerIn(volume.attributes(directory), caller);
+    }
+
+    @Override
+    public Attributes link(long inode, long directory, byte[] name) throws IOException {
+        return volume.link(inode, directory, name);
+    }
+
+    @Override
+    public void unlink(long directory, byte[] name) throws IOException {
+        volume.unlink(directory, name);
+    }
+
+    @Override
+    public void removeDirectory(long directory, byte[] name) throws IOException {
+        volume.removeDirectory(directory, name);
+    }
+
+    @Override
+    public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
+            throws IOException {
+        volume.rename(directory, name, newDirectory, newName, mode);
+    }
+
+    @Override
+    public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
+        volume.list(directory, cookie, withAttributes, visitor);
+    }
+
+    @Override
+    public long open(long inode, boolean writable, boolean truncate) throws IOException {
+        OpenFile file = volume.open(inode, writable);
+        try {
+            if (truncate) {
+                volume.change(inode, AttributeChange.ofSize(0));
+            }
+            return openFiles.add(file);
+        } catch (IOException | RuntimeException | Error e) {
+            volume.close(file);
+            throw e;
+        }
+    }
+
+    @Override
+    public CreatedFile create(long directory, byte[] name, int mode, boolean writable, Owner caller)
+            throws IOException {
+        Attributes made = makeNode(directory, name, mode, 0, caller);
+        try {
+            return new CreatedFile(made, open(made.inode(), writable, false));
+        } catch (IOException | RuntimeException | Error e) {
+            volume.forget(made.inode(), 1);
+            throw e;
+        }
+    }
+
+    @Override
+    public int read(long handle, long offset, ByteBuffer target) throws IOException {
+        return volume.read(openFiles.get(handle), offset, target);
+    }
+
+    @Override
+    public void write(long handle, long offset, ByteBuffer source) throws IOException {
+        volume.write(openFiles.get(handle), offset, source);
+    }
+
+    @Override
+    public void flush(long handle) throws IOException {
+        volume.flush(openFiles.get(handle));
+    }
+
+    @Override
+    public void sync(long handle, boolean dataOnly) throws IOException {
+        volume.sync(openFiles.get(handle), dataOnly);
+    }
+
+    @Override
+    public void syncAll() throws IOException {
+        volume.sync();
+    }
+
+    @Override
+    public void close(long handle) throws IOException {
+        volume.close(openFiles.remove(handle));
+    }
+
+    @Override
+    public byte @Nullable [] extendedAttribute(long inode, byte[] name) throws IOException {
+        refuseAccessList(name);
+        return volume.extendedAttribute(inode, name);
+    }
+
+    @Override
+    public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
+        refuseAccessList(name);
+        volume.setExtendedAttribute(inode, name, value, mode);
+    }
+
+    @Override
+    public void removeExtendedAttribute(long inode, byte[] name) throws IOException {
+        refuseAccessList(name);
+        volume.removeExtendedAttribute(inode, name);
+    }
+
+    private static void refuseAccessList(byte[] name) throws PosixException {
+        int prefix = ACCESS_LIST_PREFIX.length;
+        if (name.length >= prefix && Arrays.equals(name, 0, prefix, ACCESS_LIST_PREFIX, 0, prefix)) {
+            throw new PosixException(PosixException.Reason.EOPNOTSUPP, "POSIX access control lists");
+        }
+    }
+
+    @Override
+    public List<byte[]> extendedAttributes(long inode) throws IOException {
+        return volume.extendedAttributes(inode);
+    }
+
+    @Override
+    public SpaceUse space() throws IOException {
+        return volume.space();
+    }
+
+    @Override
+    public void end() {
+        openFiles.removeAll().forEach(volume::close);
+    }
+}

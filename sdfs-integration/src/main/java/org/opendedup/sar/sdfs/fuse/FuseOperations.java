@@ -1,0 +1,112 @@
+package org.opendedup.sar.sdfs.fuse;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.EntryVisitor;
+import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.Volume.RenameMode;
+import org.opendedup.sar.volume.Volume.SetMode;
+
+/**
+ * What a {@link FuseBinding} asks of a file system, in inode numbers (the root is 1) and handles of open files. Called by
+ * many threads at once. Every call may refuse with {@link org.opendedup.sar.common.PosixException}; any other exception
+ * reaches the caller as EIO or ENOSPC ({@link Errno}).
+ *
+ * <p>The kernel has checked permissions, applied the umask, and serializes changes of one directory. It keeps names,
+ * attributes and pages in its caches for as long as it likes: nothing may change but through these calls.
+ *
+ * <p><b>References.</b> {@link #lookup}, the make calls, {@link #create}, {@link #link} and a listing with attributes retain
+ * the inode they return, until {@link #forget} was called as often.
+ */
+public interface FuseOperations {
+    /** Finds a name; retains what it finds. ENOENT. */
+    Attributes lookup(long directory, byte[] name) throws IOException;
+
+    /** Gives references back. Never fails. */
+    void forget(long inode, long references);
+
+    Attributes attributes(long inode) throws IOException;
+
+    Attributes change(long inode, AttributeChange change) throws IOException;
+
+    /** Takes the privileges away that {@link FileMode#withoutSetId} names, before a write, truncation or new owner. */
+    void dropSetId(long inode) throws IOException;
+
+    byte[] readSymbolicLink(long inode) throws IOException;
+
+    /** Makes a regular file, fifo, socket or device node; retains it. {@code mode} holds the type too. */
+    Attributes makeNode(long directory, byte[] name, int mode, int device, Owner caller) throws IOException;
+
+    /** Makes a directory; retains it. */
+    Attributes makeDirectory(long directory, byte[] name, int mode, Owner caller) throws IOException;
+
+    /** Makes a symbolic link; retains it. */
+    Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner caller) throws IOException;
+
+    /** Gives a file another name; retains it. */
+    Attributes link(long inode, long directory, byte[] name) throws IOException;
+
+    void unlink(long directory, byte[] name) throws IOException;
+
+    void removeDirectory(long directory, byte[] name) throws IOException;
+
+    void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode) throws IOException;
+
+    /** Lists a directory, as {@link org.opendedup.sar.volume.Volume#list}. */
+    void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException;
+
+    /**
+     * Opens a regular file. It must be readable in any case: with a write-back cache the kernel reads the rest of a page
+     * that is written in part.
+     *
+     * @return its handle
+     */
+    long open(long inode, boolean writable, boolean truncate) throws IOException;
+
+    /** Makes a regular file, retains it and opens it. */
+    CreatedFile create(long directory, byte[] name, int mode, boolean writable, Owner caller) throws IOException;
+
+    /** A new file's attributes and its open handle. */
+    record CreatedFile(Attributes attributes, long handle) {}
+
+    /**
+     * Reads up to {@code target.remaining()} bytes; fewer only at the end of the file. The buffer is direct, and the
+     * binding's own: it must not be kept.
+     *
+     * @return bytes read
+     */
+    int read(long handle, long offset, ByteBuffer target) throws IOException;
+
+    /** Writes all of {@code source}, a direct buffer of the binding's, not to be kept. */
+    void write(long handle, long offset, ByteBuffer source) throws IOException;
+
+    /** A descriptor of the file is closed: the last chance to report an earlier write's failure. Not a sync. */
+    void flush(long handle) throws IOException;
+
+    void sync(long handle, boolean dataOnly) throws IOException;
+
+    /** Makes everything durable: fsync of a directory, syncfs. */
+    void syncAll() throws IOException;
+
+    /** Ends an opening. */
+    void close(long handle) throws IOException;
+
+    /** The attribute's value, or null if there is none. */
+    byte @Nullable [] extendedAttribute(long inode, byte[] name) throws IOException;
+
+    void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException;
+
+    void removeExtendedAttribute(long inode, byte[] name) throws IOException;
+
+    List<byte[]> extendedAttributes(long inode) throws IOException;
+
+    SpaceUse space() throws IOException;
+
+    /** The service has ended: no further call comes, and what the kernel had open or retained is not given back. */
+    void end();
+}

@@ -1,0 +1,84 @@
+package org.opendedup.sar.sdfs.fuse;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+
+/**
+ * Gives numbers to open files. Numbers of closed files are used again. Finding takes no lock; adding and removing take
+ * this object's.
+ */
+public final class HandleTable<T> {
+    /** Bounds the table: 1 Mi files open at once; more than Linux lets one process open. */
+    static final int MAX_HANDLES = 1 << 20;
+
+    private static final int INITIAL_SLOTS = 64;
+
+    /** Replaced by a longer copy when full. A reader with the old one still finds what was added before. */
+    private volatile AtomicReferenceArray<@Nullable T> slots = new AtomicReferenceArray<>(INITIAL_SLOTS);
+
+    /** Free numbers below {@link #unused}, the last freed on top. */
+    private int[] free = new int[INITIAL_SLOTS];
+
+    private int freeCount;
+    private int unused;
+
+    /** @throws PosixException EBUSY if the table is full */
+    public synchronized long add(T value) throws PosixException {
+        int handle = freeCount > 0 ? free[--freeCount] : unused++;
+        if (handle >= MAX_HANDLES) {
+            unused--;
+            throw new PosixException(PosixException.Reason.EBUSY, MAX_HANDLES + " files are open");
+        }
+        if (handle >= slots.length()) {
+            grow();
+        }
+        slots.set(handle, value);
+        return handle;
+    }
+
+    /** @throws PosixException EBADF if no file has this number */
+    public T get(long handle) throws PosixException {
+        AtomicReferenceArray<@Nullable T> current = slots;
+        T value = handle >= 0 && handle < current.length() ? current.get((int) handle) : null;
+        if (value == null) {
+            throw new PosixException(PosixException.Reason.EBADF, "no open file " + handle);
+        }
+        return value;
+    }
+
+    /** Takes a file out; the caller closes it. @throws PosixException EBADF if no file has this number */
+    public synchronized T remove(long handle) throws PosixException {
+        T value = get(handle);
+        slots.set((int) handle, null);
+        free[freeCount++] = (int) handle;
+        return value;
+    }
+
+    /** Takes all files out. */
+    public synchronized List<T> removeAll() {
+        List<T> all = new ArrayList<>();
+        for (int handle = 0; handle < slots.length(); handle++) {
+            T value = slots.getAndSet(handle, null);
+            if (value != null) {
+                all.add(value);
+            }
+        }
+        freeCount = 0;
+        unused = 0;
+        return all;
+    }
+
+    private void grow() {
+        AtomicReferenceArray<@Nullable T> old = slots;
+        AtomicReferenceArray<@Nullable T> longer = new AtomicReferenceArray<>(old.length() * 2);
+        for (int handle = 0; handle < old.length(); handle++) {
+            longer.set(handle, old.get(handle));
+        }
+        free = Arrays.copyOf(free, longer.length());
+        slots = longer;
+    }
+}

@@ -1,0 +1,140 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.IN_HEADER_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.PAGE_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.WRITE_IN_BYTES;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.opendedup.sar.sdfs.fuse.Errno;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One descriptor of the FUSE device, with the buffer its requests are read into and the one its replies are written from.
+ * A reply must go where its request came from. For one thread; owns the descriptor.
+ */
+final class Channel implements Closeable {
+    /** {@link #receive}: the file system is unmounted. */
+    static final int UNMOUNTED = -1;
+    /** {@link #receive}: the connection was cut, and the mount point is still there. */
+    static final int ABORTED = -2;
+
+    /** {@code _IOR(229, 0, uint32_t)}: makes a descriptor of the device another channel of a mount. */
+    private static final long FUSE_DEV_IOC_CLONE = 0x8004e500L;
+
+    private static final int WRITE_HEADERS_BYTES = IN_HEADER_BYTES + WRITE_IN_BYTES;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Channel.class);
+
+    /** Native memory of one channel: a request and a reply of the largest size, each with a page to align it. */
+    static final long BUFFER_BYTES =
+            WRITE_HEADERS_BYTES + MAX_IO_BYTES + PAGE_BYTES + OUT_HEADER_BYTES + MAX_IO_BYTES + PAGE_BYTES;
+
+    private final Libc libc;
+    private final int fd;
+    private final ByteBuffer requestBuffer;
+    private final ByteBuffer replyBuffer;
+    private final long requestAddress;
+    private final long replyAddress;
+
+    Channel(Libc libc, int fd) {
+        this.libc = libc;
+        this.fd = fd;
+        this.requestBuffer = withAlignedData(WRITE_HEADERS_BYTES);
+        this.replyBuffer = withAlignedData(OUT_HEADER_BYTES);
+        this.requestAddress = libc.address(requestBuffer);
+        this.replyAddress = libc.address(replyBuffer);
+    }
+
+    /** A buffer for headers and the largest data, in which the data begins on a page. */
+    private static ByteBuffer withAlignedData(int headerBytes) {
+        ByteBuffer memory = ByteBuffer.allocateDirect(headerBytes + MAX_IO_BYTES + PAGE_BYTES);
+        int misalignment = memory.alignmentOffset(headerBytes, PAGE_BYTES);
+        int start = (PAGE_BYTES - misalignment) % PAGE_BYTES;
+        return memory.slice(start, headerBytes + MAX_IO_BYTES);
+    }
+
+    /** Opens another channel of the same mount. */
+    Channel cloned() throws IOException {
+        int clone = libc.functions().open(KernelBinding.DEVICE, Libc.O_RDWR | Libc.O_CLOEXEC);
+        if (clone < 0) {
+            throw libc.failure("opening " + KernelBinding.DEVICE);
+        }
+        ByteBuffer argument = ByteBuffer.allocateDirect(4).order(ByteOrder.nativeOrder());
+        argument.putInt(0, fd);
+        if (libc.functions().ioctl(clone, FUSE_DEV_IOC_CLONE, libc.address(argument)) != 0) {
+            IOException failure = libc.failure("cloning a FUSE channel");
+            libc.functions().close(clone);
+            throw failure;
+        }
+        return new Channel(libc, clone);
+    }
+
+    /** A channel with buffers of its own on the same descriptor: serves as well, with more contention in the kernel. */
+    Channel duplicated() throws IOException {
+        int duplicate = libc.functions().fcntl(fd, Libc.F_DUPFD_CLOEXEC, 0);
+        if (duplicate < 0) {
+            throw libc.failure("duplicating a FUSE channel");
+        }
+        return new Channel(libc, duplicate);
+    }
+
+    ByteBuffer requestBuffer() {
+        return requestBuffer;
+    }
+
+    ByteBuffer replyBuffer() {
+        return replyBuffer;
+    }
+
+    /** Waits for a request. @return its length in the request buffer, or {@link #UNMOUNTED} or {@link #ABORTED} */
+    int receive() throws IOException {
+        while (true) {
+            long length = libc.functions().read(fd, requestAddress, requestBuffer.capacity());
+            if (length > 0) {
+                return (int) length;
+            }
+            int errno = length == 0 ? Errno.ENODEV : libc.errno();
+            switch (errno) {
+                case Errno.ENODEV:
+                    return UNMOUNTED;
+                case Errno.ECONNABORTED:
+                    return ABORTED;
+                case Errno.EINTR, Errno.EAGAIN, Errno.ENOENT:
+                    // A signal; nothing there after all; a request withdrawn before it was read.
+                    break;
+                default:
+                    throw libc.failure("reading a FUSE request");
+            }
+        }
+    }
+
+    /** Sends the first {@code length} bytes of the reply buffer. @return false if the kernel did not take the reply */
+    boolean send(int length) {
+        while (libc.functions().write(fd, replyAddress, length) != length) {
+            int errno = libc.errno();
+            if (errno == Errno.EINTR) {
+                continue;
+            }
+            // ENOENT: its caller was killed; the others: unmounted meanwhile.
+            if (errno != Errno.ENOENT && errno != Errno.ENODEV && errno != Errno.ECONNABORTED && errno != Errno.EPERM) {
+                LOG.error(
+                        "the kernel refused a reply of {} bytes: {}",
+                        length,
+                        libc.functions().strerror(errno));
+            }
+            return false;
+        }
+        return true;
+    }
+
+    @Override
+    public void close() {
+        libc.functions().close(fd);
+    }
+}

@@ -1,0 +1,163 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import java.io.IOException;
+import java.lang.ref.Reference;
+import java.nio.charset.Charset;
+import java.util.List;
+import jnr.ffi.Memory;
+import jnr.ffi.Pointer;
+import jnr.ffi.Runtime;
+import org.opendedup.sar.sdfs.fuse.Errno;
+
+/**
+ * Runs a program that hands a file descriptor back over a Unix socket (SCM_RIGHTS), as fusermount3 does over the one whose
+ * number stands in {@code _FUSE_COMMFD}. Uses posix_spawn(3), as Java's own processes inherit no descriptors.
+ */
+final class DescriptorFromHelper {
+    private static final int AF_UNIX = 1;
+    private static final int SOCK_STREAM = 1;
+    private static final int SOCK_CLOEXEC = 02000000;
+    private static final int MSG_CMSG_CLOEXEC = 0x40000000;
+    private static final int SOL_SOCKET = 1;
+    private static final int SCM_RIGHTS = 1;
+
+    /** The number of the socket in the helper. */
+    private static final int HELPER_FD = 3;
+
+    /** More than {@code sizeof(posix_spawn_file_actions_t)} in glibc (80) and musl. */
+    private static final int FILE_ACTIONS_BYTES = 256;
+
+    // struct msghdr and struct cmsghdr, 64 bits.
+    private static final int MSG_BYTES = 56;
+    private static final int MSG_VECTOR = 16;
+    private static final int MSG_VECTOR_LENGTH = 24;
+    private static final int MSG_CONTROL = 32;
+    private static final int MSG_CONTROL_LENGTH = 40;
+    private static final int CONTROL_BYTES = 24;
+    private static final int CONTROL_LEVEL = 8;
+    private static final int CONTROL_TYPE = 12;
+    private static final int CONTROL_DATA = 16;
+
+    private final Libc libc;
+    private final Runtime runtime;
+
+    DescriptorFromHelper(Libc libc) {
+        this.libc = libc;
+        this.runtime = libc.runtime();
+    }
+
+    /** @return the descriptor, close-on-exec; the caller owns it */
+    int run(List<String> command) throws IOException {
+        int[] sockets = new int[2];
+        if (libc.functions().socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+            throw libc.failure("socketpair");
+        }
+        int pid;
+        try {
+            pid = spawn(command, sockets[1]);
+        } catch (IOException e) {
+            libc.functions().close(sockets[0]);
+            throw e;
+        } finally {
+            // Else the end of the helper would not show at the other socket.
+            libc.functions().close(sockets[1]);
+        }
+        int descriptor = receive(sockets[0]);
+        libc.functions().close(sockets[0]);
+        int status = await(pid);
+        if (descriptor < 0) {
+            throw new IOException(command.get(0) + " did not mount (status " + (status >> 8 & 0xff)
+                    + "); it says why on the standard error output");
+        }
+        return descriptor;
+    }
+
+    private int spawn(List<String> command, int socket) throws IOException {
+        String program = command.get(0);
+        Pointer actions = Memory.allocateDirect(runtime, FILE_ACTIONS_BYTES, true);
+        check(libc.functions().posix_spawn_file_actions_init(actions), program);
+        try {
+            check(libc.functions().posix_spawn_file_actions_adddup2(actions, socket, HELPER_FD), program);
+            String path = System.getenv().getOrDefault("PATH", "/usr/bin:/bin");
+            List<String> environment = List.of("_FUSE_COMMFD=" + HELPER_FD, "PATH=" + path);
+            int[] pid = new int[1];
+            try (NativeStrings arguments = new NativeStrings(runtime, command);
+                    NativeStrings variables = new NativeStrings(runtime, environment)) {
+                check(
+                        libc.functions()
+                                .posix_spawnp(pid, program, actions, null, arguments.array(), variables.array()),
+                        program);
+            }
+            return pid[0];
+        } finally {
+            libc.functions().posix_spawn_file_actions_destroy(actions);
+        }
+    }
+
+    /** These functions return the error number. */
+    private void check(int errno, String program) throws IOException {
+        if (errno != 0) {
+            throw new IOException("starting " + program + " (package fuse3): "
+                    + libc.functions().strerror(errno));
+        }
+    }
+
+    private int receive(int socket) {
+        Pointer data = Memory.allocateDirect(runtime, 8, true);
+        Pointer vector = Memory.allocateDirect(runtime, 16, true);
+        vector.putAddress(0, data.address());
+        vector.putLong(8, 1);
+        Pointer control = Memory.allocateDirect(runtime, CONTROL_BYTES, true);
+        Pointer message = Memory.allocateDirect(runtime, MSG_BYTES, true);
+        message.putAddress(MSG_VECTOR, vector.address());
+        message.putLong(MSG_VECTOR_LENGTH, 1);
+        message.putAddress(MSG_CONTROL, control.address());
+        message.putLong(MSG_CONTROL_LENGTH, CONTROL_BYTES);
+        long bytes;
+        do {
+            bytes = libc.functions().recvmsg(socket, message, MSG_CMSG_CLOEXEC);
+        } while (bytes < 0 && libc.errno() == Errno.EINTR);
+        boolean carriesDescriptor = bytes > 0
+                && message.getLong(MSG_CONTROL_LENGTH) >= CONTROL_DATA + 4
+                && control.getInt(CONTROL_LEVEL) == SOL_SOCKET
+                && control.getInt(CONTROL_TYPE) == SCM_RIGHTS;
+        return carriesDescriptor ? control.getInt(CONTROL_DATA) : -1;
+    }
+
+    private int await(int pid) throws IOException {
+        int[] status = new int[1];
+        while (libc.functions().waitpid(pid, status, 0) < 0) {
+            if (libc.errno() != Errno.EINTR) {
+                throw libc.failure("waiting for the mount helper");
+            }
+        }
+        return status[0];
+    }
+
+    /** A null-terminated array of C strings in native memory, as long as it is open. */
+    private static final class NativeStrings implements AutoCloseable {
+        private final Pointer array;
+        /** Keeps the strings' memory. */
+        private final Pointer[] strings;
+
+        NativeStrings(Runtime runtime, List<String> values) {
+            strings = new Pointer[values.size()];
+            array = Memory.allocateDirect(runtime, 8 * (values.size() + 1), true);
+            for (int i = 0; i < strings.length; i++) {
+                byte[] bytes = values.get(i).getBytes(Charset.defaultCharset());
+                strings[i] = Memory.allocateDirect(runtime, bytes.length + 1, true);
+                strings[i].put(0, bytes, 0, bytes.length);
+                array.putAddress(8L * i, strings[i].address());
+            }
+        }
+
+        Pointer array() {
+            return array;
+        }
+
+        @Override
+        public void close() {
+            Reference.reachabilityFence(strings);
+        }
+    }
+}

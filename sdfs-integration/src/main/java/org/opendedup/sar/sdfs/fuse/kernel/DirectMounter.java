@@ -1,0 +1,76 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.MountOptions;
+
+/** Mounts with mount(2): for root. The file system is open to every user, as a local one is. */
+final class DirectMounter implements Mounter {
+    private static final long MS_RDONLY = 1;
+    private static final long MS_NOSUID = 1 << 1;
+    private static final long MS_NODEV = 1 << 2;
+    private static final long MS_NOEXEC = 1 << 3;
+    private static final long MS_NOATIME = 1 << 10;
+
+    private static final int MNT_FORCE = 1;
+    private static final int MNT_DETACH = 2;
+    private static final int UMOUNT_NOFOLLOW = 8;
+
+    private static final int ROOT_MODE = 0040000;
+
+    private final Libc libc;
+
+    DirectMounter(Libc libc) {
+        this.libc = libc;
+    }
+
+    @Override
+    public int mount(MountOptions options) throws IOException {
+        int device = libc.functions().open(KernelBinding.DEVICE, Libc.O_RDWR | Libc.O_CLOEXEC);
+        if (device < 0) {
+            throw libc.failure("opening " + KernelBinding.DEVICE + " (is the kernel's fuse module loaded?)");
+        }
+        String data = "fd=" + device
+                + ",rootmode=" + Integer.toOctalString(ROOT_MODE)
+                + ",user_id=" + libc.functions().geteuid()
+                + ",group_id=" + libc.functions().getegid()
+                + ",default_permissions,allow_other,max_read=" + Protocol.MAX_IO_BYTES;
+        int result = libc.functions()
+                .mount(options.source(), options.mountPoint().toString(), "fuse." + SUBTYPE, flags(options), data);
+        if (result != 0) {
+            IOException failure = libc.failure("mounting on " + options.mountPoint());
+            libc.functions().close(device);
+            throw failure;
+        }
+        return device;
+    }
+
+    private static long flags(MountOptions options) {
+        return (options.readOnly() ? MS_RDONLY : 0)
+                | (options.noSuid() ? MS_NOSUID : 0)
+                | (options.noDev() ? MS_NODEV : 0)
+                | (options.noExec() ? MS_NOEXEC : 0)
+                | (options.noAccessTime() ? MS_NOATIME : 0);
+    }
+
+    @Override
+    public boolean unmount(Path mountPoint) throws IOException {
+        if (libc.functions().umount2(mountPoint.toString(), UMOUNT_NOFOLLOW) == 0) {
+            return true;
+        }
+        return switch (libc.errno()) {
+            case Errno.EBUSY -> false;
+            // Not a mount point: somebody else detached it.
+            case Errno.EINVAL -> true;
+            default -> throw libc.failure("unmounting " + mountPoint);
+        };
+    }
+
+    @Override
+    public void detach(Path mountPoint) throws IOException {
+        if (libc.functions().umount2(mountPoint.toString(), UMOUNT_NOFOLLOW | MNT_FORCE | MNT_DETACH) != 0) {
+            throw libc.failure("detaching " + mountPoint);
+        }
+    }
+}

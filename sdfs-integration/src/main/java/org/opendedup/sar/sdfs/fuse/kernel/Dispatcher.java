@@ -1,0 +1,449 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.FileMode;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.SetAttribute;
+import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.Volume.RenameMode;
+import org.opendedup.sar.volume.Volume.SetMode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decodes a request, calls the file system and encodes the reply. Touches nothing but its two buffers, so it can be tested
+ * without a kernel. Never throws: whatever fails becomes an error reply. For one thread.
+ */
+final class Dispatcher {
+    private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
+
+    /** The result of {@link #dispatch} for a request that gets no reply. */
+    static final int NO_REPLY = 0;
+
+    private final FuseOperations operations;
+    private final Request request;
+    private final Reply reply;
+
+    Dispatcher(FuseOperations operations, ByteBuffer requestBuffer, ByteBuffer replyBuffer) {
+        this.operations = operations;
+        this.request = new Request(requestBuffer);
+        this.reply = new Reply(replyBuffer);
+    }
+
+    /**
+     * Serves the request in the first {@code length} bytes of the request buffer.
+     *
+     * @return length of the reply in the reply buffer, or {@link #NO_REPLY}
+     */
+    int dispatch(int length) {
+        if (!request.begin(length)) {
+            LOG.error("a message of {} bytes is not a request", length);
+            return NO_REPLY;
+        }
+        reply.begin();
+        try {
+            request.checkLength();
+            int errno = serve();
+            if (!wantsReply()) {
+                return NO_REPLY;
+            }
+            return errno == 0 ? reply.success(request.unique()) : reply.error(errno, request.unique());
+        } catch (IOException | RuntimeException | Error e) {
+            int errno = Errno.of(e, describe());
+            return wantsReply() ? reply.error(errno, request.unique()) : NO_REPLY;
+        }
+    }
+
+    /** The kernel did not take the reply to the request last served: undoes what the reply gave. */
+    void takeBack() {
+        try {
+            Undelivered.takeBack(request.opcode(), reply, operations);
+        } catch (IOException | RuntimeException | Error e) {
+            LOG.error("{}: taking back an undelivered reply", describe(), e);
+        }
+    }
+
+    private String describe() {
+        return "FUSE request " + request.opcode() + " on inode " + request.node();
+    }
+
+    private boolean wantsReply() {
+        return switch (request.opcode()) {
+            case Opcode.FORGET, Opcode.BATCH_FORGET, Opcode.INTERRUPT -> false;
+            default -> true;
+        };
+    }
+
+    /** @return 0, or the number of an error that is no accident */
+    private int serve() throws IOException {
+        return switch (request.opcode()) {
+            case Opcode.READ -> read();
+            case Opcode.WRITE -> write();
+            case Opcode.LOOKUP -> lookup();
+            case Opcode.GETATTR -> getAttributes();
+            case Opcode.FORGET -> forget();
+            case Opcode.BATCH_FORGET -> forgetBatch();
+            case Opcode.SETATTR -> setAttributes();
+            case Opcode.READLINK -> readLink();
+            case Opcode.SYMLINK -> symbolicLink();
+            case Opcode.MKNOD -> makeNode();
+            case Opcode.MKDIR -> makeDirectory();
+            case Opcode.UNLINK -> unlink();
+            case Opcode.RMDIR -> removeDirectory();
+            case Opcode.RENAME -> rename(false);
+            case Opcode.RENAME2 -> rename(true);
+            case Opcode.LINK -> link();
+            case Opcode.OPEN -> open();
+            case Opcode.CREATE -> create();
+            case Opcode.RELEASE -> release();
+            case Opcode.FLUSH -> flush();
+            case Opcode.FSYNC -> sync();
+            case Opcode.FSYNCDIR, Opcode.SYNCFS -> syncAll();
+            case Opcode.READDIR -> list(false);
+            case Opcode.READDIRPLUS -> list(true);
+            case Opcode.SETXATTR -> setExtendedAttribute();
+            case Opcode.GETXATTR -> getExtendedAttribute();
+            case Opcode.LISTXATTR -> listExtendedAttributes();
+            case Opcode.REMOVEXATTR -> removeExtendedAttribute();
+            case Opcode.STATFS -> space();
+            case Opcode.RELEASEDIR, Opcode.DESTROY, Opcode.INTERRUPT -> 0;
+            case Opcode.IOCTL -> Errno.ENOTTY;
+            case Opcode.FALLOCATE -> Errno.EOPNOTSUPP;
+            // INIT was answered before; a second one is a mistake.
+            case Opcode.INIT -> Errno.EIO;
+            // OPENDIR too: told so once, the kernel opens and closes directories without asking. A listing needs no
+            // state but its cookie.
+            default -> Errno.ENOSYS;
+        };
+    }
+
+    // ---- Files ----
+
+    private int read() throws IOException {
+        long handle = request.takeLong();
+        long offset = request.takeFileOffset();
+        int size = request.takeInt();
+        if (size < 0 || size > MAX_IO_BYTES) {
+            throw new MalformedRequestException("a read of " + Integer.toUnsignedString(size) + " bytes");
+        }
+        int count = operations.read(handle, offset, reply.room(size));
+        if (count < 0 || count > size) {
+            throw new IllegalStateException("a read of " + size + " bytes gave " + count);
+        }
+        reply.advance(count);
+        return 0;
+    }
+
+    private int write() throws IOException {
+        long handle = request.takeLong();
+        long offset = request.takeFileOffset();
+        int size = request.takeInt();
+        int flags = request.takeInt();
+        request.skip(16);
+        ByteBuffer payload = request.takePayload(size);
+        if ((flags & Protocol.WRITE_KILL_SUIDGID) != 0) {
+            operations.dropSetId(request.node());
+        }
+        operations.write(handle, offset, payload);
+        reply.putInt(size);
+        reply.putInt(0);
+        return 0;
+    }
+
+    private int open() throws IOException {
+        int flags = request.takeInt();
+        int openFlags = request.takeInt();
+        boolean truncate = (flags & Protocol.O_TRUNC) != 0;
+        if (truncate && (openFlags & Protocol.OPEN_KILL_SUIDGID) != 0) {
+            operations.dropSetId(request.node());
+        }
+        reply.putOpened(operations.open(request.node(), isWritable(flags), truncate), Protocol.FOPEN_KEEP_CACHE);
+        return 0;
+    }
+
+    private int create() throws IOException {
+        int flags = request.takeInt();
+        int mode = request.takeInt();
+        request.skip(8);
+        byte[] name = request.takeName();
+        FuseOperations.CreatedFile created = operations.create(
+                request.node(),
+                name,
+                FileMode.REGULAR | mode & FileMode.PERMISSIONS,
+                isWritable(flags),
+                request.caller());
+        reply.putEntry(created.attributes());
+        reply.putOpened(created.handle(), Protocol.FOPEN_KEEP_CACHE);
+        return 0;
+    }
+
+    private static boolean isWritable(int openFlags) {
+        return (openFlags & Protocol.O_ACCESS_MODE) != Protocol.O_RDONLY;
+    }
+
+    private int flush() throws IOException {
+        operations.flush(request.takeLong());
+        return 0;
+    }
+
+    private int sync() throws IOException {
+        long handle = request.takeLong();
+        operations.sync(handle, (request.takeInt() & Protocol.FSYNC_DATA_ONLY) != 0);
+        return 0;
+    }
+
+    private int syncAll() throws IOException {
+        operations.syncAll();
+        return 0;
+    }
+
+    private int release() throws IOException {
+        operations.close(request.takeLong());
+        return 0;
+    }
+
+    // ---- Inodes ----
+
+    private int lookup() throws IOException {
+        byte[] name = request.takeName();
+        try {
+            reply.putEntry(operations.lookup(request.node(), name));
+        } catch (PosixException e) {
+            if (e.reason() != PosixException.Reason.ENOENT) {
+                throw e;
+            }
+            reply.putNoEntry();
+        }
+        return 0;
+    }
+
+    private int forget() throws IOException {
+        forget(request.node(), request.takeLong());
+        return 0;
+    }
+
+    /** A count, 4 unused bytes, then so many pairs of node and references. */
+    private int forgetBatch() throws IOException {
+        int count = request.takeInt();
+        request.skip(4);
+        for (int i = 0; i < count; i++) {
+            forget(request.takeLong(), request.takeLong());
+        }
+        return 0;
+    }
+
+    private void forget(long inode, long references) throws MalformedRequestException {
+        if (references < 0) {
+            throw new MalformedRequestException("forgetting " + references + " references");
+        }
+        operations.forget(inode, references);
+    }
+
+    private int getAttributes() throws IOException {
+        reply.putAttributesAlone(operations.attributes(request.node()));
+        return 0;
+    }
+
+    private int setAttributes() throws IOException {
+        SetAttributeArguments arguments = SetAttributeArguments.take(request);
+        if (arguments.has(SetAttribute.UID | SetAttribute.GID | SetAttribute.KILL_SUIDGID)) {
+            operations.dropSetId(request.node());
+        }
+        AttributeChange change = arguments.toChange();
+        reply.putAttributesAlone(operations.change(request.node(), change));
+        return 0;
+    }
+
+    private int readLink() throws IOException {
+        reply.putBytes(operations.readSymbolicLink(request.node()));
+        return 0;
+    }
+
+    private int space() throws IOException {
+        SpaceUse space = operations.space();
+        long free = space.freeBytes() / Protocol.PAGE_BYTES;
+        reply.putLong(space.capacityBytes() / Protocol.PAGE_BYTES);
+        reply.putLong(free);
+        reply.putLong(free);
+        // There is no table of inodes to fill up: a new file needs at most a block.
+        reply.putLong(space.files() + free);
+        reply.putLong(free);
+        reply.putInt(Protocol.PAGE_BYTES);
+        reply.putInt(Protocol.MAX_NAME_BYTES);
+        reply.putInt(Protocol.PAGE_BYTES);
+        reply.putZeros(28);
+        return 0;
+    }
+
+    // ---- Names ----
+
+    private int makeNode() throws IOException {
+        int mode = request.takeInt();
+        int device = request.takeInt();
+        request.skip(8);
+        byte[] name = request.takeName();
+        return entry(operations.makeNode(request.node(), name, mode, device, request.caller()));
+    }
+
+    private int makeDirectory() throws IOException {
+        int mode = FileMode.DIRECTORY | request.takeInt() & FileMode.PERMISSIONS;
+        request.skip(4);
+        byte[] name = request.takeName();
+        return entry(operations.makeDirectory(request.node(), name, mode, request.caller()));
+    }
+
+    private int symbolicLink() throws IOException {
+        byte[] name = request.takeName();
+        byte[] target = request.takeString(Protocol.MAX_PATH_BYTES);
+        return entry(operations.makeSymbolicLink(request.node(), name, target, request.caller()));
+    }
+
+    private int link() throws IOException {
+        long inode = request.takeLong();
+        return entry(operations.link(inode, request.node(), request.takeName()));
+    }
+
+    private int entry(Attributes made) {
+        reply.putEntry(made);
+        return 0;
+    }
+
+    private int unlink() throws IOException {
+        operations.unlink(request.node(), request.takeName());
+        return 0;
+    }
+
+    private int removeDirectory() throws IOException {
+        operations.removeDirectory(request.node(), request.takeName());
+        return 0;
+    }
+
+    private int rename(boolean withFlags) throws IOException {
+        long newDirectory = request.takeLong();
+        int flags = withFlags ? request.takeInt() : 0;
+        if (withFlags) {
+            request.skip(4);
+        }
+        byte[] name = request.takeName();
+        byte[] newName = request.takeName();
+        operations.rename(request.node(), name, newDirectory, newName, renameMode(flags));
+        return 0;
+    }
+
+    private static RenameMode renameMode(int flags) throws PosixException {
+        return switch (flags) {
+            case 0 -> RenameMode.REPLACE;
+            case Protocol.RENAME_NOREPLACE -> RenameMode.NO_REPLACE;
+            case Protocol.RENAME_EXCHANGE -> RenameMode.EXCHANGE;
+            default -> throw new PosixException(PosixException.Reason.EINVAL, "rename with flags " + flags);
+        };
+    }
+
+    private int list(boolean withAttributes) throws IOException {
+        request.skip(8);
+        long cookie = request.takeLong();
+        int room = Math.min(request.takeInt() & Integer.MAX_VALUE, MAX_IO_BYTES);
+        try {
+            operations.list(
+                    request.node(),
+                    cookie,
+                    withAttributes,
+                    (name, inode, type, next, attributes) ->
+                            putListed(room, withAttributes, name, inode, type, next, attributes));
+        } catch (IOException | RuntimeException e) {
+            if (reply.put() == 0) {
+                throw e;
+            }
+            // The entries before it are good, and retained. The kernel comes back behind them and meets the failure
+            // then.
+            LOG.debug("{}: listing ends early", describe(), e);
+        }
+        return 0;
+    }
+
+    private boolean putListed(
+            int room,
+            boolean withAttributes,
+            byte[] name,
+            long inode,
+            int type,
+            long cookie,
+            @Nullable Attributes attributes) {
+        if (reply.put() + Reply.entryBytes(name.length, withAttributes) > room) {
+            return false;
+        }
+        reply.putListed(name, inode, type, cookie, withAttributes, attributes);
+        return true;
+    }
+
+    // ---- Extended attributes ----
+
+    private int setExtendedAttribute() throws IOException {
+        int size = request.takeInt();
+        SetMode mode = setMode(request.takeInt());
+        byte[] name = request.takeString(Protocol.MAX_NAME_BYTES);
+        if (size < 0 || size > Protocol.MAX_XATTR_BYTES) {
+            return Errno.E2BIG;
+        }
+        operations.setExtendedAttribute(request.node(), name, request.takeBytes(size), mode);
+        return 0;
+    }
+
+    private static SetMode setMode(int flags) throws PosixException {
+        return switch (flags) {
+            case 0 -> SetMode.CREATE_OR_REPLACE;
+            case Protocol.XATTR_CREATE -> SetMode.CREATE;
+            case Protocol.XATTR_REPLACE -> SetMode.REPLACE;
+            default -> throw new PosixException(PosixException.Reason.EINVAL, "setxattr with flags " + flags);
+        };
+    }
+
+    private int getExtendedAttribute() throws IOException {
+        int room = request.takeInt();
+        request.skip(4);
+        byte @Nullable [] value =
+                operations.extendedAttribute(request.node(), request.takeString(Protocol.MAX_NAME_BYTES));
+        return value == null ? Errno.ENODATA : sized(value, room);
+    }
+
+    private int listExtendedAttributes() throws IOException {
+        int room = request.takeInt();
+        List<byte[]> names = operations.extendedAttributes(request.node());
+        int bytes = names.stream().mapToInt(name -> name.length + 1).sum();
+        ByteBuffer list = ByteBuffer.allocate(bytes);
+        names.forEach(name -> list.put(name).put((byte) 0));
+        return sized(list.array(), room);
+    }
+
+    /** Answers with the value; where the caller gave no room, with its size. */
+    private int sized(byte[] value, int room) {
+        if (room == 0) {
+            reply.putInt(value.length);
+            reply.putInt(0);
+            return 0;
+        }
+        if (value.length > Protocol.MAX_XATTR_BYTES) {
+            return Errno.E2BIG;
+        }
+        if (Integer.compareUnsigned(value.length, room) > 0) {
+            return Errno.ERANGE;
+        }
+        reply.putBytes(value);
+        return 0;
+    }
+
+    private int removeExtendedAttribute() throws IOException {
+        operations.removeExtendedAttribute(request.node(), request.takeString(Protocol.MAX_NAME_BYTES));
+        return 0;
+    }
+}

@@ -1,0 +1,102 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Mounts through {@code fusermount3}, the setuid helper of the fuse3 package: for users other than root. The helper
+ * mounts, and hands the device's descriptor over a socket.
+ */
+final class FusermountMounter implements Mounter {
+    private static final String HELPER = "fusermount3";
+
+    private static final Logger LOG = LoggerFactory.getLogger(FusermountMounter.class);
+
+    private final Libc libc;
+
+    FusermountMounter(Libc libc) {
+        this.libc = libc;
+    }
+
+    @Override
+    public int mount(MountOptions options) throws IOException {
+        return new DescriptorFromHelper(libc)
+                .run(List.of(
+                        HELPER, "-o", list(options), "--", options.mountPoint().toString()));
+    }
+
+    private static String list(MountOptions options) {
+        List<String> list = new ArrayList<>();
+        list.add("fsname=" + options.source().replace("\\", "\\\\").replace(",", "\\,"));
+        list.add("subtype=" + SUBTYPE);
+        list.add("default_permissions");
+        list.add("max_read=" + Protocol.MAX_IO_BYTES);
+        list.add(options.readOnly() ? "ro" : "rw");
+        list.add(options.noSuid() ? "nosuid" : "suid");
+        list.add(options.noDev() ? "nodev" : "dev");
+        if (options.allowOther()) {
+            list.add("allow_other");
+        }
+        if (options.noExec()) {
+            list.add("noexec");
+        }
+        if (options.noAccessTime()) {
+            list.add("noatime");
+        }
+        return String.join(",", list);
+    }
+
+    @Override
+    public boolean unmount(Path mountPoint) throws IOException {
+        String message = runHelper(List.of(HELPER, "-u", "--", mountPoint.toString()));
+        if (message.toLowerCase(Locale.ROOT).contains("busy")) {
+            return false;
+        }
+        if (!message.isEmpty()) {
+            throw new IOException("unmounting " + mountPoint + ": " + message);
+        }
+        return true;
+    }
+
+    @Override
+    public void detach(Path mountPoint) throws IOException {
+        abort(mountPoint);
+        String message = runHelper(List.of(HELPER, "-u", "-z", "--", mountPoint.toString()));
+        if (!message.isEmpty()) {
+            throw new IOException("detaching " + mountPoint + ": " + message);
+        }
+    }
+
+    /** Cuts the connection by the control file system, which gives each mount's owner a switch. */
+    private static void abort(Path mountPoint) {
+        try {
+            long device = DeviceNumber.of(mountPoint);
+            Path control = Path.of("/sys/fs/fuse/connections", Long.toString(DeviceNumber.minor(device)), "abort");
+            Files.writeString(control, "1");
+        } catch (IOException e) {
+            LOG.warn("{} is detached without cutting its connection: {}", mountPoint, e.toString());
+        }
+    }
+
+    /** @return what the helper said if it failed, else nothing */
+    private static String runHelper(List<String> command) throws IOException {
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        process.getOutputStream().close();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        try {
+            int status = process.waitFor();
+            return status == 0 ? "" : output.isEmpty() ? HELPER + " ended with status " + status : output;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while waiting for " + HELPER, e);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.PAGE_BYTES;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Answers INIT, the kernel's first request: both sides agree on a version, sizes and abilities. */
+final class InitHandshake {
+    /** What the service relies on. Every kernel since Linux 5.4 has them. */
+    private static final int REQUIRED = InitFlag.ASYNC_READ
+            | InitFlag.ATOMIC_O_TRUNC
+            | InitFlag.BIG_WRITES
+            | InitFlag.DO_READDIRPLUS
+            | InitFlag.WRITEBACK_CACHE
+            | InitFlag.PARALLEL_DIROPS
+            | InitFlag.MAX_PAGES
+            | InitFlag.NO_OPENDIR_SUPPORT;
+
+    /**
+     * What is taken where it is offered. HANDLE_KILLPRIV_V2 saves a request for {@code security.capability} with each
+     * write(2).
+     */
+    private static final int OPTIONAL = InitFlag.READDIRPLUS_AUTO
+            | InitFlag.ASYNC_DIO
+            | InitFlag.ABORT_ERROR
+            | InitFlag.CACHE_SYMLINKS
+            | InitFlag.HANDLE_KILLPRIV_V2;
+
+    /** Requests the kernel keeps under way for read-ahead and write-back: 64 MiB at the largest size. */
+    private static final int MAX_BACKGROUND = 64;
+
+    private static final int CONGESTION_THRESHOLD = MAX_BACKGROUND * 3 / 4;
+
+    private static final int EPROTO = 71;
+
+    private static final Logger LOG = LoggerFactory.getLogger(InitHandshake.class);
+
+    private final Channel channel;
+    private final Request request;
+    private final Reply reply;
+
+    InitHandshake(Channel channel) {
+        this.channel = channel;
+        this.request = new Request(channel.requestBuffer());
+        this.reply = new Reply(channel.replyBuffer());
+    }
+
+    /** @throws IOException if the kernel cannot be served */
+    void perform() throws IOException {
+        boolean agreed = false;
+        while (!agreed) {
+            int length = channel.receive();
+            if (length < 0 || !request.begin(length) || request.opcode() != Opcode.INIT) {
+                throw new IOException("the kernel did not begin with FUSE INIT");
+            }
+            agreed = answer();
+        }
+    }
+
+    /** @return false if the kernel will ask again, with our major version */
+    private boolean answer() throws IOException {
+        reply.begin();
+        int major = request.takeInt();
+        int minor = request.takeInt();
+        if (major > Protocol.MAJOR) {
+            reply.putInt(Protocol.MAJOR);
+            reply.putInt(Protocol.NEWEST_MINOR);
+            reply.putZeros(Protocol.INIT_OUT_BYTES - 8);
+            send(reply.success(request.unique()));
+            return false;
+        }
+        int readAhead = request.takeInt();
+        int offered = request.takeInt();
+        String refusal = refusal(major, minor, offered);
+        if (refusal != null) {
+            channel.send(reply.error(EPROTO, request.unique()));
+            throw new IOException(refusal);
+        }
+        putAgreement(Math.min(minor, Protocol.NEWEST_MINOR), readAhead, offered & (REQUIRED | OPTIONAL));
+        send(reply.success(request.unique()));
+        LOG.info(
+                "the kernel speaks FUSE {}.{}; flags offered {}, taken {}",
+                major,
+                minor,
+                Integer.toHexString(offered),
+                Integer.toHexString(offered & (REQUIRED | OPTIONAL)));
+        return true;
+    }
+
+    static @Nullable String refusal(int major, int minor, int offered) {
+        if (major < Protocol.MAJOR || minor < Protocol.OLDEST_MINOR) {
+            return "this kernel speaks FUSE protocol " + major + "." + minor + "; " + Protocol.MAJOR + "."
+                    + Protocol.OLDEST_MINOR + " (Linux 5.4) or newer is needed";
+        }
+        if ((offered & REQUIRED) != REQUIRED) {
+            return "this kernel's FUSE lacks abilities that are needed (flags 0x"
+                    + Integer.toHexString(REQUIRED & ~offered) + " of FUSE_INIT)";
+        }
+        return null;
+    }
+
+    /** {@code fuse_init_out}. */
+    private void putAgreement(int minor, int readAhead, int flags) {
+        reply.putInt(Protocol.MAJOR);
+        reply.putInt(minor);
+        reply.putInt(readAhead);
+        reply.putInt(flags);
+        reply.putShort(MAX_BACKGROUND);
+        reply.putShort(CONGESTION_THRESHOLD);
+        reply.putInt(MAX_IO_BYTES);
+        reply.putInt(1); // time granularity, ns
+        reply.putShort(MAX_IO_BYTES / PAGE_BYTES);
+        reply.putShort(0); // map alignment
+        reply.putZeros(32);
+    }
+
+    private void send(int length) throws IOException {
+        if (!channel.send(length)) {
+            throw new IOException("the kernel did not take the answer to FUSE INIT");
+        }
+    }
+}

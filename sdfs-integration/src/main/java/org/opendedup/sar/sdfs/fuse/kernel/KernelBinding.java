@@ -1,0 +1,41 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.opendedup.sar.sdfs.fuse.FuseBinding;
+import org.opendedup.sar.sdfs.fuse.FuseMount;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.MountOptions;
+
+/**
+ * Speaks the kernel's protocol itself. Needs {@code /dev/fuse} and a kernel of Linux 5.4 or newer; as root nothing more,
+ * as another user {@code fusermount3}.
+ */
+public final class KernelBinding implements FuseBinding {
+    public static final String NAME = "kernel";
+
+    static final String DEVICE = "/dev/fuse";
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public FuseMount mount(FuseOperations operations, MountOptions options) throws IOException {
+        Libc libc = new Libc();
+        boolean root = libc.functions().geteuid() == 0;
+        return mount(operations, options, libc, root ? new DirectMounter(libc) : new FusermountMounter(libc));
+    }
+
+    static FuseMount mount(FuseOperations operations, MountOptions options, Libc libc, Mounter mounter)
+            throws IOException {
+        Path mountPoint = options.mountPoint();
+        if (!Files.isDirectory(mountPoint)) {
+            throw new IOException(mountPoint + " is not a directory one can mount on (is a dead mount in the way?"
+                    + " Then: umount -l " + mountPoint + ")");
+        }
+        return KernelMount.start(operations, options.withMountPoint(mountPoint.toRealPath()), libc, mounter);
+    }
+}

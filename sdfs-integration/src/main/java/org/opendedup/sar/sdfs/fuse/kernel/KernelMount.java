@@ -1,0 +1,189 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.opendedup.sar.sdfs.fuse.FuseMount;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A mount and the threads that serve it. It ends when the last thread has found it unmounted. */
+final class KernelMount implements FuseMount {
+    /** How long {@link #close} waits for programs to leave, and then for the threads to end. */
+    private static final long GRACE_MS = 5_000;
+
+    private static final long RETRY_MS = 100;
+
+    private static final Logger LOG = LoggerFactory.getLogger(KernelMount.class);
+
+    private final Path mountPoint;
+    private final Libc libc;
+    private final Mounter mounter;
+    private final FuseOperations operations;
+    private final List<Channel> channels;
+    private final AtomicInteger running;
+    /** True once any thread has seen that the mount point is gone. */
+    private final AtomicBoolean unmounted = new AtomicBoolean();
+
+    private final CountDownLatch ended = new CountDownLatch(1);
+
+    private KernelMount(
+            Path mountPoint, Libc libc, Mounter mounter, FuseOperations operations, List<Channel> channels) {
+        this.mountPoint = mountPoint;
+        this.libc = libc;
+        this.mounter = mounter;
+        this.operations = operations;
+        this.channels = channels;
+        this.running = new AtomicInteger(channels.size());
+    }
+
+    static KernelMount start(FuseOperations operations, MountOptions options, Libc libc, Mounter mounter)
+            throws IOException {
+        List<Channel> channels = new ArrayList<>();
+        channels.add(new Channel(libc, mounter.mount(options)));
+        try {
+            new InitHandshake(channels.get(0)).perform();
+            addClones(channels, options.threads());
+        } catch (IOException | RuntimeException | Error e) {
+            channels.forEach(Channel::close);
+            detachAfter(e, mounter, options.mountPoint());
+            throw e;
+        }
+        KernelMount mount = new KernelMount(options.mountPoint(), libc, mounter, operations, channels);
+        mount.startThreads();
+        ReadAhead.raise(options.mountPoint(), options.readAheadKib());
+        return mount;
+    }
+
+    private static void addClones(List<Channel> channels, int threads) throws IOException {
+        while (channels.size() < threads) {
+            channels.add(another(channels.get(0)));
+        }
+    }
+
+    /** Some systems let root alone open the device: then the channels share what the mount helper opened. */
+    private static Channel another(Channel first) throws IOException {
+        try {
+            return first.cloned();
+        } catch (IOException e) {
+            LOG.debug("sharing a FUSE channel", e);
+            return first.duplicated();
+        }
+    }
+
+    private static void detachAfter(Throwable failure, Mounter mounter, Path mountPoint) {
+        try {
+            mounter.detach(mountPoint);
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
+    }
+
+    private void startThreads() {
+        for (int i = 0; i < channels.size(); i++) {
+            Thread thread = new Thread(new Worker(channels.get(i), operations, this::workerEnded), "fuse-" + i);
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
+
+    private void workerEnded(boolean sawUnmounted) {
+        if (sawUnmounted) {
+            unmounted.set(true);
+        }
+        if (running.decrementAndGet() > 0) {
+            return;
+        }
+        try {
+            if (!unmounted.get()) {
+                LOG.error("the service of {} has ended although it was not unmounted; detaching it", mountPoint);
+                mounter.detach(mountPoint);
+            }
+        } catch (IOException e) {
+            LOG.error("{} is left as a dead mount: umount -l {}", mountPoint, mountPoint, e);
+        } finally {
+            endOperations();
+        }
+    }
+
+    private void endOperations() {
+        try {
+            operations.end();
+        } finally {
+            ended.countDown();
+        }
+    }
+
+    @Override
+    public void awaitEnd() throws InterruptedException {
+        ended.await();
+    }
+
+    @Override
+    public void unmount() throws IOException {
+        if (!hasEnded() && !mounter.unmount(mountPoint)) {
+            throw new IOException(mountPoint + " is busy: programs use it");
+        }
+    }
+
+    @Override
+    public long bufferBytes() {
+        return channels.size() * Channel.BUFFER_BYTES;
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            if (!unmountInTime()) {
+                LOG.warn("{} is busy; cutting its users off", mountPoint);
+                writeBack();
+                mounter.detach(mountPoint);
+            }
+            if (!ended.await(GRACE_MS, TimeUnit.MILLISECONDS)) {
+                throw new IOException(mountPoint + " is detached, but programs still use it");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while unmounting " + mountPoint, e);
+        }
+    }
+
+    private boolean unmountInTime() throws IOException, InterruptedException {
+        for (long waitedMs = 0; !hasEnded(); waitedMs += RETRY_MS) {
+            if (mounter.unmount(mountPoint)) {
+                return true;
+            }
+            if (waitedMs >= GRACE_MS) {
+                return false;
+            }
+            Thread.sleep(RETRY_MS);
+        }
+        return true;
+    }
+
+    /** Makes the kernel send what its cache holds of the file system. */
+    private void writeBack() throws IOException {
+        int fd = libc.functions().open(mountPoint.toString(), Libc.O_RDONLY | Libc.O_DIRECTORY | Libc.O_CLOEXEC);
+        if (fd < 0) {
+            throw libc.failure("opening " + mountPoint);
+        }
+        try {
+            if (libc.functions().syncfs(fd) != 0) {
+                throw libc.failure("writing back " + mountPoint);
+            }
+        } finally {
+            libc.functions().close(fd);
+        }
+    }
+
+    private boolean hasEnded() {
+        return unmounted.get() || ended.getCount() == 0;
+    }
+}

@@ -1,0 +1,140 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+/** Numbers of the FUSE protocol ({@code linux/fuse.h}, version 7.38): versions, sizes of structures, flags. */
+final class Protocol {
+    static final int MAJOR = 7;
+    /** The newest minor version this program was written against. */
+    static final int NEWEST_MINOR = 38;
+    /** Linux 5.4: the first with all of FUSE_MAX_PAGES, FUSE_CACHE_SYMLINKS and directories opened without a message. */
+    static final int OLDEST_MINOR = 31;
+
+    static final long ROOT = 1;
+
+    static final int IN_HEADER_BYTES = 40;
+    static final int OUT_HEADER_BYTES = 16;
+    static final int ATTR_BYTES = 88;
+    static final int ENTRY_OUT_BYTES = 40 + ATTR_BYTES;
+    static final int ATTR_OUT_BYTES = 16 + ATTR_BYTES;
+    static final int OPEN_OUT_BYTES = 16;
+    static final int DIRENT_BYTES = 24;
+    static final int WRITE_IN_BYTES = 40;
+    static final int INIT_IN_BYTES = 16;
+    static final int INIT_OUT_BYTES = 64;
+
+    /** The largest read or write: 256 pages, the kernel's own limit. */
+    static final int MAX_IO_BYTES = 1 << 20;
+
+    static final int PAGE_BYTES = 4096;
+
+    static final int MAX_NAME_BYTES = 255;
+    static final int MAX_PATH_BYTES = 4095;
+    static final int MAX_XATTR_BYTES = 65536;
+
+    private Protocol() {}
+
+    /** {@code enum fuse_opcode}. */
+    static final class Opcode {
+        static final int LOOKUP = 1;
+        static final int FORGET = 2;
+        static final int GETATTR = 3;
+        static final int SETATTR = 4;
+        static final int READLINK = 5;
+        static final int SYMLINK = 6;
+        static final int MKNOD = 8;
+        static final int MKDIR = 9;
+        static final int UNLINK = 10;
+        static final int RMDIR = 11;
+        static final int RENAME = 12;
+        static final int LINK = 13;
+        static final int OPEN = 14;
+        static final int READ = 15;
+        static final int WRITE = 16;
+        static final int STATFS = 17;
+        static final int RELEASE = 18;
+        static final int FSYNC = 20;
+        static final int SETXATTR = 21;
+        static final int GETXATTR = 22;
+        static final int LISTXATTR = 23;
+        static final int REMOVEXATTR = 24;
+        static final int FLUSH = 25;
+        static final int INIT = 26;
+        static final int OPENDIR = 27;
+        static final int READDIR = 28;
+        static final int RELEASEDIR = 29;
+        static final int FSYNCDIR = 30;
+        static final int CREATE = 35;
+        static final int INTERRUPT = 36;
+        static final int DESTROY = 38;
+        static final int IOCTL = 39;
+        static final int BATCH_FORGET = 42;
+        static final int FALLOCATE = 43;
+        static final int READDIRPLUS = 44;
+        static final int RENAME2 = 45;
+        static final int SYNCFS = 50;
+
+        private Opcode() {}
+    }
+
+    /** {@code FUSE_*}: what the two sides of INIT offer and accept. */
+    static final class InitFlag {
+        static final int ASYNC_READ = 1;
+        static final int ATOMIC_O_TRUNC = 1 << 3;
+        static final int BIG_WRITES = 1 << 5;
+        static final int DO_READDIRPLUS = 1 << 13;
+        static final int READDIRPLUS_AUTO = 1 << 14;
+        static final int ASYNC_DIO = 1 << 15;
+        static final int WRITEBACK_CACHE = 1 << 16;
+        static final int PARALLEL_DIROPS = 1 << 18;
+        static final int ABORT_ERROR = 1 << 21;
+        static final int MAX_PAGES = 1 << 22;
+        static final int CACHE_SYMLINKS = 1 << 23;
+        static final int NO_OPENDIR_SUPPORT = 1 << 24;
+        static final int HANDLE_KILLPRIV_V2 = 1 << 28;
+
+        private InitFlag() {}
+    }
+
+    /** {@code FATTR_*}: which fields of a SETATTR hold. */
+    static final class SetAttribute {
+        static final int MODE = 1;
+        static final int UID = 1 << 1;
+        static final int GID = 1 << 2;
+        static final int SIZE = 1 << 3;
+        static final int ATIME = 1 << 4;
+        static final int MTIME = 1 << 5;
+        static final int ATIME_NOW = 1 << 7;
+        static final int MTIME_NOW = 1 << 8;
+        static final int CTIME = 1 << 10;
+        static final int KILL_SUIDGID = 1 << 11;
+
+        private SetAttribute() {}
+    }
+
+    /** {@code FOPEN_KEEP_CACHE}: pages read before an open stay valid. */
+    static final int FOPEN_KEEP_CACHE = 1 << 1;
+
+    /** {@code FUSE_OPEN_KILL_SUIDGID} of an open that truncates. */
+    static final int OPEN_KILL_SUIDGID = 1;
+
+    /** {@code FUSE_WRITE_KILL_SUIDGID}. */
+    static final int WRITE_KILL_SUIDGID = 1 << 2;
+
+    /** {@code FUSE_FSYNC_FDATASYNC}. */
+    static final int FSYNC_DATA_ONLY = 1;
+
+    /** {@code O_*} of open(2). */
+    static final int O_ACCESS_MODE = 3;
+
+    static final int O_RDONLY = 0;
+    static final int O_TRUNC = 01000;
+
+    /** {@code RENAME_*} of renameat2(2). */
+    static final int RENAME_NOREPLACE = 1;
+
+    static final int RENAME_EXCHANGE = 2;
+
+    /** {@code XATTR_*} of setxattr(2). */
+    static final int XATTR_CREATE = 1;
+
+    static final int XATTR_REPLACE = 2;
+}

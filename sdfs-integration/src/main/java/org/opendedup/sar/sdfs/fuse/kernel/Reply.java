@@ -1,0 +1,203 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.ATTR_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.ATTR_OUT_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.DIRENT_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.ENTRY_OUT_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.PAGE_BYTES;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.volume.Attributes;
+
+/**
+ * Fills the buffer of a reply. One object serves all replies of a channel.
+ *
+ * <p>Header ({@code fuse_out_header}): length 4, negative error number 4, unique 8.
+ */
+final class Reply {
+    /**
+     * How long the kernel may keep names and attributes, in seconds: a day. Nothing changes behind its back, so this
+     * only bounds the harm of a mistake.
+     */
+    static final long CACHE_SECONDS = 86_400;
+
+    private static final long NANOS = 1_000_000_000;
+
+    private final ByteBuffer buffer;
+    /** The same bytes; its position and limit are set anew for each read. */
+    private final ByteBuffer data;
+
+    private int position;
+
+    Reply(ByteBuffer buffer) {
+        this.buffer = buffer.order(ByteOrder.nativeOrder());
+        this.data = buffer.duplicate();
+    }
+
+    void begin() {
+        position = OUT_HEADER_BYTES;
+    }
+
+    /** Completes a reply. @return its length */
+    int success(long unique) {
+        return header(position, 0, unique);
+    }
+
+    /** Makes the reply an error, whatever was put. @return its length */
+    int error(int errno, long unique) {
+        return header(OUT_HEADER_BYTES, -errno, unique);
+    }
+
+    private int header(int length, int error, long unique) {
+        buffer.putInt(0, length);
+        buffer.putInt(4, error);
+        buffer.putLong(8, unique);
+        return length;
+    }
+
+    boolean isError() {
+        return buffer.getInt(4) != 0;
+    }
+
+    int length() {
+        return buffer.getInt(0);
+    }
+
+    long getLong(int offset) {
+        return buffer.getLong(offset);
+    }
+
+    int getInt(int offset) {
+        return buffer.getInt(offset);
+    }
+
+    /** Room for {@code bytes} bytes that a reader fills; {@link #advance} then says how many it filled. */
+    ByteBuffer room(int bytes) {
+        return data.limit(position + bytes).position(position);
+    }
+
+    void advance(int bytes) {
+        position += bytes;
+    }
+
+    int put() {
+        return position - OUT_HEADER_BYTES;
+    }
+
+    void putInt(int value) {
+        buffer.putInt(position, value);
+        position += 4;
+    }
+
+    void putShort(int value) {
+        buffer.putShort(position, (short) value);
+        position += 2;
+    }
+
+    void putLong(long value) {
+        buffer.putLong(position, value);
+        position += 8;
+    }
+
+    void putZeros(int bytes) {
+        for (int i = 0; i < bytes; i += 4) {
+            putInt(0);
+        }
+    }
+
+    void putBytes(byte[] bytes) {
+        buffer.put(position, bytes);
+        position += bytes.length;
+    }
+
+    /** {@code fuse_entry_out} of a name that was found. */
+    void putEntry(Attributes attributes) {
+        putLong(attributes.inode());
+        putLong(attributes.generation());
+        putLong(CACHE_SECONDS);
+        putLong(CACHE_SECONDS);
+        putLong(0);
+        putAttributes(attributes);
+    }
+
+    /** {@code fuse_entry_out} without a node: the kernel remembers that there is no such name. */
+    void putNoEntry() {
+        int start = position;
+        putZeros(ENTRY_OUT_BYTES);
+        buffer.putLong(start + 16, CACHE_SECONDS);
+    }
+
+    /** {@code fuse_attr_out}. */
+    void putAttributesAlone(Attributes attributes) {
+        putLong(CACHE_SECONDS);
+        putLong(0);
+        putAttributes(attributes);
+    }
+
+    private void putAttributes(Attributes attributes) {
+        int start = position;
+        putLong(attributes.inode());
+        putLong(attributes.size());
+        putLong(attributes.blocks());
+        putLong(Math.floorDiv(attributes.accessedNs(), NANOS));
+        putLong(Math.floorDiv(attributes.modifiedNs(), NANOS));
+        putLong(Math.floorDiv(attributes.changedNs(), NANOS));
+        putInt((int) Math.floorMod(attributes.accessedNs(), NANOS));
+        putInt((int) Math.floorMod(attributes.modifiedNs(), NANOS));
+        putInt((int) Math.floorMod(attributes.changedNs(), NANOS));
+        putInt(attributes.mode());
+        putInt(attributes.links());
+        putInt(attributes.uid());
+        putInt(attributes.gid());
+        putInt(attributes.device());
+        putInt(PAGE_BYTES);
+        putInt(0);
+        assert position - start == ATTR_BYTES : position - start;
+    }
+
+    /** {@code fuse_open_out}. */
+    void putOpened(long handle, int flags) {
+        putLong(handle);
+        putInt(flags);
+        putInt(0);
+    }
+
+    /** Bytes of a listing's entry, padded to eight. */
+    static int entryBytes(int nameBytes, boolean withAttributes) {
+        return (withAttributes ? ENTRY_OUT_BYTES : 0) + (DIRENT_BYTES + nameBytes + 7 & ~7);
+    }
+
+    /**
+     * An entry of a listing: {@code fuse_dirent}, or with attributes {@code fuse_direntplus}, whose node is 0 where the
+     * kernel gets no reference ({@code .} and {@code ..}).
+     */
+    void putListed(
+            byte[] name, long inode, int type, long cookie, boolean withAttributes, @Nullable Attributes attributes) {
+        int start = position;
+        if (withAttributes) {
+            if (attributes != null) {
+                putEntry(attributes);
+            } else {
+                putZeros(ENTRY_OUT_BYTES);
+            }
+        }
+        putLong(inode);
+        putLong(cookie);
+        putInt(name.length);
+        putInt(type >>> 12);
+        putBytes(name);
+        while ((position - start & 7) != 0) {
+            buffer.put(position++, (byte) 0);
+        }
+    }
+
+    static {
+        // The arithmetic of the structures, once.
+        if (ENTRY_OUT_BYTES != 128 || ATTR_OUT_BYTES != 104) {
+            throw new AssertionError("layout of fuse_entry_out or fuse_attr_out");
+        }
+    }
+}

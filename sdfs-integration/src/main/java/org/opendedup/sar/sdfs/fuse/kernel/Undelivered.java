@@ -1,0 +1,52 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.DIRENT_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.ENTRY_OUT_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
+
+import java.io.IOException;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
+
+/**
+ * Takes back what a reply would have given the kernel, when the kernel did not take it: references to inodes and open
+ * handles. Finds them in the reply itself.
+ */
+final class Undelivered {
+    private Undelivered() {}
+
+    static void takeBack(int opcode, Reply reply, FuseOperations operations) throws IOException {
+        if (reply.isError()) {
+            return;
+        }
+        switch (opcode) {
+            case Opcode.LOOKUP, Opcode.MKNOD, Opcode.MKDIR, Opcode.SYMLINK, Opcode.LINK ->
+                forgetAt(OUT_HEADER_BYTES, reply, operations);
+            case Opcode.CREATE -> {
+                operations.close(reply.getLong(OUT_HEADER_BYTES + ENTRY_OUT_BYTES));
+                forgetAt(OUT_HEADER_BYTES, reply, operations);
+            }
+            case Opcode.OPEN -> operations.close(reply.getLong(OUT_HEADER_BYTES));
+            case Opcode.READDIRPLUS -> forgetListing(reply, operations);
+            default -> {
+                // Gives nothing.
+            }
+        }
+    }
+
+    private static void forgetListing(Reply reply, FuseOperations operations) {
+        int position = OUT_HEADER_BYTES;
+        while (position < reply.length()) {
+            forgetAt(position, reply, operations);
+            int nameBytes = reply.getInt(position + ENTRY_OUT_BYTES + DIRENT_BYTES - 8);
+            position += Reply.entryBytes(nameBytes, true);
+        }
+    }
+
+    private static void forgetAt(int offset, Reply reply, FuseOperations operations) {
+        long inode = reply.getLong(offset);
+        if (inode != 0) {
+            operations.forget(inode, 1);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import java.io.IOException;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Serves the requests of one channel, one after the other, until the file system is unmounted. */
+final class Worker implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
+
+    private final Channel channel;
+    private final Dispatcher dispatcher;
+    private final EndListener listener;
+
+    /** Is told once when a worker has ended. */
+    @FunctionalInterface
+    interface EndListener {
+        /** @param unmounted false if the service ended though the mount point may still be there */
+        void ended(boolean unmounted);
+    }
+
+    Worker(Channel channel, FuseOperations operations, EndListener listener) {
+        this.channel = channel;
+        this.dispatcher = new Dispatcher(operations, channel.requestBuffer(), channel.replyBuffer());
+        this.listener = listener;
+    }
+
+    @Override
+    public void run() {
+        boolean unmounted = false;
+        try {
+            unmounted = serve();
+        } catch (IOException | RuntimeException | Error e) {
+            LOG.error("a FUSE channel failed; the others go on", e);
+        } finally {
+            channel.close();
+            listener.ended(unmounted);
+        }
+    }
+
+    private boolean serve() throws IOException {
+        int length = channel.receive();
+        while (length > 0) {
+            int replyLength = dispatcher.dispatch(length);
+            if (replyLength != Dispatcher.NO_REPLY && !channel.send(replyLength)) {
+                dispatcher.takeBack();
+            }
+            length = channel.receive();
+        }
+        return length == Channel.UNMOUNTED;
+    }
+}

@@ -1,0 +1,160 @@
+package org.opendedup.sar.sdfs.fuse;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.EntryVisitor;
+import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.Volume.RenameMode;
+import org.opendedup.sar.volume.Volume.SetMode;
+
+/** One file, {@code file}, of a fixed size: what is written to it is dropped, what is read from it is anything. */
+public final class NothingStored implements FuseOperations {
+    private static final long FILE = 2;
+
+    private final long fileBytes;
+
+    public NothingStored(long fileBytes) {
+        this.fileBytes = fileBytes;
+    }
+
+    @Override
+    public Attributes lookup(long directory, byte[] name) throws IOException {
+        if (new String(name, StandardCharsets.UTF_8).equals("file")) {
+            return attributes(FILE);
+        }
+        throw new PosixException(Reason.ENOENT, "only 'file' exists");
+    }
+
+    @Override
+    public void forget(long inode, long references) {}
+
+    @Override
+    public Attributes attributes(long inode) {
+        int mode = inode == FILE ? FileMode.REGULAR | 0644 : FileMode.DIRECTORY | 0755;
+        return new Attributes(inode, 1, mode, 1, 0, 0, 0, inode == FILE ? fileBytes : 0, 0, 0, 0, 0, 0);
+    }
+
+    @Override
+    public Attributes change(long inode, AttributeChange change) {
+        return attributes(inode);
+    }
+
+    @Override
+    public void dropSetId(long inode) {}
+
+    @Override
+    public int read(long handle, long offset, ByteBuffer target) {
+        return target.remaining();
+    }
+
+    @Override
+    public void write(long handle, long offset, ByteBuffer source) {}
+
+    @Override
+    public long open(long inode, boolean writable, boolean truncate) {
+        return 0;
+    }
+
+    @Override
+    public void flush(long handle) {}
+
+    @Override
+    public void sync(long handle, boolean dataOnly) {}
+
+    @Override
+    public void syncAll() {}
+
+    @Override
+    public void close(long handle) {}
+
+    @Override
+    public byte[] extendedAttribute(long inode, byte[] name) {
+        return null;
+    }
+
+    @Override
+    public List<byte[]> extendedAttributes(long inode) {
+        return List.of();
+    }
+
+    @Override
+    public SpaceUse space() {
+        return new SpaceUse(1L << 40, 1L << 40, 1);
+    }
+
+    @Override
+    public void end() {}
+
+    @Override
+    public byte[] readSymbolicLink(long inode) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public Attributes makeNode(long directory, byte[] name, int mode, int device, Owner caller) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public Attributes makeDirectory(long directory, byte[] name, int mode, Owner caller) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner caller) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public Attributes link(long inode, long directory, byte[] name) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public void unlink(long directory, byte[] name) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public void removeDirectory(long directory, byte[] name) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
+            throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public CreatedFile create(long directory, byte[] name, int mode, boolean writable, Owner caller)
+            throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public void removeExtendedAttribute(long inode, byte[] name) throws IOException {
+        throw refused();
+    }
+
+    private static PosixException refused() {
+        return new PosixException(Reason.EPERM, "nothing is stored here");
+    }
+}
