@@ -62,6 +62,7 @@ final class HeapKeyValueStore implements KeyValueStore {
         return Objects.requireNonNull(families.get(family));
     }
 
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Change(Family family, byte[] key, byte @Nullable [] value) {}
 
     private final class HeapBatch implements Batch {

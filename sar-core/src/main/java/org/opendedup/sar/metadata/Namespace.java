@@ -18,6 +18,9 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
  * stays the same whatever happens to the entries around it.
  */
 public final class Namespace {
+    /** The most orphans given at once: a list of them stays small after a million files were removed. */
+    public static final int MAX_ORPHANS = 10_000;
+
     private static final int VERSION = 1;
 
     /** The lowest twelve bits of a mode are permissions, the four above them the type: so stored, it takes one byte. */
@@ -169,7 +172,7 @@ public final class Namespace {
         overlay.remove(Family.ORPHAN, Keys.of(inode));
     }
 
-    /** The orphans, in the order of inode numbers: at most {@value #MAX_ORPHANS} of them. */
+    /** The orphans in the order of inode numbers, the first {@value #MAX_ORPHANS}: remove them to see the others. */
     public List<Orphan> orphans() throws IOException {
         List<Orphan> orphans = new ArrayList<>();
         try (Cursor cursor = overlay.scan(Family.ORPHAN, Keys.FIRST, Keys.END)) {
@@ -180,9 +183,6 @@ public final class Namespace {
         }
         return orphans;
     }
-
-    /** Keeps the list in memory small after a million files were removed; the next call gives the next ones. */
-    public static final int MAX_ORPHANS = 10_000;
 
     private byte[] entryKey(long directory, byte[] name) {
         return Keys.of(directory, nameHash.of(name), name);

@@ -83,7 +83,7 @@ final class RecipeFormat {
         long container = 0;
         long nextSlot = 0;
         while (in.remaining() > 0) {
-            long head = in.readVarint(((long) pageBytes - page.bytes() << 2) - 1);
+            long head = in.readVarint((((long) pageBytes - page.bytes()) << 2) - 1);
             int length = (int) (head >>> 2) + 1;
             int form = (int) head & 3;
             if (form == ZEROS) {

@@ -2,6 +2,7 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
@@ -80,7 +81,7 @@ public final class ReferenceCounts {
 
     /** Visits the containers that have a record, in rising order of ids. For the checker: no change may run meanwhile. */
     public void forEachContainer(ContainerCountsVisitor visitor) throws IOException {
-        TreeMap<Long, CountRecord> uncommitted = uncommitted();
+        NavigableMap<Long, CountRecord> uncommitted = uncommitted();
         try (Cursor cursor = overlay.database().scan(Family.COUNT, Keys.FIRST, Keys.END)) {
             while (cursor.next()) {
                 long container = Keys.longAt(cursor.key(), 0);
@@ -137,9 +138,9 @@ public final class ReferenceCounts {
     }
 
     /** Copies of the records that are not in the database yet, as they are now. */
-    private TreeMap<Long, CountRecord> uncommitted() {
+    private NavigableMap<Long, CountRecord> uncommitted() {
         Layers layers = overlay.layers();
-        TreeMap<Long, CountRecord> records = new TreeMap<>();
+        NavigableMap<Long, CountRecord> records = new TreeMap<>();
         if (layers.frozen() != null) {
             records.putAll(layers.frozen().counts());
         }

@@ -142,7 +142,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         natives.addAll(handles);
         Map<Family, ColumnFamilyHandle> families = new EnumMap<>(Family.class);
         for (Family family : Family.values()) {
-            families.put(family, handles.get(1 + family.ordinal()));
+            families.put(family, handles.get(1 + families.size()));
         }
         WriteOptions synced = add(natives, new WriteOptions().setSync(true));
         return new OpenDatabase(database, cache, families, synced, natives);

@@ -80,7 +80,7 @@ final class ValueReader {
     }
 
     long readLongLittleEndian() throws CorruptionException {
-        return readIntLittleEndian() & 0xffff_ffffL | (long) readIntLittleEndian() << 32;
+        return (readIntLittleEndian() & 0xffff_ffffL) | (long) readIntLittleEndian() << 32;
     }
 
     byte[] readBytes(int count) throws CorruptionException {

@@ -10,6 +10,7 @@ import java.util.SplittableRandom;
  * found afterwards: all durable batches, and of a batch whose commit failed all or nothing.
  */
 public final class CrashKeyValueStore implements KeyValueStore {
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Change(Family family, byte[] key, byte[] value) {}
 
     private enum Fate {

@@ -88,7 +88,7 @@ final class MetadataConcurrencyTest {
         for (int sequence = 1; sequence <= ROUNDS; sequence++) {
             int page = random.nextInt(PAGES);
             RecipePage.Builder recipe = new RecipePage.Builder();
-            long container = 1 + random.nextInt(6);
+            long container = 1L + random.nextInt(6);
             for (int entry = 0; entry < 8; entry++) {
                 recipe.add(ChunkId.of(container, random.nextInt(64)), 0, 4096, sequence);
             }
@@ -157,7 +157,7 @@ final class MetadataConcurrencyTest {
     }
 
     private static long inode(int writer) {
-        return 2 + writer;
+        return 2L + writer;
     }
 
     private static Inode inode(int writer, long size) {

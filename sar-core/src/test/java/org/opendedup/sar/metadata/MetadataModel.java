@@ -41,8 +41,8 @@ final class MetadataModel {
     }
 
     /** The references counted anew from the recipes. */
-    TreeMap<Long, Integer> recount() {
-        TreeMap<Long, Integer> counts = new TreeMap<>();
+    Map<Long, Integer> recount() {
+        Map<Long, Integer> counts = new TreeMap<>();
         for (RecipePage page : pages.values()) {
             for (int entry = 0; entry < page.count(); entry++) {
                 if (!page.isZero(entry)) {
@@ -164,7 +164,7 @@ final class MetadataModel {
             }
         }
         for (Map.Entry<String, Entry> entry : entries.entrySet()) {
-            String[] path = entry.getKey().split("/");
+            String[] path = entry.getKey().split("/", 2);
             assertEquals(entry.getValue(), store.namespace().entry(Long.parseLong(path[0]), path[1].getBytes(UTF_8)));
         }
     }

@@ -125,7 +125,7 @@ final class MetadataModelTest {
     private static void change(Random random, MetadataStore store, MetadataModel model, int changes)
             throws IOException {
         for (int i = 0; i < changes; i++) {
-            long id = 1 + random.nextInt(MetadataModel.NUMBERS - 1);
+            long id = 1L + random.nextInt(MetadataModel.NUMBERS - 1);
             String name = "n" + random.nextInt(10);
             switch (random.nextInt(6)) {
                 case 0 -> changeInode(random, store, model, id);

@@ -106,14 +106,14 @@ final class NamespaceTest {
 
     @Test
     void aListingInSmallPartsShowsEveryEntryOnce() throws IOException {
-        Set<String> names = fill(namespace, 500);
+        Set<String> names = fill(store, 500);
         assertEquals(names, new TreeSet<>(listInParts(namespace, new Random(1), 7)));
         assertEquals(names.size(), listInParts(namespace, new Random(2), 7).size());
     }
 
     @Test
     void aListingGoesOnBehindAnEntryThatWasRemovedMeanwhile() throws IOException {
-        Set<String> names = fill(namespace, 50);
+        Set<String> names = fill(store, 50);
         List<String> seen = new ArrayList<>();
         long[] cookie = {0};
         boolean[] stopped = {true};
@@ -142,7 +142,7 @@ final class NamespaceTest {
         Random random = Seeds.random("NamespaceTest");
         try (MetadataStore colliding =
                 MetadataStore.open(database, 1 << 16, name -> NameHash.FIRST + name[name.length - 1] % 4)) {
-            Set<String> names = fill(colliding.namespace(), 40);
+            Set<String> names = fill(colliding, 40);
             for (int i = 0; i < 50; i++) {
                 // Groups are of about ten names; a part holds a whole group, so that the listing gets on.
                 List<String> listed = listInParts(colliding.namespace(), random, 25);
@@ -154,14 +154,24 @@ final class NamespaceTest {
         }
     }
 
-    /** Makes names in the database, the frozen generation and the pending one, and removes some in each. */
-    private static Set<String> fill(Namespace namespace, int count) {
+    /** Makes names in the database, the frozen generation and the pending one, and removes one of each of the older two. */
+    private static Set<String> fill(MetadataStore store, int count) throws IOException {
+        Namespace namespace = store.namespace();
         Set<String> names = new TreeSet<>();
         for (int i = 0; i < count; i++) {
+            if (i == count / 3) {
+                store.commit(store.freeze());
+            } else if (i == 2 * count / 3) {
+                store.freeze();
+            }
             names.add("name-" + i);
             namespace.putEntry(1, bytes("name-" + i), 2 + i, FILE);
         }
         namespace.putEntry(2, bytes("elsewhere"), 1, FILE);
+        for (String removed : List.of("name-0", "name-" + count / 2)) {
+            names.remove(removed);
+            namespace.removeEntry(1, bytes(removed));
+        }
         return names;
     }
 

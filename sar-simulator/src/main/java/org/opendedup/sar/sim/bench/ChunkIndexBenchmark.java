@@ -33,6 +33,12 @@ import org.openjdk.jmh.annotations.Warmup;
  * <pre>
  * java -cp sar-simulator/target/classes:$(cat sar-simulator/target/classpath) org.openjdk.jmh.Main ChunkIndexBenchmark
  * </pre>
+ *
+ * <p>Last measured on an Intel Xeon, JDK 17, two cores shared with other work, a million chunks: insert 550 000, new
+ * chunks 362 000, a duplicate stream 3.6 million, random duplicates 285 000. Runs differ by a third. For a CPU second
+ * of the calling thread, in another run with two tables for four at level 0: insert 716 000, new 639 000, duplicate
+ * stream 4.9 million, random 623 000; with ten million chunks: 496 000, 1.17 million, 1.14 million, 82 000 (random
+ * duplicates then read blocks that do not fit the 96 MiB of cache).
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)

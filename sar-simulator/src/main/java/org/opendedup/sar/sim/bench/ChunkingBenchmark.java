@@ -27,6 +27,10 @@ import org.openjdk.jmh.annotations.Warmup;
  * <pre>
  * java -cp sar-simulator/target/classes:$(cat sar-simulator/target/classpath) org.openjdk.jmh.Main ChunkingBenchmark
  * </pre>
+ *
+ * <p>Last measured on an Intel Xeon, JDK 17, two cores shared with other work: content-defined 1140 to 1180 (2.4 GB/s),
+ * fixed 535 000 (it looks at few bytes of each chunk), zeros 8800 (18 GB/s), fingerprints with one thread 810
+ * (1.7 GB/s). With two threads there was no second core to be had, so that figure is still to be measured.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
