@@ -213,12 +213,12 @@ final class Tree {
         checkName(name);
         try (Change change = new Change()) {
             Node node = change.pin(inode);
-            if (node.isDirectory()) {
-                throw refuse(Reason.EPERM, name);
-            }
             Node parent = change.directory(directory);
             if (namespace.entry(directory, name) != null) {
                 throw refuse(Reason.EEXIST, name);
+            }
+            if (node.isDirectory()) {
+                throw refuse(Reason.EPERM, name);
             }
             synchronized (node) {
                 if (node.links == 0) {

@@ -225,7 +225,8 @@ public final class Volume implements Closeable {
                 contents.cleanCut = -1;
                 hasTail = node.storedBytes > firstDead * pageBytes;
                 node.size = size;
-                node.storedBytes = Math.min(node.storedBytes, size);
+                // Bytes between the recipe's end and the new end are a hole until dirty ones there are stored.
+                node.storedBytes = size;
                 node.modifiedNs = now;
             }
             parts.recipes().truncatePage(node.id, size);
