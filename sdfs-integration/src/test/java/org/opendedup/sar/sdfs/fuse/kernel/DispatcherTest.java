@@ -26,7 +26,7 @@ class DispatcherTest {
     private final ByteBuffer reply =
             ByteBuffer.allocateDirect(BUFFER_BYTES + 16).order(ByteOrder.nativeOrder());
     private final MemoryFileSystem memory = new MemoryFileSystem();
-    private final Dispatcher dispatcher = new Dispatcher(memory, request, reply);
+    private final Dispatcher dispatcher = new Dispatcher(memory, inode -> {}, request, reply);
 
     private int send(int opcode, long node, byte[]... arguments) {
         int length = put(opcode, node, arguments);
@@ -183,7 +183,7 @@ class DispatcherTest {
         long seed = Long.getLong("sar.seed", System.nanoTime());
         System.out.printf(Locale.ROOT, "sar.seed=%d%n", seed);
         Random random = new Random(seed);
-        Dispatcher nothing = new Dispatcher(new NothingStored(1 << 20), request, reply);
+        Dispatcher nothing = new Dispatcher(new NothingStored(1 << 20), inode -> {}, request, reply);
         for (int i = 0; i < 20_000; i++) {
             byte[] arguments = new byte[random.nextInt(200)];
             random.nextBytes(arguments);
