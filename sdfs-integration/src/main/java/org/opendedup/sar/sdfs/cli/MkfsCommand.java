@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false,
+        customSynopsis = "mkfs.sdfs --volume-name=NAME --volume-capacity=SIZE [OPTION...]%n",
         description = {
             "Makes a deduplicating volume. Mount it with mount.sdfs.",
             "",

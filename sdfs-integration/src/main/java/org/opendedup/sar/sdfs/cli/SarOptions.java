@@ -12,6 +12,7 @@ import picocli.CommandLine.Option;
 final class SarOptions {
     @Option(
             names = "--sar-enabled",
+            arity = "1",
             paramLabel = "true|false",
             description = "Promote chunks. Default: true when an SSD location is given.")
     @Nullable
@@ -45,6 +46,7 @@ final class SarOptions {
 
     @Option(
             names = "--sar-promote-on-read",
+            arity = "1",
             paramLabel = "true|false",
             defaultValue = "true",
             description = "Promote what is read from disk a second time. Default: ${DEFAULT-VALUE}.")

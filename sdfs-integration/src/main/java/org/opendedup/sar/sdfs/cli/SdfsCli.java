@@ -24,9 +24,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false,
-        synopsisHeading = "Usage: sdfscli VOLUME COMMAND [--json]%n       sdfscli --list [--json]%n",
-        customSynopsis = "",
-        description = {"", "Looks at volumes and administers them.", ""},
+        customSynopsis = {"sdfscli VOLUME COMMAND [--json]", "       sdfscli --list [--json]", ""},
+        description = {"Looks at volumes and administers them.", ""},
         commandListHeading = "%nCommands:%n",
         subcommands = {InfoCommand.class, StatsCommand.class, UnmountCommand.class},
         footer = {

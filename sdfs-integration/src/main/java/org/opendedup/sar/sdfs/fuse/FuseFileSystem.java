@@ -53,12 +53,14 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     @Override
-    public void dropSetId(long inode) throws IOException {
+    public boolean dropSetId(long inode) throws IOException {
         int mode = volume.attributes(inode).mode();
         int kept = FileMode.withoutSetId(mode);
-        if (kept != mode) {
-            volume.change(inode, AttributeChange.ofMode(kept & FileMode.PERMISSIONS));
+        if (kept == mode) {
+            return false;
         }
+        volume.change(inode, AttributeChange.ofMode(kept & FileMode.PERMISSIONS));
+        return true;
     }
 
     @Override

@@ -34,8 +34,12 @@ public interface FuseOperations {
 
     Attributes change(long inode, AttributeChange change) throws IOException;
 
-    /** Takes the privileges away that {@link FileMode#withoutSetId} names, before a write, truncation or new owner. */
-    void dropSetId(long inode) throws IOException;
+    /**
+     * Takes the privileges away that {@link FileMode#withoutSetId} names, before a write, truncation or new owner.
+     *
+     * @return true if there were any
+     */
+    boolean dropSetId(long inode) throws IOException;
 
     byte[] readSymbolicLink(long inode) throws IOException;
 

@@ -229,9 +229,11 @@ public class MemoryFileSystem implements FuseOperations {
     }
 
     @Override
-    public synchronized void dropSetId(long inode) throws IOException {
+    public synchronized boolean dropSetId(long inode) throws IOException {
         Node node = node(inode);
-        node.mode = FileMode.withoutSetId(node.mode);
+        int before = node.mode;
+        node.mode = FileMode.withoutSetId(before);
+        return node.mode != before;
     }
 
     @Override

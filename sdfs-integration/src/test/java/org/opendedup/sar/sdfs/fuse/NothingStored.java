@@ -47,7 +47,9 @@ public final class NothingStored implements FuseOperations {
     }
 
     @Override
-    public void dropSetId(long inode) {}
+    public boolean dropSetId(long inode) {
+        return false;
+    }
 
     @Override
     public int read(long handle, long offset, ByteBuffer target) {

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * One descriptor of the FUSE device, with the buffer its requests are read into and the one its replies are written from.
  * A reply must go where its request came from. For one thread; owns the descriptor.
  */
-final class Channel implements Closeable {
+final class Channel implements AttributeCache, Closeable {
     /** {@link #receive}: the file system is unmounted. */
     static final int UNMOUNTED = -1;
     /** {@link #receive}: the connection was cut, and the mount point is still there. */
@@ -28,6 +28,11 @@ final class Channel implements Closeable {
     private static final long FUSE_DEV_IOC_CLONE = 0x8004e500L;
 
     private static final int WRITE_HEADERS_BYTES = IN_HEADER_BYTES + WRITE_IN_BYTES;
+
+    /** {@code fuse_out_header} and {@code fuse_notify_inval_inode_out}. */
+    private static final int NOTIFY_BYTES = OUT_HEADER_BYTES + 24;
+
+    private static final int FUSE_NOTIFY_INVAL_INODE = 2;
 
     private static final Logger LOG = LoggerFactory.getLogger(Channel.class);
 
@@ -39,8 +44,11 @@ final class Channel implements Closeable {
     private final int fd;
     private final ByteBuffer requestBuffer;
     private final ByteBuffer replyBuffer;
+    private final ByteBuffer noteBuffer =
+            ByteBuffer.allocateDirect(NOTIFY_BYTES).order(ByteOrder.nativeOrder());
     private final long requestAddress;
     private final long replyAddress;
+    private final long noteAddress;
 
     Channel(Libc libc, int fd) {
         this.libc = libc;
@@ -49,6 +57,7 @@ final class Channel implements Closeable {
         this.replyBuffer = withAlignedData(OUT_HEADER_BYTES);
         this.requestAddress = libc.address(requestBuffer);
         this.replyAddress = libc.address(replyBuffer);
+        this.noteAddress = libc.address(noteBuffer);
     }
 
     /** A buffer for headers and the largest data, in which the data begins on a page. */
@@ -131,6 +140,21 @@ final class Channel implements Closeable {
             return false;
         }
         return true;
+    }
+
+    /** A message of our own has the unique number 0, and its kind where a reply has its error. */
+    @Override
+    public void invalidate(long inode) {
+        noteBuffer.putInt(0, NOTIFY_BYTES).putInt(4, FUSE_NOTIFY_INVAL_INODE).putLong(8, 0);
+        noteBuffer.putLong(16, inode).putLong(24, -1).putLong(32, 0);
+        boolean sent = libc.functions().write(fd, noteAddress, NOTIFY_BYTES) == NOTIFY_BYTES;
+        // ENOENT: the kernel does not know the inode any more.
+        if (!sent && libc.errno() != Errno.ENOENT) {
+            LOG.warn(
+                    "the kernel keeps old attributes of inode {}: {}",
+                    inode,
+                    libc.functions().strerror(libc.errno()));
+        }
     }
 
     @Override

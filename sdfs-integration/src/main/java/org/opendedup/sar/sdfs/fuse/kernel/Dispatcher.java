@@ -31,11 +31,13 @@ final class Dispatcher {
     static final int NO_REPLY = 0;
 
     private final FuseOperations operations;
+    private final AttributeCache cache;
     private final Request request;
     private final Reply reply;
 
-    Dispatcher(FuseOperations operations, ByteBuffer requestBuffer, ByteBuffer replyBuffer) {
+    Dispatcher(FuseOperations operations, AttributeCache cache, ByteBuffer requestBuffer, ByteBuffer replyBuffer) {
         this.operations = operations;
+        this.cache = cache;
         this.request = new Request(requestBuffer);
         this.reply = new Reply(replyBuffer);
     }
@@ -152,7 +154,7 @@ final class Dispatcher {
         request.skip(16);
         ByteBuffer payload = request.takePayload(size);
         if ((flags & Protocol.WRITE_KILL_SUIDGID) != 0) {
-            operations.dropSetId(request.node());
+            dropSetId();
         }
         operations.write(handle, offset, payload);
         reply.putInt(size);
@@ -160,12 +162,19 @@ final class Dispatcher {
         return 0;
     }
 
+    /** The reply to a write carries no attributes, so the kernel is told before it. */
+    private void dropSetId() throws IOException {
+        if (operations.dropSetId(request.node())) {
+            cache.invalidate(request.node());
+        }
+    }
+
     private int open() throws IOException {
         int flags = request.takeInt();
         int openFlags = request.takeInt();
         boolean truncate = (flags & Protocol.O_TRUNC) != 0;
         if (truncate && (openFlags & Protocol.OPEN_KILL_SUIDGID) != 0) {
-            operations.dropSetId(request.node());
+            dropSetId();
         }
         reply.putOpened(operations.open(request.node(), isWritable(flags), truncate), Protocol.FOPEN_KEEP_CACHE);
         return 0;

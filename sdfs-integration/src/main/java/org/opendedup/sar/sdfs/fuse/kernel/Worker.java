@@ -22,7 +22,7 @@ final class Worker implements Runnable {
 
     Worker(Channel channel, FuseOperations operations, EndListener listener) {
         this.channel = channel;
-        this.dispatcher = new Dispatcher(operations, channel.requestBuffer(), channel.replyBuffer());
+        this.dispatcher = new Dispatcher(operations, channel, channel.requestBuffer(), channel.replyBuffer());
         this.listener = listener;
     }
 

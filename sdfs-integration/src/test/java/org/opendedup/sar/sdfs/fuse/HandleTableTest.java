@@ -1,0 +1,57 @@
+package org.opendedup.sar.sdfs.fuse;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.PosixException;
+
+class HandleTableTest {
+    private final HandleTable<Integer> table = new HandleTable<>();
+
+    @Test
+    void growsAndFindsEverything() throws Exception {
+        for (int i = 0; i < 10_000; i++) {
+            assertEquals(i, table.add(i));
+        }
+        for (int i = 0; i < 10_000; i++) {
+            assertEquals(i, table.get(i));
+        }
+    }
+
+    @Test
+    void freedNumbersAreUsedAgain() throws Exception {
+        for (int i = 0; i < 200; i++) {
+            table.add(i);
+        }
+        for (int i = 0; i < 200; i++) {
+            assertEquals(i, table.remove(i));
+        }
+        for (int i = 0; i < 200; i++) {
+            table.add(i);
+        }
+        assertEquals(200, table.removeAll().size());
+        assertEquals(List.of(), table.removeAll());
+    }
+
+    @Test
+    void unknownNumbersAreBad() throws Exception {
+        long handle = table.add(1);
+        table.remove(handle);
+        for (long bad : new long[] {handle, -1, 7, Long.MAX_VALUE}) {
+            assertThrows(PosixException.class, () -> table.get(bad));
+            assertThrows(PosixException.class, () -> table.remove(bad));
+        }
+    }
+
+    @Test
+    void aFullTableRefusesAndGoesOn() throws Exception {
+        for (int i = 0; i < HandleTable.MAX_HANDLES; i++) {
+            table.add(i);
+        }
+        assertThrows(PosixException.class, () -> table.add(0));
+        table.remove(5);
+        assertEquals(5, table.add(0));
+    }
+}

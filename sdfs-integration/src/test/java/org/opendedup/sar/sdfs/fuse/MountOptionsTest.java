@@ -1,0 +1,41 @@
+package org.opendedup.sar.sdfs.fuse;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+class MountOptionsTest {
+    private final MountOptions defaults = MountOptions.of(Path.of("/mnt"), "vol");
+
+    @Test
+    void optionsOfMountAreUnderstood() {
+        MountOptions options =
+                defaults.with("ro,noatime,suid,dev,noexec,allow_other,threads=3,read_ahead_kb=128,_netdev");
+        assertTrue(options.readOnly() && options.noAccessTime() && options.noExec() && options.allowOther());
+        assertFalse(options.noSuid() || options.noDev());
+        assertEquals(3, options.threads());
+        assertEquals(128, options.readAheadKib());
+        assertEquals(
+                defaults,
+                options.with("rw,atime,nosuid,nodev,exec,threads=8,read_ahead_kb=4096")
+                        .withAllowOther(false));
+        assertEquals(defaults, defaults.with(""));
+    }
+
+    @Test
+    void unknownOptionsAreNamed() {
+        for (String bad : new String[] {"rx", "threads=x", "threads=0", "threads=65", "speed=9", "read_ahead_kb=-1"}) {
+            assertThrows(IllegalArgumentException.class, () -> defaults.with(bad), bad);
+        }
+    }
+
+    @Test
+    void unknownBindingsAreNamed() {
+        assertEquals("kernel", FuseBindings.named("kernel").name());
+        assertThrows(IllegalArgumentException.class, () -> FuseBindings.named("none"));
+    }
+}

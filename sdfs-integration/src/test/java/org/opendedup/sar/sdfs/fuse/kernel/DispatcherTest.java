@@ -1,0 +1,219 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
+import org.opendedup.sar.sdfs.fuse.NothingStored;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
+import org.opendedup.sar.volume.Owner;
+
+/** The dispatcher on requests made by hand, good and bad. */
+class DispatcherTest {
+    private static final int BUFFER_BYTES = 1 << 20;
+    private static final long UNIQUE = 42;
+
+    private final ByteBuffer request =
+            ByteBuffer.allocateDirect(BUFFER_BYTES + 80).order(ByteOrder.nativeOrder());
+    private final ByteBuffer reply =
+            ByteBuffer.allocateDirect(BUFFER_BYTES + 16).order(ByteOrder.nativeOrder());
+    private final MemoryFileSystem memory = new MemoryFileSystem();
+    private final Dispatcher dispatcher = new Dispatcher(memory, inode -> {}, request, reply);
+
+    private int send(int opcode, long node, byte[]... arguments) {
+        int length = put(opcode, node, arguments);
+        return dispatcher.dispatch(length);
+    }
+
+    private int put(int opcode, long node, byte[]... arguments) {
+        request.clear().position(40);
+        for (byte[] argument : arguments) {
+            request.put(argument);
+        }
+        int length = request.position();
+        request.clear();
+        request.putInt(0, length).putInt(4, opcode).putLong(8, UNIQUE).putLong(16, node);
+        return length;
+    }
+
+    private static byte[] name(String name) {
+        return (name + "\0").getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static byte[] ints(int... values) {
+        ByteBuffer bytes = ByteBuffer.allocate(4 * values.length).order(ByteOrder.nativeOrder());
+        for (int value : values) {
+            bytes.putInt(value);
+        }
+        return bytes.array();
+    }
+
+    private static byte[] longs(long... values) {
+        ByteBuffer bytes = ByteBuffer.allocate(8 * values.length).order(ByteOrder.nativeOrder());
+        for (long value : values) {
+            bytes.putLong(value);
+        }
+        return bytes.array();
+    }
+
+    private void assertErrno(int errno, int length) {
+        assertEquals(16, length);
+        assertEquals(16, reply.getInt(0));
+        assertEquals(-errno, reply.getInt(4));
+        assertEquals(UNIQUE, reply.getLong(8));
+    }
+
+    @Test
+    void aFileIsMadeFoundAndForgotten() {
+        assertEquals(16 + 128, send(Opcode.MKDIR, 1, ints(0755, 0), name("d")));
+        long inode = reply.getLong(16);
+        assertEquals(16 + 128, send(Opcode.LOOKUP, 1, name("d")));
+        assertEquals(inode, reply.getLong(16));
+        assertEquals(2, memory.referencesHeld());
+        assertEquals(Dispatcher.NO_REPLY, send(Opcode.BATCH_FORGET, 0, ints(1, 0), longs(inode, 2)));
+        assertEquals(0, memory.referencesHeld());
+    }
+
+    @Test
+    void aNameThatIsNotThereIsRememberedAsSuch() {
+        assertEquals(16 + 128, send(Opcode.LOOKUP, 1, name("none")));
+        assertEquals(0, reply.getInt(4));
+        assertEquals(0, reply.getLong(16));
+        assertEquals(Reply.CACHE_SECONDS, reply.getLong(32));
+    }
+
+    @Test
+    void whatTheKernelDidNotTakeIsTakenBack() {
+        send(Opcode.MKDIR, 1, ints(0755, 0), name("d"));
+        dispatcher.takeBack();
+        send(Opcode.CREATE, 1, ints(0, 0644, 0, 0), name("f"));
+        dispatcher.takeBack();
+        assertEquals(0, memory.referencesHeld());
+        send(Opcode.READDIRPLUS, 1, longs(0, 0), ints(4096, 0), longs(0), ints(0, 0));
+        assertEquals(2, memory.referencesHeld());
+        dispatcher.takeBack();
+        assertEquals(0, memory.referencesHeld());
+    }
+
+    @Test
+    void aListingStopsWhereTheRoomEnds() {
+        for (int i = 0; i < 10; i++) {
+            send(Opcode.MKDIR, 1, ints(0755, 0), name("directory-" + i));
+        }
+        int entry = Reply.entryBytes(11, false);
+        int dots = 2 * Reply.entryBytes(1, false);
+        int length = send(Opcode.READDIR, 1, longs(0, 0), ints(dots + 3 * entry + 7, 0), longs(0), ints(0, 0));
+        assertEquals(16 + dots + 3 * entry, length);
+    }
+
+    @Test
+    void truncatedRequestsAreRefused() {
+        byte[] arguments = new byte[88];
+        for (int opcode = 0; opcode <= 52; opcode++) {
+            for (int bytes = 0; bytes < arguments.length; bytes += 4) {
+                int length = send(opcode, 1, Arrays.copyOf(arguments, bytes));
+                assertAnsweredOnce(opcode, length);
+            }
+        }
+        assertErrno(Errno.EIO, send(Opcode.READ, 1, longs(0, 0)));
+        assertErrno(Errno.EIO, send(Opcode.SETATTR, 1, new byte[80]));
+    }
+
+    @Test
+    void aMessageShorterThanItsHeaderGetsNoReply() {
+        for (int length = 0; length < 40; length++) {
+            assertEquals(Dispatcher.NO_REPLY, dispatcher.dispatch(length));
+        }
+    }
+
+    @Test
+    void aHeaderThatLiesAboutItsLengthIsRefused() {
+        int length = put(Opcode.LOOKUP, 1, name("d"));
+        request.putInt(0, length + 1);
+        assertErrno(Errno.EIO, dispatcher.dispatch(length));
+        request.putInt(0, -1);
+        assertErrno(Errno.EIO, dispatcher.dispatch(length));
+    }
+
+    @Test
+    void lengthsBeyondTheMessageAreRefused() throws Exception {
+        long handle = openFile();
+        for (int size : new int[] {9, Integer.MAX_VALUE, -1, Integer.MIN_VALUE}) {
+            assertErrno(
+                    Errno.EIO,
+                    send(Opcode.WRITE, 2, longs(handle, 0), ints(size, 0), longs(0), ints(0, 0), new byte[8]));
+        }
+        assertErrno(Errno.EIO, send(Opcode.READ, 2, longs(handle, 0), ints(BUFFER_BYTES + 1, 0), longs(0), ints(0, 0)));
+        assertErrno(Errno.EIO, send(Opcode.READ, 2, longs(handle, -1), ints(4096, 0), longs(0), ints(0, 0)));
+        assertErrno(Errno.E2BIG, send(Opcode.SETXATTR, 2, ints(65537, 0), name("user.a"), new byte[100]));
+        assertErrno(Errno.EIO, send(Opcode.SETXATTR, 2, ints(101, 0), name("user.a"), new byte[100]));
+        assertEquals(Dispatcher.NO_REPLY, send(Opcode.BATCH_FORGET, 0, ints(Integer.MAX_VALUE, 0)));
+        assertEquals(Dispatcher.NO_REPLY, send(Opcode.FORGET, 2, longs(-1)));
+        assertEquals(0, memory.attributes(2).size());
+    }
+
+    @Test
+    void badNamesAreRefused() {
+        assertErrno(Errno.EIO, send(Opcode.LOOKUP, 1, "without end".getBytes(StandardCharsets.UTF_8)));
+        assertErrno(Errno.EIO, send(Opcode.LOOKUP, 1, name("")));
+        assertErrno(Errno.EIO, send(Opcode.LOOKUP, 1, name("a/b")));
+        assertErrno(Errno.ENAMETOOLONG, send(Opcode.LOOKUP, 1, name("x".repeat(256))));
+        assertErrno(Errno.EIO, send(Opcode.RENAME, 1, longs(1), name("only one")));
+    }
+
+    @Test
+    void unknownRequestsAndFlagsAreRefused() {
+        assertErrno(Errno.ENOSYS, send(4711, 1));
+        assertErrno(Errno.ENOSYS, send(Opcode.OPENDIR, 1, ints(0, 0)));
+        assertErrno(Errno.ENOTTY, send(Opcode.IOCTL, 1, new byte[32]));
+        assertErrno(Errno.EINVAL, send(Opcode.RENAME2, 1, longs(1), ints(4, 0), name("a"), name("b")));
+        assertErrno(Errno.EBADF, send(Opcode.READ, 2, longs(99, 0), ints(4096, 0), longs(0), ints(0, 0)));
+    }
+
+    @Test
+    void randomRequestsAreAnsweredAndNeverThrow() {
+        long seed = Long.getLong("sar.seed", System.nanoTime());
+        System.out.printf(Locale.ROOT, "sar.seed=%d%n", seed);
+        Random random = new Random(seed);
+        Dispatcher nothing = new Dispatcher(new NothingStored(1 << 20), inode -> {}, request, reply);
+        for (int i = 0; i < 20_000; i++) {
+            byte[] arguments = new byte[random.nextInt(200)];
+            random.nextBytes(arguments);
+            if (random.nextBoolean()) {
+                // Small numbers reach further than random ones.
+                for (int at = 0; at < arguments.length; at++) {
+                    arguments[at] = at % 4 == 0 ? (byte) random.nextInt(4) : 0;
+                }
+            }
+            int opcode = random.nextInt(54);
+            int length = put(opcode, random.nextInt(4), arguments);
+            // Behind the message stands what an earlier one left: it must not be read.
+            assertAnsweredOnce(opcode, nothing.dispatch(length));
+            nothing.takeBack();
+        }
+    }
+
+    private void assertAnsweredOnce(int opcode, int length) {
+        boolean silent = opcode == Opcode.FORGET || opcode == Opcode.BATCH_FORGET || opcode == Opcode.INTERRUPT;
+        if (silent) {
+            assertEquals(Dispatcher.NO_REPLY, length);
+        } else {
+            assertTrue(length >= 16 && length <= reply.capacity(), opcode + ": " + length);
+            assertEquals(length, reply.getInt(0));
+            assertEquals(UNIQUE, reply.getLong(8));
+        }
+    }
+
+    private long openFile() throws Exception {
+        byte[] name = "f".getBytes(StandardCharsets.UTF_8);
+        return memory.create(1, name, 0100644, true, new Owner(0, 0)).handle();
+    }
+}

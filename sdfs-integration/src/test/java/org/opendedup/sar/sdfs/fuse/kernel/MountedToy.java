@@ -1,0 +1,77 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
+import org.opendedup.sar.sdfs.fuse.FuseMount;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.MountOptions;
+
+/** A file system mounted under a folder of its own, for one test. Closing it leaves no mount behind, whatever happened. */
+final class MountedToy implements AutoCloseable {
+    final Path root;
+    final FuseMount mount;
+
+    MountedToy(FuseOperations operations) throws IOException {
+        this(operations, "rw");
+    }
+
+    MountedToy(FuseOperations operations, String options) throws IOException {
+        this(operations, options, null);
+    }
+
+    /** @param mounter how to mount; null for what suits the user */
+    MountedToy(FuseOperations operations, String options, Mounter mounter) throws IOException {
+        assumeFuse();
+        root = Files.createTempDirectory("sdfs-fuse-");
+        MountOptions mountOptions = MountOptions.of(root, "toy").withThreads(4).with(options);
+        mount = mounter == null
+                ? new KernelBinding().mount(operations, mountOptions)
+                : KernelBinding.mount(operations, mountOptions, new Libc(), mounter);
+    }
+
+    static void assumeFuse() {
+        Libc libc = new Libc();
+        int fd = libc.functions().open(KernelBinding.DEVICE, Libc.O_RDWR | Libc.O_CLOEXEC);
+        Assumptions.assumeTrue(fd >= 0, "skipped: /dev/fuse cannot be opened here");
+        libc.functions().close(fd);
+    }
+
+    /** Runs a shell command in the mount point. @return what it printed, after {@code status=N} in a line of its own */
+    String shell(String command) throws IOException, InterruptedException {
+        return shellIn(root, command);
+    }
+
+    static String shellIn(Path folder, String command) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder("sh", "-c", "cd " + folder + " && (" + command + ")")
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (!process.waitFor(60, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+            throw new IOException("still running: " + command);
+        }
+        return process.exitValue() == 0 ? output.strip() : "status " + process.exitValue() + ": " + output.strip();
+    }
+
+    @Override
+    public void close() throws IOException, InterruptedException {
+        try {
+            mount.close();
+        } finally {
+            remove(root);
+        }
+    }
+
+    static void remove(Path mountPoint) throws IOException, InterruptedException {
+        new ProcessBuilder("umount", "-l", mountPoint.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start()
+                .waitFor();
+        Files.delete(mountPoint);
+    }
+}
