@@ -95,6 +95,7 @@ final class ContainerFaultTest {
                 appendSome(store, 2, 200);
                 store.force();
             });
+            settle(store);
             chunks.byId.keySet().removeIf(store::isLost);
             chunks.assertAllReadable(store);
             disk.noSpaceAfter(Long.MAX_VALUE);
