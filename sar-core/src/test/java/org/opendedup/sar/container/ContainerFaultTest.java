@@ -190,6 +190,22 @@ final class ContainerFaultTest {
     }
 
     @Test
+    void recoveryThatFailsHalfwayIsDoneAgainFromTheStart() throws IOException {
+        try (ContainerStore store = fixture.open(disk)) {
+            appendSome(store, 1, 40);
+            store.force();
+        }
+        CrashDirectory left = disk.crash(1);
+        left.noSpaceAfter(5000);
+        assertThrows(NoSpaceException.class, () -> fixture.open(left));
+        left.noSpaceAfter(Long.MAX_VALUE);
+        try (ContainerStore store = fixture.open(left.crash(2))) {
+            assertEquals(1, store.recovered().size());
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    @Test
     void workersThatRefuseToWorkFailTheContainer() throws IOException {
         try (ContainerStore store = fixture.open(disk)) {
             appendSome(store, 1, 3);
