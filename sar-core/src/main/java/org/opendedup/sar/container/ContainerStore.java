@@ -175,7 +175,7 @@ public final class ContainerStore implements Closeable {
         sealedBytes.addAndGet(sealed.fileBytes());
         open.remove(id);
         try {
-            listener.sealed(id, sealed.tableBytes());
+            listener.sealed(id, sealed.table().encode());
         } catch (IOException e) {
             log.error("{} is sealed, but not yet in the index: {}", container, e.getMessage(), e);
         }

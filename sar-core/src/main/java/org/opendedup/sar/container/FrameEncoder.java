@@ -60,7 +60,8 @@ final class FrameEncoder {
         Bytes pooled = buffers.poll();
         Bytes out = pooled == null ? new Bytes(frameBytes + frameBytes / 8 + ROOM_BYTES) : pooled;
         FrameFormat.encode(frame, identity, compressor, out);
-        storedRatio += RATIO_WEIGHT * ((double) out.length() / frame.bytes() - storedRatio);
+        double before = storedRatio;
+        storedRatio = before + RATIO_WEIGHT * ((double) out.length() / frame.bytes() - before);
         return out;
     }
 
