@@ -70,7 +70,7 @@ final class Bytes {
     void putVarint(int value) {
         int rest = value;
         while (rest >>> 7 != 0) {
-            putByte(rest & 0x7f | 0x80);
+            putByte((rest & 0x7f) | 0x80);
             rest >>>= 7;
         }
         putByte(rest);
@@ -102,7 +102,7 @@ final class Bytes {
     }
 
     static int getShort(byte[] bytes, int offset) {
-        return bytes[offset] & 0xff | (bytes[offset + 1] & 0xff) << 8;
+        return (bytes[offset] & 0xff) | ((bytes[offset + 1] & 0xff) << 8);
     }
 
     static int getInt(byte[] bytes, int offset) {

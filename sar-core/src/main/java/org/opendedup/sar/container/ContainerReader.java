@@ -11,9 +11,13 @@ import org.opendedup.sar.container.ContainerFormat.Footer;
 import org.opendedup.sar.container.ContainerFormat.Identity;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Reads container files: frame tables, directories, frames. Knows nothing of what is still in memory. */
 final class ContainerReader implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(ContainerReader.class);
+
     private static final int MAX_INPUTS = 256;
     /** The largest coalesced read: a container of the usual size; at 150 MB/s 28 ms, a few times the seek it saves. */
     private static final int MAX_REQUEST_BYTES = 4 << 20;
@@ -93,6 +97,7 @@ final class ContainerReader implements Closeable {
         try {
             return FrameTable.decode(bytes, "frame table of container " + container);
         } catch (CorruptionException damagedCopy) {
+            log.warn("{}; taken from the container itself", damagedCopy.getMessage());
             return null;
         }
     }

@@ -32,12 +32,15 @@ final class ContainerRecovery {
 
     /** Recovers every unsealed container of {@code names}; the ids of those that were sealed by it. */
     List<Long> recover(List<String> names) throws IOException {
-        List<Long> recovered = new ArrayList<>();
+        // Left by a recovery that did not get to its end; in the way of this one.
         for (String name : names) {
             if (ContainerFormat.containerOf(name, ContainerFormat.RECOVERY_SUFFIX)
                     .isPresent()) {
                 directory.delete(name);
             }
+        }
+        List<Long> recovered = new ArrayList<>();
+        for (String name : names) {
             OptionalLong container = ContainerFormat.containerOf(name, ContainerFormat.OPEN_SUFFIX);
             if (container.isPresent() && recover(container.getAsLong(), name)) {
                 recovered.add(container.getAsLong());

@@ -175,7 +175,7 @@ public final class ContainerStore implements Closeable {
         sealedBytes.addAndGet(sealed.fileBytes());
         open.remove(id);
         try {
-            listener.sealed(id, sealed.tableBytes());
+            listener.sealed(id, sealed.table().encode());
         } catch (IOException e) {
             log.error("{} is sealed, but not yet in the index: {}", container, e.getMessage(), e);
         }
@@ -328,19 +328,26 @@ public final class ContainerStore implements Closeable {
     }
 
     /**
-     * Seals every container, as a volume does when it is closed. Writers may go on; they get new ones.
+     * Forces and seals every container, as a volume does when it is closed. Writers may go on; they get new ones. A container
+     * that failed earlier is left to the next {@link #open}.
      *
-     * @throws IOException if one could not be sealed, the others being sealed nonetheless
+     * @throws IOException if {@link #force} does, or a container could not be sealed; the others are sealed nonetheless
      */
     public void sealAll() throws IOException {
+        IOException failure = null;
+        try {
+            force();
+        } catch (IOException e) {
+            failure = e;
+        }
         List<OpenContainer> sealing = new ArrayList<>(open.values());
+        sealing.removeIf(OpenContainer::isFailed);
         for (WriteLane lane : lanes.all()) {
             OpenContainer current = lane.takeCurrent();
             if (current != null && !current.isFailed()) {
                 sealer.submit(current);
             }
         }
-        IOException failure = null;
         for (OpenContainer container : sealing) {
             failure = awaitSealed(container, failure);
         }

@@ -12,6 +12,9 @@ final class FrameEncoder {
     /** A new ratio weighs an eighth: it follows the data within half a container. */
     private static final double RATIO_WEIGHT = 1.0 / 8;
 
+    /** Header, checksum and the chunk list of some hundred chunks: what a frame's buffer has beyond the chunk bytes. */
+    private static final int ROOM_BYTES = 4096;
+
     private final int frameBytes;
     private final Compressor compressor;
     private final Executor workers;
@@ -55,15 +58,16 @@ final class FrameEncoder {
     /** Encodes a frame into a pooled buffer. */
     Bytes encode(RawFrame frame, Identity identity) {
         Bytes pooled = buffers.poll();
-        Bytes out = pooled == null ? new Bytes(frameBytes) : pooled;
+        Bytes out = pooled == null ? new Bytes(frameBytes + frameBytes / 8 + ROOM_BYTES) : pooled;
         FrameFormat.encode(frame, identity, compressor, out);
-        storedRatio += RATIO_WEIGHT * ((double) out.length() / frame.bytes() - storedRatio);
+        double before = storedRatio;
+        storedRatio = before + RATIO_WEIGHT * ((double) out.length() / frame.bytes() - before);
         return out;
     }
 
     /** Takes back an encoded frame's buffer. One that grew for a large chunk is dropped. */
     void giveBack(Bytes buffer) {
-        if (buffer.array().length <= 4 * Math.max(frameBytes, 4096)) {
+        if (buffer.array().length <= 2 * frameBytes + 2 * ROOM_BYTES) {
             buffers.add(buffer);
         }
     }

@@ -314,7 +314,7 @@ final class OpenContainer {
         }
     }
 
-    /** Forces the frames flushed before the call. Failure is kept, not thrown: see {@link #lostFailure}. */
+    /** Forces the frames flushed before the call. Failure is kept, not thrown: see {@link #reportLoss}. */
     void force() {
         awaitWritten();
         writing.lock();
@@ -364,7 +364,7 @@ final class OpenContainer {
     void nameIsInDoubt(IOException cause) {
         lock.lock();
         try {
-            if (sealed || durableFrames == written.frames() + queue.size() && filling == null) {
+            if (sealed || (durableFrames == written.frames() + queue.size() && filling == null)) {
                 return;
             }
         } finally {
@@ -381,10 +381,9 @@ final class OpenContainer {
         try {
             throwIfFailed();
             FrameTable table = table();
-            byte[] tableBytes = table.encode();
             boolean keepWritten = true;
             try {
-                output.append(tail(tableBytes).buffer());
+                output.append(tail(table.encode()).buffer());
                 keepWritten = false;
                 output.force();
                 output.close();
@@ -401,7 +400,7 @@ final class OpenContainer {
             } finally {
                 lock.unlock();
             }
-            return new SealedFile(table, tableBytes, output.position());
+            return new SealedFile(table, output.position());
         } finally {
             writing.unlock();
             drain();
@@ -413,8 +412,8 @@ final class OpenContainer {
         fail(new IOException(this + ": sealing broke off", cause), false);
     }
 
-    /** What sealing made: the frame table, its encoding, and the file's length. */
-    record SealedFile(FrameTable table, byte[] tableBytes, long fileBytes) {}
+    /** What sealing made: the frame table, and the file's length. */
+    record SealedFile(FrameTable table, long fileBytes) {}
 
     private Bytes tail(byte[] tableBytes) {
         lock.lock();

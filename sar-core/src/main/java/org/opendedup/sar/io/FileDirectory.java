@@ -70,11 +70,6 @@ public final class FileDirectory implements Directory {
         });
     }
 
-    /** An existing file, or device, as an output: for the test of a full disk. */
-    static Output openForAppend(Path path) throws IOException {
-        return new FileOutput(FileChannel.open(path, StandardOpenOption.WRITE), path);
-    }
-
     @Override
     public Input open(String name) throws IOException {
         return new FileInput(FileChannel.open(resolve(name), StandardOpenOption.READ), name);
@@ -224,7 +219,7 @@ public final class FileDirectory implements Directory {
         return lower.contains("no space left on device") || lower.contains("disk quota exceeded");
     }
 
-    private static final class FileOutput implements Output {
+    static final class FileOutput implements Output {
         private final FileChannel channel;
         private final Path path;
         private long position;

@@ -95,6 +95,7 @@ final class ContainerFaultTest {
                 appendSome(store, 2, 200);
                 store.force();
             });
+            settle(store);
             chunks.byId.keySet().removeIf(store::isLost);
             chunks.assertAllReadable(store);
             disk.noSpaceAfter(Long.MAX_VALUE);
@@ -183,6 +184,22 @@ final class ContainerFaultTest {
             assertFalse(chunks.byId.keySet().stream().anyMatch(store::isLost));
         }
         try (ContainerStore store = fixture.open(disk.crash(1))) {
+            assertEquals(1, store.recovered().size());
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    @Test
+    void recoveryThatFailsHalfwayIsDoneAgainFromTheStart() throws IOException {
+        try (ContainerStore store = fixture.open(disk)) {
+            appendSome(store, 1, 40);
+            store.force();
+        }
+        CrashDirectory left = disk.crash(1);
+        left.noSpaceAfter(5000);
+        assertThrows(NoSpaceException.class, () -> fixture.open(left));
+        left.noSpaceAfter(Long.MAX_VALUE);
+        try (ContainerStore store = fixture.open(left.crash(2))) {
             assertEquals(1, store.recovered().size());
             chunks.assertAllReadable(store);
         }

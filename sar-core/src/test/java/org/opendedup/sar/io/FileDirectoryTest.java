@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.NoSpaceException;
@@ -43,9 +45,8 @@ final class FileDirectoryTest extends DirectoryContract {
     @Test
     void aFullDiskIsReportedAsSuch() throws IOException {
         assumeTrue(Files.isWritable(Path.of("/dev/full")), "needs /dev/full");
-        // Appending to the device through a name of the directory: writing there is writing to a full disk.
-        Files.createSymbolicLink(folder.resolve("full"), Path.of("/dev/full"));
-        try (Output output = FileDirectory.openForAppend(folder.resolve("full"))) {
+        Path device = Path.of("/dev/full");
+        try (Output output = new FileDirectory.FileOutput(FileChannel.open(device, StandardOpenOption.WRITE), device)) {
             assertThrows(NoSpaceException.class, () -> output.append(ByteBuffer.wrap(new byte[10])));
         }
     }
