@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.volume.MemoryPlan;
 import org.opendedup.sar.volume.VolumeConfig;
 
 /**
@@ -11,19 +12,25 @@ import org.opendedup.sar.volume.VolumeConfig;
  *
  * @param heapBytes the JVM's heap ({@code -Xmx})
  * @param directBytes buffers outside the heap ({@code -XX:MaxDirectMemorySize})
- * @param parts every part by its name, in bytes; heap and direct buffers included; their sum is at most the budget
+ * @param parts every part by its name, in bytes; what is indented is within the heap, which has room for garbage besides
  */
 record DaemonMemory(long heapBytes, long directBytes, Map<String, Long> parts) {
 
     static DaemonMemory of(VolumeConfig config) {
-        long budget = config.memoryBudgetBytes();
-        long heap = budget / 2;
-        long direct = budget / 4;
+        MemoryPlan plan = MemoryPlan.of(config.memoryBudgetBytes());
         var parts = new LinkedHashMap<String, Long>();
-        parts.put("heap", heap);
-        parts.put("direct buffers", direct);
-        parts.put("native (index, metadata)", budget - heap - direct);
-        return new DaemonMemory(heap, direct, parts);
+        parts.put("heap", plan.heap());
+        parts.put("  restore cache", plan.restoreCache());
+        parts.put("  dirty data", plan.dirty());
+        parts.put("  pending metadata", plan.pendingMetadata());
+        parts.put("  metadata cache", plan.metadataCache());
+        parts.put("  frames being written", plan.framesInFlight());
+        parts.put("  frame tables", plan.frameTables());
+        parts.put("  index", plan.indexHeap());
+        parts.put("index database", plan.indexNative());
+        parts.put("metadata database", plan.metadataNative());
+        parts.put("buffers", plan.buffers());
+        return new DaemonMemory(plan.heap(), plan.buffers(), parts);
     }
 
     /** One line a part, indented. */

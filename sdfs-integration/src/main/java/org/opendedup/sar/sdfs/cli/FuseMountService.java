@@ -2,15 +2,71 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.opendedup.sar.sdfs.fuse.FuseBindings;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
+import org.opendedup.sar.sdfs.fuse.FuseMount;
+import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.VolumeStatistics;
 
 /** Serves volumes through the kernel's FUSE. */
 final class FuseMountService implements MountService {
     @Override
-    public void checkOptions(String options) {}
+    public void checkOptions(String options) {
+        if (!options.isEmpty()) {
+            MountOptions.of(Path.of("/"), "").with(options);
+        }
+    }
 
     @Override
     public MountedVolume mount(VolumeConfig config, Path mountPoint, String options) throws IOException {
-        throw new IOException("this build has no FUSE binding");
+        MountOptions defaults = MountOptions.of(mountPoint, config.name());
+        MountOptions chosen = options.isEmpty() ? defaults : defaults.with(options);
+        Volume volume = Volume.open(config);
+        try {
+            FuseMount mount = FuseBindings.named(FuseBindings.DEFAULT).mount(new FuseFileSystem(volume), chosen);
+            return new FuseMountedVolume(volume, mount);
+        } catch (IOException | RuntimeException e) {
+            try {
+                volume.close();
+            } catch (IOException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            throw e;
+        }
+    }
+
+    private record FuseMountedVolume(Volume volume, FuseMount mount) implements MountedVolume {
+        @Override
+        public void awaitEnd() throws InterruptedException {
+            mount.awaitEnd();
+        }
+
+        @Override
+        public void unmount() throws IOException {
+            mount.unmount();
+        }
+
+        @Override
+        public void endMount() throws IOException {
+            mount.close();
+        }
+
+        @Override
+        public SpaceUse space() throws IOException {
+            return volume.space();
+        }
+
+        @Override
+        public VolumeStatistics statistics() throws IOException {
+            return volume.statistics();
+        }
+
+        @Override
+        public void close() throws IOException {
+            volume.close();
+        }
     }
 }
