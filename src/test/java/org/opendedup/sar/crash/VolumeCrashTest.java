@@ -58,8 +58,8 @@ class VolumeCrashTest {
 
     @Test
     void aCommitThatIsNotDurableIsFound() throws IOException {
-        assertTrue(trial(Chunking.VARIABLE_SHA256, Promise.COMMIT_IS_NOT_DURABLE)
-                .findsAProblem(CONTROL_SEEDS, OPS));
+        assertTrue(
+                trial(Chunking.VARIABLE_SHA256, Promise.COMMIT_IS_NOT_DURABLE).findsAProblem(CONTROL_SEEDS, OPS));
     }
 
     private static CrashTrial trial(Chunking chunking, Promise promise) {
@@ -87,8 +87,8 @@ class VolumeCrashTest {
         @Override
         public FileSystem start() throws IOException {
             Volume.create(config, metadata, clock);
-            VolumeStores stores = new VolumeStores(
-                    power.guard(containers), power.guard(metadata), ChunkIndexes.heap(), clock);
+            VolumeStores stores =
+                    new VolumeStores(power.guard(containers), power.guard(metadata), ChunkIndexes.heap(), clock);
             live = new VolumeFileSystem(() -> Volume.open(config, stores), VolumeChecker::check);
             return live;
         }

@@ -94,9 +94,9 @@ public final class Comparison {
         List<Op> ops = new OpGenerator(seed, true).ops(count);
         Optional<Difference> difference = run(ops);
         if (difference.isPresent()) {
-            List<Op> shrunk =
-                    shrink(
-                    ops.subList(0, Math.min(ops.size(), difference.get().index() + 1)), difference.get().op());
+            List<Op> shrunk = shrink(
+                    ops.subList(0, Math.min(ops.size(), difference.get().index() + 1)),
+                    difference.get().op());
             throw new AssertionError("seed " + seed + ": " + difference.get() + "\nthe same with these ops:\n  "
                     + shrunk.stream().map(Op::toString).collect(Collectors.joining("\n  ")) + "\n"
                     + run(shrunk).map(Difference::toString).orElse("(not every time)")
