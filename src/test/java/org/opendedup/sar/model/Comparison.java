@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 /** Runs ops on a new file system and on the model, and tells the first difference of their answers. */
 public final class Comparison {
     /** Runs of the op list that shrinking may take. */
-    private static final int SHRINK_RUNS = 400;
+    private static final int SHRINK_RUNS = 150;
 
     private final Maker maker;
 
@@ -66,10 +66,10 @@ public final class Comparison {
     }
 
     /**
-     * A shorter list that still makes a difference: drops ever smaller parts of the list as long as that holds (delta
+     * A shorter list whose answers differ at the same op: drops ever smaller parts of the list as long as that holds (delta
      * debugging, Zeller and Hildebrandt 2002, without its complements).
      */
-    public List<Op> shrink(List<Op> failing) throws IOException {
+    public List<Op> shrink(List<Op> failing, Op differing) throws IOException {
         List<Op> best = failing;
         int runs = 0;
         for (int part = Math.max(1, failing.size() / 2); ; part = Math.max(1, part / 2)) {
@@ -77,7 +77,7 @@ public final class Comparison {
             for (int from = 0; from < best.size() && runs < SHRINK_RUNS; runs++) {
                 List<Op> candidate = new ArrayList<>(best.subList(0, from));
                 candidate.addAll(best.subList(Math.min(best.size(), from + part), best.size()));
-                if (run(candidate).isPresent()) {
+                if (run(candidate).filter(found -> found.op().equals(differing)).isPresent()) {
                     best = candidate;
                 } else {
                     from += part;
@@ -94,8 +94,9 @@ public final class Comparison {
         List<Op> ops = new OpGenerator(seed, true).ops(count);
         Optional<Difference> difference = run(ops);
         if (difference.isPresent()) {
-            List<Op> shrunk =
-                    shrink(ops.subList(0, Math.min(ops.size(), difference.get().index() + 1)));
+            List<Op> shrunk = shrink(
+                    ops.subList(0, Math.min(ops.size(), difference.get().index() + 1)),
+                    difference.get().op());
             throw new AssertionError("seed " + seed + ": " + difference.get() + "\nthe same with these ops:\n  "
                     + shrunk.stream().map(Op::toString).collect(Collectors.joining("\n  ")) + "\n"
                     + run(shrunk).map(Difference::toString).orElse("(not every time)")

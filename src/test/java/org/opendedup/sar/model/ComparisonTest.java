@@ -39,7 +39,8 @@ class ComparisonTest {
 
         Optional<Comparison.Difference> difference = comparison.run(ops);
         assertTrue(difference.isPresent());
-        List<Op> shrunk = comparison.shrink(ops.subList(0, difference.get().index() + 1));
+        List<Op> shrunk = comparison.shrink(
+                ops.subList(0, difference.get().index() + 1), difference.get().op());
 
         assertTrue(comparison.run(shrunk).isPresent());
         assertTrue(shrunk.size() <= 8, () -> "shrunk to " + shrunk);

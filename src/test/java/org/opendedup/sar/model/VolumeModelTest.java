@@ -3,7 +3,6 @@ package org.opendedup.sar.model;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,6 +10,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.VolumeConfig;
 
 /** A whole volume on real files does what the model does. {@code -Dsar.seed=N -Dsar.ops=M} goes deeper. */
@@ -36,6 +36,6 @@ class VolumeModelTest {
     private FileSystem newVolume(Chunking chunking) throws IOException {
         VolumeConfig config = TestVolumes.config(Files.createTempDirectory(folder, "volume"), chunking);
         Volume.create(config);
-        return new VolumeFileSystem(() -> Volume.open(config), volume -> List.of());
+        return new VolumeFileSystem(() -> Volume.open(config), VolumeChecker::check);
     }
 }

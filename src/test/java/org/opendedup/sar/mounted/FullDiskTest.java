@@ -26,7 +26,7 @@ class FullDiskTest {
         try (LoopDisk disk = new LoopDisk(folder, DISK_BYTES);
                 MountedVolume volume = MountedVolume.make(
                         Files.createDirectory(folder.resolve("full")),
-                        "--chunk-store-data-location=" + disk.folder().resolve("data"))) {
+                        disk.folder().resolve("data"))) {
             volume.mount();
 
             List<Path> synced = fill(volume.mountPoint());
@@ -80,7 +80,7 @@ class FullDiskTest {
         try (LoopDisk disk = new LoopDisk(folder, DISK_BYTES);
                 MountedVolume volume = MountedVolume.make(
                         Files.createDirectory(folder.resolve("readonly")),
-                        "--chunk-store-data-location=" + disk.folder().resolve("data"))) {
+                        disk.folder().resolve("data"))) {
             volume.mount();
             Bytes.writeAndSync(volume.mountPoint().resolve("file-1"), Bytes.random(1, FILE_BYTES));
             volume.unmount();

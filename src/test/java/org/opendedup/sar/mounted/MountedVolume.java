@@ -21,33 +21,39 @@ final class MountedVolume implements AutoCloseable {
     private static final int END_SECONDS = 60;
 
     private final Path folder;
+    private final Path data;
     private final String name;
     private final Path mountPoint;
     private Optional<ProcessHandle> daemon = Optional.empty();
 
-    /** Makes a volume; its name is the folder's. Mkfs options may add to these or override the locations. */
-    static MountedVolume make(Path folder, String... options) throws IOException {
+    /** Makes a volume, all of it in {@code folder}; its name is the folder's. */
+    static MountedVolume make(Path folder) throws IOException {
+        return make(folder, folder.resolve("data"));
+    }
+
+    /** Makes a volume with its containers in {@code data}. */
+    static MountedVolume make(Path folder, Path data) throws IOException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "needs /dev/fuse");
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
-        MountedVolume volume = new MountedVolume(folder);
-        List<String> words = new ArrayList<>(List.of(
+        MountedVolume volume = new MountedVolume(folder, data);
+        List<String> options = List.of(
                 "--volume-name=" + volume.name,
                 "--volume-capacity=100GB",
                 "--base-path=" + folder.resolve("base"),
                 "--chunk-store-data-location=" + volume.data(),
                 "--chunk-store-hashdb-location=" + volume.hashDb(),
-                "--memory-budget=512MB"));
-        words.addAll(List.of(options));
-        Commands.Result result = volume.script("mkfs.sdfs", words);
+                "--memory-budget=512MB");
+        Commands.Result result = volume.script("mkfs.sdfs", options);
         assertEquals(0, result.exitCode(), result::output);
         return volume;
     }
 
-    private MountedVolume(Path folder) throws IOException {
+    private MountedVolume(Path folder, Path data) throws IOException {
         this.folder = folder;
+        this.data = data;
         this.name = folder.getFileName().toString();
         this.mountPoint = Files.createDirectories(folder.resolve("mnt"));
-        Files.createDirectories(folder.resolve("config"));
+        Files.createDirectories(configFolder());
     }
 
     Path mountPoint() {
@@ -55,7 +61,11 @@ final class MountedVolume implements AutoCloseable {
     }
 
     Path data() {
-        return folder.resolve("data");
+        return data;
+    }
+
+    Path configFolder() {
+        return folder.resolve("config");
     }
 
     Path hashDb() {
@@ -70,7 +80,7 @@ final class MountedVolume implements AutoCloseable {
         List<String> command = new ArrayList<>();
         command.add(projectFolder().resolve("scripts").resolve(script).toString());
         command.addAll(options);
-        return Commands.run(Map.of("SDFS_CONFIG_DIR", folder.resolve("config").toString()), command);
+        return Commands.run(Map.of("SDFS_CONFIG_DIR", configFolder().toString()), command);
     }
 
     private static Path projectFolder() {

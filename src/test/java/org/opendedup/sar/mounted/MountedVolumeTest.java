@@ -39,15 +39,14 @@ class MountedVolumeTest {
     private static final List<Path> REAL_TREES =
             List.of(Path.of("/usr/share/perl5"), Path.of("/usr/share/doc"), Path.of("/etc"));
 
-    @TempDir
-    Path folder;
-
+    private Path folder;
     private MountedVolume volume;
     /** A folder in the mount for each test. */
     private Path in;
 
     @BeforeAll
-    void mount() throws IOException {
+    void mount(@TempDir Path folder) throws IOException {
+        this.folder = folder;
         volume = MountedVolume.make(Files.createDirectory(folder.resolve("everyday")))
                 .mount();
     }
@@ -89,7 +88,8 @@ class MountedVolumeTest {
         Files.createSymbolicLink(source.resolve("dangling"), Path.of("/no/such/place"));
         Files.createFile(source.resolve("empty"));
         Files.createFile(source.resolve("n".repeat(255)));
-        Files.createFile(source.resolve("späce and 日本"));
+        // A name that is no UTF-8, whatever this process takes for a name.
+        Commands.succeed("bash", "-c", "touch \"$0\"/$'sp\\303\\244ce \\377'", source);
         Commands.succeed("mkfifo", source.resolve("fifo"));
         Commands.succeed("truncate", "-s", "64M", source.resolve("sparse"));
         Commands.succeed("chmod", "4751", source.resolve("empty"));

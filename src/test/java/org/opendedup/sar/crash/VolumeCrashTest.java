@@ -1,0 +1,120 @@
+package org.opendedup.sar.crash;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.model.FileSystem;
+import org.opendedup.sar.model.Seeds;
+import org.opendedup.sar.model.TestVolumes;
+import org.opendedup.sar.model.VolumeFileSystem;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeChecker;
+import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.VolumeStores;
+
+/**
+ * A whole volume whose stores lose power: containers keep only what was forced, metadata what was committed, the index
+ * nothing. {@code -Dsar.seed=N -Dsar.ops=M} goes deeper.
+ */
+class VolumeCrashTest {
+    private static final int OPS = 250;
+    private static final int SEEDS = 20;
+    private static final int CONTROL_SEEDS = 40;
+
+    /** What the stores do about promises; the controls break one. */
+    private enum Promise {
+        KEPT,
+        FORCE_DOES_NOTHING,
+        COMMIT_IS_NOT_DURABLE
+    }
+
+    static Stream<Arguments> seedsAndChunkings() {
+        return Seeds.upTo(SEEDS)
+                .boxed()
+                .flatMap(seed -> Stream.of(Chunking.values()).map(chunking -> Arguments.of(seed, chunking)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("seedsAndChunkings")
+    void aCrashLosesNothingThatWasSynced(long seed, Chunking chunking) throws IOException {
+        trial(chunking, Promise.KEPT).check(seed, Seeds.ops(OPS), getClass());
+    }
+
+    @Test
+    void aForceThatDoesNothingIsFound() throws IOException {
+        assertTrue(trial(Chunking.VARIABLE_SHA256, Promise.FORCE_DOES_NOTHING).findsAProblem(CONTROL_SEEDS, OPS));
+    }
+
+    @Test
+    void aCommitThatIsNotDurableIsFound() throws IOException {
+        assertTrue(
+                trial(Chunking.VARIABLE_SHA256, Promise.COMMIT_IS_NOT_DURABLE).findsAProblem(CONTROL_SEEDS, OPS));
+    }
+
+    private static CrashTrial trial(Chunking chunking, Promise promise) {
+        // Nothing lies in the locations: the stores are in memory.
+        VolumeConfig config = TestVolumes.config(Path.of("in memory"), chunking);
+        return new CrashTrial(seed -> new VolumeInMemory(config, promise, seed));
+    }
+
+    private static final class VolumeInMemory implements CrashableVolume {
+        private final VolumeConfig config;
+        private final long seed;
+        private final PowerCut power = new PowerCut();
+        private final InstantSource clock = InstantSource.system();
+        private final CrashDirectory containers;
+        private final CrashKeyValueStore metadata = new CrashKeyValueStore();
+        private FileSystem live;
+
+        VolumeInMemory(VolumeConfig config, Promise promise, long seed) {
+            this.config = config;
+            this.seed = seed;
+            containers = new CrashDirectory(seed, promise == Promise.FORCE_DOES_NOTHING);
+            metadata.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
+        }
+
+        @Override
+        public FileSystem start() throws IOException {
+            Volume.create(config, metadata, clock);
+            VolumeStores stores =
+                    new VolumeStores(power.guard(containers), power.guard(metadata), ChunkIndexes.heap(), clock);
+            live = new VolumeFileSystem(() -> Volume.open(config, stores), VolumeChecker::check);
+            return live;
+        }
+
+        @Override
+        public void cutPowerAfter(long steps) {
+            power.after(steps);
+        }
+
+        @Override
+        public boolean isPowerOff() {
+            return power.isOff();
+        }
+
+        @Override
+        public FileSystem restart() throws IOException {
+            power.now();
+            CrashKeyValueStore metadataLeft = metadata.crash(seed);
+            CrashDirectory containersLeft = containers.crash(seed);
+            try {
+                live.close();
+            } catch (IOException e) {
+                // The volume finds its stores without power: what else.
+            }
+            VolumeStores stores = new VolumeStores(containersLeft, metadataLeft, ChunkIndexes.heap(), clock);
+            return new VolumeFileSystem(() -> Volume.open(config, stores), VolumeChecker::check);
+        }
+    }
+}
