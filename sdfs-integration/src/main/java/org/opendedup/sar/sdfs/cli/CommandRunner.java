@@ -7,7 +7,9 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
+import java.util.List;
 import picocli.CommandLine;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -31,10 +33,19 @@ final class CommandRunner {
         CommandLine commandLine = e.getCommandLine();
         PrintWriter err = commandLine.getErr();
         String name = commandLine.getCommandSpec().qualifiedName();
-        err.println(name + ": " + e.getMessage());
-        UnmatchedArgumentException.printSuggestions(e, err);
+        ParameterException cause = likelierCause(e);
+        err.println(name + ": " + cause.getMessage());
+        UnmatchedArgumentException.printSuggestions(cause, err);
         err.println("Try '" + name + " --help'.");
         return ExitCode.USAGE;
+    }
+
+    /** Where an option lacks and an unknown one was given, it was misspelt: the suggestion says more than the lack. */
+    private static ParameterException likelierCause(ParameterException e) {
+        List<String> unknown = e.getCommandLine().getUnmatchedArguments();
+        return e instanceof MissingParameterException && !unknown.isEmpty()
+                ? new UnmatchedArgumentException(e.getCommandLine(), unknown)
+                : e;
     }
 
     private static int fail(Exception e, CommandLine commandLine, CommandLine.ParseResult parsed) throws Exception {

@@ -49,6 +49,7 @@ import picocli.CommandLine.Spec;
         })
 public final class MkfsCommand implements Callable<Integer> {
     private static final long DEFAULT_BUDGET_BYTES_MAX = 1L << 30;
+    private static final long MIB = 1 << 20;
     private static final int FRAME_BYTES = 64 << 10;
     private static final int BACKUP_FRAME_BYTES = 256 << 10;
     private static final int ZSTD_LEVEL = 1;
@@ -296,7 +297,7 @@ public final class MkfsCommand implements Callable<Integer> {
 
     private static long defaultMemoryBudgetBytes() {
         var system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
-        long quarter = system.getTotalMemorySize() / 4 >> 20 << 20;
+        long quarter = system.getTotalMemorySize() / 4 / MIB * MIB;
         return Math.max(VolumeDefinition.MEMORY_BUDGET_BYTES_MIN, Math.min(DEFAULT_BUDGET_BYTES_MAX, quarter));
     }
 

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -101,7 +100,7 @@ public final class MountCommand implements Callable<Integer> {
     /** Refuses a second mount. A daemon whose mount has gone is waited for: umount returns before the volume is closed. */
     private void awaitUnserved(RunFiles files) throws IOException, InterruptedException, CommandFailedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS_MAX);
-        while (isServed(files)) {
+        while (VolumeLock.isHeld(files.lock())) {
             Map<String, Object> state =
                     ControlSocket.ping(files.socket()).orElse(Map.of("state", "starting or ending"));
             boolean ending = !"mounted".equals(state.get("state")) && !"opening".equals(state.get("state"));
@@ -114,17 +113,6 @@ public final class MountCommand implements Callable<Integer> {
             }
             Thread.sleep(POLL_MILLIS);
         }
-    }
-
-    private static boolean isServed(RunFiles files) throws IOException {
-        if (Files.notExists(files.lock())) {
-            return false;
-        }
-        Optional<VolumeLock> lock = VolumeLock.tryAcquire(files.lock());
-        if (lock.isPresent()) {
-            lock.get().close();
-        }
-        return lock.isEmpty();
     }
 
     private Process start(RunFiles files, VolumeDefinition definition, String options) throws IOException {
@@ -157,10 +145,12 @@ public final class MountCommand implements Callable<Integer> {
         return daemon;
     }
 
-    /** Hands SIGTERM on, and stays until the daemon has closed the volume, as long as that may take. */
+    /** Hands SIGTERM on, stays until the daemon has closed the volume, and ends as it did. The daemon bounds the time. */
     private static void endWith(Process daemon) {
-        daemon.destroy();
-        daemon.onExit().join();
+        if (daemon.isAlive()) {
+            daemon.destroy();
+            Runtime.getRuntime().halt(daemon.onExit().join().exitValue());
+        }
     }
 
     private void awaitMount(RunFiles files, Process daemon)

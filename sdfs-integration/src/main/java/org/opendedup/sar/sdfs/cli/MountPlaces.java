@@ -41,8 +41,10 @@ final class MountPlaces {
     /** @throws CommandFailedException if nothing can be mounted there */
     static void checkMountPoint(Path mountPoint, PrintWriter warnings) throws IOException, CommandFailedException {
         if (MountTable.read().contains(mountPoint)) {
-            throw new CommandFailedException(
-                    "something is mounted on " + mountPoint + " already; unmount it first: umount " + mountPoint);
+            throw new CommandFailedException((answers(mountPoint)
+                            ? "something is mounted on " + mountPoint + " already; unmount it first"
+                            : "the daemon of what was mounted on " + mountPoint + " is dead; clear it away")
+                    + ": umount " + mountPoint);
         }
         if (Files.notExists(mountPoint)) {
             throw new CommandFailedException(
@@ -57,5 +59,10 @@ final class MountPlaces {
                         + " is not empty; what lies there is hidden while the volume is mounted");
             }
         }
+    }
+
+    /** A file system whose daemon was killed stays mounted, and refuses everything. */
+    private static boolean answers(Path mountPoint) {
+        return Files.isDirectory(mountPoint);
     }
 }

@@ -3,7 +3,6 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -30,15 +29,13 @@ final class UnmountCommand implements Callable<Integer> {
         SdfsCli cli = Objects.requireNonNull(parent);
         Map<String, Object> state = cli.ask("unmount").orElseThrow(cli::notMounted);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS_MAX);
-        Optional<VolumeLock> lock;
-        while ((lock = VolumeLock.tryAcquire(cli.runFiles().lock())).isEmpty()) {
+        while (VolumeLock.isHeld(cli.runFiles().lock())) {
             if (System.nanoTime() > deadline) {
                 throw new CommandFailedException("unmounted, but process " + state.get("pid") + " is still closing the "
                         + "volume after " + CLOSE_SECONDS_MAX + " s; see its log");
             }
             Thread.sleep(POLL_MILLIS);
         }
-        lock.get().close();
         cli.environment().out().println("Unmounted " + cli.name() + " from " + state.get("mountPoint") + ".");
         return ExitCode.OK;
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
@@ -37,6 +38,19 @@ final class VolumeLock implements AutoCloseable {
         }
         channel.close();
         return Optional.empty();
+    }
+
+    /** Whether a process holds the lock. */
+    static boolean isHeld(Path file) throws IOException {
+        if (Files.notExists(file)) {
+            return false;
+        }
+        Optional<VolumeLock> lock = tryAcquire(file);
+        if (lock.isEmpty()) {
+            return true;
+        }
+        lock.get().close();
+        return false;
     }
 
     @Override

@@ -115,7 +115,8 @@ class MkfsCommandTest {
                 "--volume-name=pool0 --volume-capacity=1GB --permissions-folder=rwx | octal",
                 "--volume-name=pool0 --volume-capacity=1GB --sar-ssd-capacity=1GB | go together",
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=btree | has rocksdb",
-                "--volume-nam=pool0 --volume-capacity=1GB | --volume-name",
+                "--volume-nam=pool0 --volume-capacity=1GB | Possible solutions: --volume-name",
+                "--volume-name=pool0 --volume-capacity=1GB --hash-typ=SHA256 | --hash-type",
             })
     void refusesWrongUsageWithCode2(String options, String message) {
         assertEquals(ExitCode.USAGE, mkfs((options + " --base-path=" + base).split(" ")), output.err());

@@ -48,7 +48,9 @@ class MountCommandTest {
     @Test
     void returnsWhenTheDaemonHasMountedTheVolume() throws Exception {
         assertEquals(
-                0, mount("-o", "rw,nofail,x-systemd.automount,noatime", "pool0", mountPoint.toString()), output.err());
+                0,
+                mount("pool0", mountPoint.toString(), "-n", "-s", "-v", "-o", "rw,nofail,x-systemd.automount"),
+                output.err());
         assertTrue(output.out().contains("Mounted pool0 on " + mountPoint), output.out());
         ProcessHandle daemon = pid().orElseThrow();
         assertTrue(Files.readString(files().log()).contains("mounted pool0"));
@@ -64,6 +66,7 @@ class MountCommandTest {
         assertTrue(log.contains("volume pool0 closed"), log);
     }
 
+    /** As mount.sdfs -f starts it. */
     @Test
     void sigtermClosesTheVolumeAndEndsWithCode0() throws Exception {
         Process front = foreground();
@@ -122,7 +125,7 @@ class MountCommandTest {
     }
 
     @Test
-    void takesABudgetForThisMountButNotTooSmallAOne() {
+    void refusesABudgetForThisMountThatIsTooSmall() {
         assertEquals(ExitCode.USAGE, mount("--memory-budget=1MB", "pool0", mountPoint.toString()));
         assertTrue(output.err().contains("at least 256MB"), output.err());
     }
