@@ -84,15 +84,6 @@ final class Channel implements AttributeCache, Closeable {
         return new Channel(libc, clone);
     }
 
-    /** A channel with buffers of its own on the same descriptor: serves as well, with more contention in the kernel. */
-    Channel duplicated() throws IOException {
-        int duplicate = libc.functions().fcntl(fd, Libc.F_DUPFD_CLOEXEC, 0);
-        if (duplicate < 0) {
-            throw libc.failure("duplicating a FUSE channel");
-        }
-        return new Channel(libc, duplicate);
-    }
-
     ByteBuffer requestBuffer() {
         return requestBuffer;
     }

@@ -28,6 +28,10 @@ final class FusermountMounter implements Mounter {
 
     @Override
     public int mount(MountOptions options) throws IOException {
+        Path device = Path.of(KernelBinding.DEVICE);
+        if (!Files.isReadable(device) || !Files.isWritable(device)) {
+            throw new IOException("this user may not open " + device + " (usually its mode is 0666)");
+        }
         return new DescriptorFromHelper(libc)
                 .run(List.of(
                         HELPER, "-o", list(options), "--", options.mountPoint().toString()));

@@ -46,9 +46,10 @@ final class KernelMount implements FuseMount {
 
     static KernelMount start(FuseOperations operations, MountOptions options, Libc libc, Mounter mounter)
             throws IOException {
+        int device = mounter.mount(options);
         List<Channel> channels = new ArrayList<>();
-        channels.add(new Channel(libc, mounter.mount(options)));
         try {
+            channels.add(new Channel(libc, device));
             new InitHandshake(channels.get(0)).perform();
             addClones(channels, options.threads());
         } catch (IOException | RuntimeException | Error e) {
@@ -64,17 +65,7 @@ final class KernelMount implements FuseMount {
 
     private static void addClones(List<Channel> channels, int threads) throws IOException {
         while (channels.size() < threads) {
-            channels.add(another(channels.get(0)));
-        }
-    }
-
-    /** Some systems let root alone open the device: then the channels share what the mount helper opened. */
-    private static Channel another(Channel first) throws IOException {
-        try {
-            return first.cloned();
-        } catch (IOException e) {
-            LOG.debug("sharing a FUSE channel", e);
-            return first.duplicated();
+            channels.add(channels.get(0).cloned());
         }
     }
 

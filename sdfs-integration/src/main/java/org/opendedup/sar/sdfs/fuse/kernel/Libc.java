@@ -22,7 +22,6 @@ final class Libc {
     static final int O_RDWR = 2;
     static final int O_DIRECTORY = 0200000;
     static final int O_CLOEXEC = 02000000;
-    static final int F_DUPFD_CLOEXEC = 1030;
 
     private final Functions functions;
     private final Runtime runtime;
@@ -66,8 +65,6 @@ final class Libc {
 
         @ssize_t
         long write(int fd, @uintptr_t long buffer, @size_t long bytes);
-
-        int fcntl(int fd, int command, long argument);
 
         int ioctl(int fd, @size_t long request, @uintptr_t long argument);
 
