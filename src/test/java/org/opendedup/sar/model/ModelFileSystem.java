@@ -206,9 +206,9 @@ public class ModelFileSystem implements FileSystem {
     @Override
     public Attributes link(long inode, long directory, byte[] name) throws IOException {
         Node node = node(inode);
-        check(!node.isDirectory(), Reason.EPERM);
         Node parent = directory(directory);
         check(!parent.children.containsKey(text(name)), Reason.EEXIST);
+        check(!node.isDirectory(), Reason.EPERM);
         check(node.links > 0, Reason.ENOENT);
         attach(parent, name, node);
         node.links++;

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -100,7 +101,7 @@ public final class MountCommand implements Callable<Integer> {
     /** Refuses a second mount. A daemon whose mount has gone is waited for: umount returns before the volume is closed. */
     private void awaitUnserved(RunFiles files) throws IOException, InterruptedException, CommandFailedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS_MAX);
-        while (VolumeLock.isHeld(files.lock())) {
+        while (LockFile.isHeld(files.lock())) {
             Map<String, Object> state =
                     ControlSocket.ping(files.socket()).orElse(Map.of("state", "starting or ending"));
             boolean ending = !"mounted".equals(state.get("state")) && !"opening".equals(state.get("state"));

@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.LockFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParentCommand;
 
@@ -29,7 +30,7 @@ final class UnmountCommand implements Callable<Integer> {
         SdfsCli cli = Objects.requireNonNull(parent);
         Map<String, Object> state = cli.ask("unmount").orElseThrow(cli::notMounted);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS_MAX);
-        while (VolumeLock.isHeld(cli.runFiles().lock())) {
+        while (LockFile.isHeld(cli.runFiles().lock())) {
             if (System.nanoTime() > deadline) {
                 throw new CommandFailedException("unmounted, but process " + state.get("pid") + " is still closing the "
                         + "volume after " + CLOSE_SECONDS_MAX + " s; see its log");

@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.sdfs.cli.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.jmx.VolumeMonitor;
@@ -70,7 +71,7 @@ final class VolumeDaemon {
         try {
             makePrivateFolder(files.runFolder());
             makePrivateFolder(files.socketFolder());
-            try (VolumeLock lock = VolumeLock.tryAcquire(files.lock()).orElseThrow(this::servedElsewhere);
+            try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(this::servedElsewhere);
                     ControlServer control = ControlServer.start(files.socket(), this::answer)) {
                 LOG.info(
                         "opening volume {}, process {}",

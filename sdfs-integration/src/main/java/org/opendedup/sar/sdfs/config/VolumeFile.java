@@ -1,15 +1,12 @@
 package org.opendedup.sar.sdfs.config;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.io.AtomicFile;
 
 /**
  * The SDFS volume XML. Element and attribute names are SDFS's where the meaning is the same; {@code sar} and {@code restore}
@@ -51,26 +48,6 @@ public final class VolumeFile {
      * @throws IOException if it cannot be written; the old file then stands
      */
     public static void write(Path file, VolumeDefinition definition) throws IOException {
-        byte[] bytes = VolumeFileWriter.text(definition).getBytes(StandardCharsets.UTF_8);
-        Path folder = file.toAbsolutePath().getParent();
-        if (folder == null) {
-            throw new IOException(file + " is no file name");
-        }
-        Path temporary = Files.createTempFile(folder, file.getFileName() + ".", ".tmp");
-        try {
-            try (var channel = FileChannel.open(temporary, StandardOpenOption.WRITE)) {
-                var buffer = ByteBuffer.wrap(bytes);
-                while (buffer.hasRemaining()) {
-                    channel.write(buffer);
-                }
-                channel.force(true);
-            }
-            Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
-        } finally {
-            Files.deleteIfExists(temporary);
-        }
-        try (var channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
+        AtomicFile.write(file, VolumeFileWriter.text(definition).getBytes(StandardCharsets.UTF_8));
     }
 }

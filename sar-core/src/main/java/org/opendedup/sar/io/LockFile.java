@@ -1,4 +1,4 @@
-package org.opendedup.sar.sdfs.cli;
+package org.opendedup.sar.io;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -10,23 +10,23 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
- * Keeps a second process from serving a volume. The kernel drops the lock when its process ends, however it ends: a lock
+ * A lock between processes, by way of a file. The kernel drops the lock when its process ends, however it ends: a lock
  * file that was left behind says nothing and is used again.
  */
-final class VolumeLock implements AutoCloseable {
+public final class LockFile implements AutoCloseable {
     private final FileChannel channel;
 
-    private VolumeLock(FileChannel channel) {
+    private LockFile(FileChannel channel) {
         this.channel = channel;
     }
 
     /** The lock, or empty if another holds it. The folder must exist. */
-    static Optional<VolumeLock> tryAcquire(Path file) throws IOException {
+    public static Optional<LockFile> tryAcquire(Path file) throws IOException {
         FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         try {
             FileLock lock = channel.tryLock();
             if (lock != null) {
-                return Optional.of(new VolumeLock(channel));
+                return Optional.of(new LockFile(channel));
             }
         } catch (OverlappingFileLockException e) {
             // Held in this very process. Its lock would be lost with any channel to the file (fcntl locks belong to the
@@ -41,11 +41,11 @@ final class VolumeLock implements AutoCloseable {
     }
 
     /** Whether a process holds the lock. */
-    static boolean isHeld(Path file) throws IOException {
+    public static boolean isHeld(Path file) throws IOException {
         if (Files.notExists(file)) {
             return false;
         }
-        Optional<VolumeLock> lock = tryAcquire(file);
+        Optional<LockFile> lock = tryAcquire(file);
         if (lock.isEmpty()) {
             return true;
         }
