@@ -40,6 +40,6 @@ public final class FileMode {
 
     /** The mode of a directory made in {@code parent}: setgid is inherited. */
     public static int directoryModeIn(Attributes parent, int mode) {
-        return mode | parent.mode() & SETGID;
+        return mode | (parent.mode() & SETGID);
     }
 }

@@ -195,7 +195,7 @@ public class MemoryFileSystem implements FuseOperations {
             touch(node);
         }
         if (change.mode() != null) {
-            node.mode = node.mode & FileMode.TYPE_MASK | change.mode();
+            node.mode = (node.mode & FileMode.TYPE_MASK) | change.mode();
         }
         if (change.uid() != null) {
             node.uid = change.uid();

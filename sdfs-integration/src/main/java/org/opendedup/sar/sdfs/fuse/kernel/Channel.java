@@ -101,15 +101,16 @@ final class Channel implements AttributeCache, Closeable {
             }
             int errno = length == 0 ? Errno.ENODEV : libc.errno();
             switch (errno) {
-                case Errno.ENODEV:
+                case Errno.ENODEV -> {
                     return UNMOUNTED;
-                case Errno.ECONNABORTED:
+                }
+                case Errno.ECONNABORTED -> {
                     return ABORTED;
-                case Errno.EINTR, Errno.EAGAIN, Errno.ENOENT:
+                }
+                case Errno.EINTR, Errno.EAGAIN, Errno.ENOENT -> {
                     // A signal; nothing there after all; a request withdrawn before it was read.
-                    break;
-                default:
-                    throw libc.failure("reading a FUSE request");
+                }
+                default -> throw libc.failure("reading a FUSE request");
             }
         }
     }

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.charset.Charset;
+import java.util.ArrayList;
 import java.util.List;
 import jnr.ffi.Memory;
 import jnr.ffi.Pointer;
@@ -27,8 +28,11 @@ final class DescriptorFromHelper {
     /** More than {@code sizeof(posix_spawn_file_actions_t)} in glibc (80) and musl. */
     private static final int FILE_ACTIONS_BYTES = 256;
 
-    // struct msghdr and struct cmsghdr, 64 bits.
+    // struct msghdr; behind it one struct iovec, its data and a struct cmsghdr. 64 bits.
     private static final int MSG_BYTES = 56;
+    private static final int VECTOR = MSG_BYTES;
+    private static final int DATA = VECTOR + 16;
+    private static final int CONTROL = DATA + 8;
     private static final int MSG_VECTOR = 16;
     private static final int MSG_VECTOR_LENGTH = 24;
     private static final int MSG_CONTROL = 32;
@@ -81,12 +85,16 @@ final class DescriptorFromHelper {
             String path = System.getenv().getOrDefault("PATH", "/usr/bin:/bin");
             List<String> environment = List.of("_FUSE_COMMFD=" + HELPER_FD, "PATH=" + path);
             int[] pid = new int[1];
-            try (NativeStrings arguments = new NativeStrings(runtime, command);
-                    NativeStrings variables = new NativeStrings(runtime, environment)) {
+            NativeStrings arguments = new NativeStrings(runtime, command);
+            NativeStrings variables = new NativeStrings(runtime, environment);
+            try {
                 check(
                         libc.functions()
                                 .posix_spawnp(pid, program, actions, null, arguments.array(), variables.array()),
                         program);
+            } finally {
+                Reference.reachabilityFence(arguments);
+                Reference.reachabilityFence(variables);
             }
             return pid[0];
         } finally {
@@ -103,15 +111,13 @@ final class DescriptorFromHelper {
     }
 
     private int receive(int socket) {
-        Pointer data = Memory.allocateDirect(runtime, 8, true);
-        Pointer vector = Memory.allocateDirect(runtime, 16, true);
-        vector.putAddress(0, data.address());
-        vector.putLong(8, 1);
-        Pointer control = Memory.allocateDirect(runtime, CONTROL_BYTES, true);
-        Pointer message = Memory.allocateDirect(runtime, MSG_BYTES, true);
-        message.putAddress(MSG_VECTOR, vector.address());
+        // One piece of memory, in use until the last line: a piece known by its address alone could be freed.
+        Pointer message = Memory.allocateDirect(runtime, CONTROL + CONTROL_BYTES, true);
+        message.putAddress(VECTOR, message.address() + DATA);
+        message.putLong(VECTOR + 8, 1);
+        message.putAddress(MSG_VECTOR, message.address() + VECTOR);
         message.putLong(MSG_VECTOR_LENGTH, 1);
-        message.putAddress(MSG_CONTROL, control.address());
+        message.putAddress(MSG_CONTROL, message.address() + CONTROL);
         message.putLong(MSG_CONTROL_LENGTH, CONTROL_BYTES);
         long bytes;
         do {
@@ -119,9 +125,9 @@ final class DescriptorFromHelper {
         } while (bytes < 0 && libc.errno() == Errno.EINTR);
         boolean carriesDescriptor = bytes > 0
                 && message.getLong(MSG_CONTROL_LENGTH) >= CONTROL_DATA + 4
-                && control.getInt(CONTROL_LEVEL) == SOL_SOCKET
-                && control.getInt(CONTROL_TYPE) == SCM_RIGHTS;
-        return carriesDescriptor ? control.getInt(CONTROL_DATA) : -1;
+                && message.getInt(CONTROL + CONTROL_LEVEL) == SOL_SOCKET
+                && message.getInt(CONTROL + CONTROL_TYPE) == SCM_RIGHTS;
+        return carriesDescriptor ? message.getInt(CONTROL + CONTROL_DATA) : -1;
     }
 
     private int await(int pid) throws IOException {
@@ -134,30 +140,25 @@ final class DescriptorFromHelper {
         return status[0];
     }
 
-    /** A null-terminated array of C strings in native memory, as long as it is open. */
-    private static final class NativeStrings implements AutoCloseable {
+    /** A null-terminated array of C strings in native memory, as long as this object is reachable. */
+    private static final class NativeStrings {
         private final Pointer array;
-        /** Keeps the strings' memory. */
-        private final Pointer[] strings;
+        /** Keeps the memory of the strings. */
+        private final List<Pointer> strings = new ArrayList<>();
 
         NativeStrings(Runtime runtime, List<String> values) {
-            strings = new Pointer[values.size()];
             array = Memory.allocateDirect(runtime, 8 * (values.size() + 1), true);
-            for (int i = 0; i < strings.length; i++) {
-                byte[] bytes = values.get(i).getBytes(Charset.defaultCharset());
-                strings[i] = Memory.allocateDirect(runtime, bytes.length + 1, true);
-                strings[i].put(0, bytes, 0, bytes.length);
-                array.putAddress(8L * i, strings[i].address());
+            for (String value : values) {
+                byte[] bytes = value.getBytes(Charset.defaultCharset());
+                Pointer string = Memory.allocateDirect(runtime, bytes.length + 1, true);
+                string.put(0, bytes, 0, bytes.length);
+                array.putAddress(8L * strings.size(), string.address());
+                strings.add(string);
             }
         }
 
         Pointer array() {
             return array;
-        }
-
-        @Override
-        public void close() {
-            Reference.reachabilityFence(strings);
         }
     }
 }

@@ -13,10 +13,10 @@ final class DeviceNumber {
     }
 
     static long major(long device) {
-        return device >>> 32 & 0xfffff000L | device >>> 8 & 0xfff;
+        return ((device >>> 32) & 0xfffff000L) | ((device >>> 8) & 0xfff);
     }
 
     static long minor(long device) {
-        return device >>> 12 & 0xffffff00L | device & 0xff;
+        return ((device >>> 12) & 0xffffff00L) | (device & 0xff);
     }
 }

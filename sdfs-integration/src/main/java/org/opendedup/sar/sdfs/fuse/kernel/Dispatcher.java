@@ -188,7 +188,7 @@ final class Dispatcher {
         FuseOperations.CreatedFile created = operations.create(
                 request.node(),
                 name,
-                FileMode.REGULAR | mode & FileMode.PERMISSIONS,
+                FileMode.REGULAR | (mode & FileMode.PERMISSIONS),
                 isWritable(flags),
                 request.caller());
         reply.putEntry(created.attributes());
@@ -305,7 +305,7 @@ final class Dispatcher {
     }
 
     private int makeDirectory() throws IOException {
-        int mode = FileMode.DIRECTORY | request.takeInt() & FileMode.PERMISSIONS;
+        int mode = FileMode.DIRECTORY | (request.takeInt() & FileMode.PERMISSIONS);
         request.skip(4);
         byte[] name = request.takeName();
         return entry(operations.makeDirectory(request.node(), name, mode, request.caller()));

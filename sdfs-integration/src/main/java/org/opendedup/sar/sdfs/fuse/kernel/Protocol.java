@@ -8,17 +8,13 @@ final class Protocol {
     /** Linux 5.4: the first with all of FUSE_MAX_PAGES, FUSE_CACHE_SYMLINKS and directories opened without a message. */
     static final int OLDEST_MINOR = 31;
 
-    static final long ROOT = 1;
-
     static final int IN_HEADER_BYTES = 40;
     static final int OUT_HEADER_BYTES = 16;
     static final int ATTR_BYTES = 88;
     static final int ENTRY_OUT_BYTES = 40 + ATTR_BYTES;
     static final int ATTR_OUT_BYTES = 16 + ATTR_BYTES;
-    static final int OPEN_OUT_BYTES = 16;
     static final int DIRENT_BYTES = 24;
     static final int WRITE_IN_BYTES = 40;
-    static final int INIT_IN_BYTES = 16;
     static final int INIT_OUT_BYTES = 64;
 
     /** The largest read or write: 256 pages, the kernel's own limit. */

@@ -167,7 +167,7 @@ final class Reply {
 
     /** Bytes of a listing's entry, padded to eight. */
     static int entryBytes(int nameBytes, boolean withAttributes) {
-        return (withAttributes ? ENTRY_OUT_BYTES : 0) + (DIRENT_BYTES + nameBytes + 7 & ~7);
+        return (withAttributes ? ENTRY_OUT_BYTES : 0) + ((DIRENT_BYTES + nameBytes + 7) & ~7);
     }
 
     /**
@@ -189,7 +189,7 @@ final class Reply {
         putInt(name.length);
         putInt(type >>> 12);
         putBytes(name);
-        while ((position - start & 7) != 0) {
+        while (((position - start) & 7) != 0) {
             buffer.put(position++, (byte) 0);
         }
     }

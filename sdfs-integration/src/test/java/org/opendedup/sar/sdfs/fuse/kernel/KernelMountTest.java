@@ -220,17 +220,17 @@ class KernelMountTest {
     void failuresReachTheCallerAsTheirOwnErrors() throws Exception {
         MemoryFileSystem failing = new MemoryFileSystem() {
             @Override
-            public int read(long handle, long offset, ByteBuffer target) throws IOException {
+            public synchronized int read(long handle, long offset, ByteBuffer target) throws IOException {
                 throw new CorruptionException("container 1", 0, "a", "b");
             }
 
             @Override
-            public void write(long handle, long offset, ByteBuffer source) throws IOException {
+            public synchronized void write(long handle, long offset, ByteBuffer source) throws IOException {
                 throw new NoSpaceException("full");
             }
 
             @Override
-            public byte[] readSymbolicLink(long inode) {
+            public synchronized byte[] readSymbolicLink(long inode) {
                 throw new IllegalStateException("a mistake in the handler");
             }
         };
