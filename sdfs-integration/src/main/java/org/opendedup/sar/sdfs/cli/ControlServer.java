@@ -46,12 +46,15 @@ final class ControlServer implements Closeable {
     private final ServerSocketChannel server;
     private final Handler handler;
     private final Duration timeout;
+    private final Thread thread;
 
     private ControlServer(Path socket, ServerSocketChannel server, Handler handler, Duration timeout) {
         this.socket = socket;
         this.server = server;
         this.handler = handler;
         this.timeout = timeout;
+        this.thread = new Thread(this::serve, "sdfs-control");
+        thread.setDaemon(true);
     }
 
     /**
@@ -74,9 +77,7 @@ final class ControlServer implements Closeable {
             throw e;
         }
         var server = new ControlServer(socket, channel, handler, timeout);
-        Thread thread = new Thread(server::serve, "sdfs-control");
-        thread.setDaemon(true);
-        thread.start();
+        server.thread.start();
         return server;
     }
 
@@ -124,10 +125,18 @@ final class ControlServer implements Closeable {
         return command;
     }
 
-    /** Stops answering and removes the socket. Idempotent. */
+    /**
+     * Stops answering and removes the socket. Whoever is being answered gets the reply still: the one to "unmount" is sent
+     * while the daemon ends. Idempotent.
+     */
     @Override
     public void close() throws IOException {
         server.close();
         Files.deleteIfExists(socket);
+        try {
+            thread.join(timeout.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

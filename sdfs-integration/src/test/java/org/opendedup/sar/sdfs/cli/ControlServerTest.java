@@ -13,6 +13,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -85,6 +88,24 @@ class ControlServerTest {
         try (var silent = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
             assertAnswers();
         }
+    }
+
+    @Test
+    void sendsAReplyThatIsUnderWayBeforeItCloses() throws Exception {
+        var answering = new CountDownLatch(1);
+        var slow = ControlServer.start(
+                folder.resolve("slow.sock"),
+                command -> {
+                    answering.countDown();
+                    LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
+                    return Map.of("state", "done");
+                },
+                Duration.ofSeconds(10));
+        var asking = new FutureTask<>(() -> ControlSocket.ask(folder.resolve("slow.sock"), "unmount"));
+        new Thread(asking, "ask").start();
+        answering.await();
+        slow.close();
+        assertEquals(Optional.of(Map.of("state", "done")), asking.get());
     }
 
     @Test
