@@ -20,8 +20,7 @@ import org.opendedup.sar.volume.Volume.RenameMode;
 import org.opendedup.sar.volume.Volume.SetMode;
 
 /**
- * What a file system is: maps of names and arrays of bytes. Refusals come in the order of the volume's checks; what a kernel
- * checks first, both leave to it. Inodes without a
+ * What a file system is: maps of names and arrays of bytes. Refusals come in Linux's order (fs/namei.c). Inodes without a
  * name stay until {@link #remount()}. For one thread.
  */
 public class ModelFileSystem implements FileSystem {

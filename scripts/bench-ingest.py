@@ -1,0 +1,391 @@
+#!/usr/bin/env python3
+"""Ingests five backups through the mount and reads them back, next to a plain copy; prints a table and writes JSON.
+
+Run through scripts/bench ingest. Rates are MB (10^6 bytes) a second until the data is durable (dd conv=fsync). All reading
+and writing is done by dd and by this program, in processes of their own; the figures are those of the moment's machine: only
+columns of one run compare. Leaves no mount and no daemon, also when it is interrupted.
+"""
+
+import argparse
+import contextlib
+import json
+import mmap
+import multiprocessing
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import bench_series
+
+SCRIPTS = Path(__file__).resolve().parent
+MB = 1_000_000
+# Fits the restore cache of the default budget (about a quarter of 1 GB), so that "from our cache" is what it says.
+CACHED_BYTES = 160 * 1024 * 1024
+OVERWRITTEN_BYTES = 512 * 1024 * 1024
+JVM_BYTES = 150_000_000
+
+
+def run(*words, env=None):
+    """Runs a program that must succeed; its output."""
+    done = subprocess.run([str(word) for word in words], env=env, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(map(str, words))} ended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def say(text):
+    print(text, flush=True)
+
+
+class Volume:
+    """A volume made, mounted and removed by the project's own commands."""
+
+    def __init__(self, work, name, *options):
+        self.folder = work / name
+        self.name = name
+        self.mount_point = self.folder / "mnt"
+        self.pid = None
+        self.most_memory = 0
+        self.env = {**os.environ, "SDFS_CONFIG_DIR": str(self.folder / "config")}
+        self.clean()
+        self.mount_point.mkdir(parents=True)
+        self.script("mkfs.sdfs", f"--volume-name={name}", "--volume-capacity=1TB",
+                    f"--base-path={self.folder / 'base'}", *options)
+
+    def script(self, name, *words):
+        # Through a file: the daemon that mount.sdfs leaves behind may keep a pipe open.
+        with open(self.folder / "output", "w+") as output:
+            done = subprocess.run([SCRIPTS / name, *map(str, words)], env=self.env, text=True, stdout=output,
+                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+            output.seek(0)
+            text = output.read()
+        if done.returncode:
+            raise RuntimeError(f"{name} ended with {done.returncode}:\n{text}")
+        return text
+
+    def mount(self):
+        """Mounts; seconds until the first listing."""
+        begin = time.monotonic()
+        self.script("mount.sdfs", self.name, self.mount_point)
+        os.listdir(self.mount_point)
+        seconds = time.monotonic() - begin
+        self.pid = self.figures("info")["pid"]
+        return seconds
+
+    def figures(self, command="stats"):
+        return json.loads(self.script("sdfscli", self.name, command, "--json"))
+
+    def note_memory(self):
+        """The daemon's resident memory at its highest, VmHWM of proc(5)."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        kilobytes = int(re.search(r"VmHWM:\s+(\d+)", status).group(1))
+        self.most_memory = max(self.most_memory, kilobytes * 1024)
+
+    def unmount(self):
+        self.note_memory()
+        run("umount", self.mount_point)
+        self.await_end()
+
+    def kill(self):
+        self.note_memory()
+        os.kill(self.pid, signal.SIGKILL)
+        self.await_end()
+        run("umount", "-l", self.mount_point)
+
+    def await_end(self):
+        deadline = time.monotonic() + 120
+        while Path(f"/proc/{self.pid}").exists():
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"the daemon {self.pid} does not end")
+            time.sleep(0.02)
+        self.pid = None
+
+    def clean(self):
+        """Ends mount and daemon whatever their state, and removes everything."""
+        if os.path.ismount(self.mount_point) or self.pid:
+            subprocess.run(["umount", "-l", str(self.mount_point)], stderr=subprocess.DEVNULL, check=False)
+        if self.pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+            self.await_end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def copy_rate(source, target, block):
+    """Copies a file, which is read beforehand, and makes it durable; MB/s."""
+    warm(source)
+    begin = time.monotonic()
+    run("dd", f"if={source}", f"of={target}", f"bs={block}", "conv=fsync", "status=none")
+    return source.stat().st_size / MB / (time.monotonic() - begin)
+
+
+def warm(file):
+    run("dd", f"if={file}", "of=/dev/null", "bs=1M", "status=none")
+
+
+def drop_kernel_caches():
+    run("sync")
+    Path("/proc/sys/vm/drop_caches").write_text("3")
+
+
+def read_rate(file):
+    """Sequential read with nothing in the kernel's cache, the best of three; MB/s."""
+    best = 0
+    for _ in range(3):
+        drop_kernel_caches()
+        begin = time.monotonic()
+        warm(file)
+        best = max(best, file.stat().st_size / MB / (time.monotonic() - begin))
+    return best
+
+
+def random_reads(file, readers=2, seconds=5):
+    """Random 4 KiB O_DIRECT reads of several readers; reads a second."""
+    with multiprocessing.Pool(readers) as pool:
+        counts = pool.starmap(_read_randomly, [(str(file), seed, seconds) for seed in range(readers)])
+    return sum(counts) / seconds
+
+
+def _read_randomly(file, seed, seconds):
+    chance = random.Random(seed)
+    pages = os.path.getsize(file) // 4096
+    descriptor = os.open(file, os.O_RDONLY | os.O_DIRECT)
+    buffer = [mmap.mmap(-1, 4096)]
+    count = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for _ in range(100):
+            os.preadv(descriptor, buffer, int(chance.random() * pages) * 4096)
+        count += 100
+    os.close(descriptor)
+    return count
+
+
+def random_overwrites(file, seconds=15):
+    """Random 4 KiB overwrites with an fsync every 100; writes a second."""
+    chance = random.Random(1)
+    pages = file.stat().st_size // 4096
+    block = chance.randbytes(4096 * 64)
+    descriptor = os.open(file, os.O_WRONLY)
+    count = 0
+    begin = time.monotonic()
+    while time.monotonic() < begin + seconds:
+        for _ in range(100):
+            at = chance.randrange(63 * 4096)
+            os.pwrite(descriptor, block[at : at + 4096], chance.randrange(pages) * 4096)
+        os.fsync(descriptor)
+        count += 100
+    rate = count / (time.monotonic() - begin)
+    os.close(descriptor)
+    return rate
+
+
+class Report:
+    """The figures, each with its target."""
+
+    def __init__(self):
+        self.rows = []
+
+    def add(self, figure, target, ours, plain=None, digits=0):
+        self.rows.append({"figure": figure, "target": target, "ours": ours, "plain": plain, "digits": digits})
+        say(f"  {figure}: {ours:.{digits}f}" + ("" if plain is None else f" (plain {plain:.{digits}f})"))
+
+    def print_table(self):
+        say(f"\n{'figure':58} {'target':>10} {'ours':>10} {'plain':>10}")
+        for row in self.rows:
+            cells = ["-" if row[key] is None else f"{row[key]:,.{row['digits']}f}" for key in ("ours", "plain")]
+            say(f"{row['figure']:58} {row['target']:>10} {cells[0]:>10} {cells[1]:>10} {self.verdict(row)}")
+
+    @staticmethod
+    def verdict(row):
+        sign, _, value = row["target"].partition(" ")
+        if not value:
+            return ""
+        reached = row["ours"] >= float(value) if sign == ">=" else row["ours"] <= float(value)
+        return "" if reached else "  missed"
+
+
+class Bench:
+    def __init__(self, options):
+        self.work = options.work
+        self.plain = self.work / "plain"
+        self.report = Report()
+        self.volumes = []
+        self.options = options
+
+    def volume(self, name, *options):
+        made = Volume(self.work, name, f"--memory-budget={self.options.memory_budget}MB", *options)
+        self.volumes.append(made)
+        return made
+
+    def run(self):
+        say("Series of backups:")
+        series = bench_series.make(self.work / "series", self.options.seed, self.options.first_mb * MB)
+        self.plain.mkdir(exist_ok=True)
+        say("Default volume:")
+        volume = self.volume("default")
+        volume.mount()
+        self.ingest(volume, series)
+        self.stored(volume, series)
+        self.duplicates(volume, series[-1])
+        self.reads(volume, series[0])
+        self.remounts(volume, series[1])
+        self.memory(volume)
+        volume.clean()
+        say("Fixed chunks:")
+        self.overwrites()
+
+    def ingest(self, volume, series):
+        ours, plain = [], []
+        for path in series:
+            ours.append(copy_rate(path, volume.mount_point / path.name, "1M"))
+            plain.append(copy_rate(path, self.plain / path.name, "1M"))
+            (self.plain / path.name).unlink()
+        self.report.add("first backup, MB/s", ">= 350", ours[0], plain[0])
+        for number, rates in enumerate(zip(ours[1:], plain[1:]), start=2):
+            self.report.add(f"later backup {number}, MB/s", ">= 600", *rates)
+
+    def stored(self, volume, series):
+        compared = self.other_programs(series)
+        sizes = {"default": stored_bytes(volume)}
+        backup = self.volume("backup", "--backup-volume")
+        backup.mount()
+        rates = [copy_rate(path, backup.mount_point / path.name, "1M") for path in series]
+        sizes["--backup-volume"] = stored_bytes(backup)
+        self.report.add("first backup with --backup-volume, MB/s", "", rates[0])
+        self.memory(backup)
+        backup.clean()
+        logical = sum(path.stat().st_size for path in series)
+        for options, share in (("default", 1.2), ("--backup-volume", 1.05)):
+            target = f"<= {share * compared['restic'] / MB:.0f}" if "restic" in compared else ""
+            self.report.add(f"stored of the five, {options}, MB", target, sizes[options] / MB, logical / MB)
+        for program, size in compared.items():
+            self.report.add(f"stored of the five by {program}, MB", "", size / MB)
+
+    def other_programs(self, series):
+        """Bytes that restic and borg store of the series, where they are installed."""
+        sizes = {}
+        repository = self.work / "repository"
+        env = {**os.environ, "RESTIC_PASSWORD": "bench", "RESTIC_CACHE_DIR": str(self.work / "restic-cache"),
+               "BORG_BASE_DIR": str(self.work / "borg")}
+        for program, initialize, store in (
+            ("restic", ["init", "-r", repository], lambda path: ["backup", "-q", "-r", repository, path]),
+            ("borg", ["init", "-e", "none", repository], lambda path: ["create", f"{repository}::{path.stem}", path]),
+        ):
+            if not shutil.which(program):
+                say(f"  {program} is not installed: its stored size is left out")
+                continue
+            shutil.rmtree(repository, ignore_errors=True)
+            run(program, *initialize, env=env)
+            for path in series:
+                run(program, *store(path), env=env)
+            sizes[program] = sum(file.stat().st_size for file in repository.rglob("*") if file.is_file())
+            shutil.rmtree(repository)
+        return sizes
+
+    def duplicates(self, volume, source):
+        for block in ("1M", "4k", "10k"):
+            target = volume.mount_point / f"duplicate-{block}"
+            ours = copy_rate(source, target, block)
+            plain = copy_rate(source, self.plain / "duplicate", block)
+            (self.plain / "duplicate").unlink()
+            target.unlink()
+            self.report.add(f"all-duplicate, writes of {block}, MB/s", ">= 800", ours, plain)
+
+    def reads(self, volume, source):
+        ours, plain = volume.mount_point / "cached", self.plain / "cached"
+        for file in (ours, plain):
+            run("dd", f"if={source}", f"of={file}", "bs=1M", f"count={CACHED_BYTES >> 20}", "conv=fsync", "status=none")
+        # What is written may be in no cache: the first reading brings it into ours.
+        drop_kernel_caches()
+        warm(ours)
+        self.report.add("sequential read from our cache, MB/s", ">= 1000", read_rate(ours), read_rate(plain))
+        self.report.add("random 4 KiB O_DIRECT reads of two, a second", ">= 60000", random_reads(ours), random_reads(plain))
+        plain.unlink()
+
+    def overwrites(self):
+        volume = self.volume("fixed", "--hash-type=SHA256")
+        volume.mount()
+        rates = []
+        for folder in (volume.mount_point, self.plain):
+            file = folder / "image"
+            run("dd", "if=/dev/urandom", f"of={file}", "bs=1M", f"count={OVERWRITTEN_BYTES >> 20}", "conv=fsync",
+                "status=none")
+            rates.append(random_overwrites(file))
+            file.unlink()
+        self.report.add("random 4 KiB overwrites, fsync every 100, a second", ">= 3000", *rates)
+        self.memory(volume)
+        volume.clean()
+
+    def remounts(self, volume, source):
+        volume.unmount()
+        self.report.add("remount, s", "<= 2", volume.mount(), digits=2)
+        # Killed in the middle of a backup, half a second in.
+        writer = subprocess.Popen(["dd", f"if={source}", f"of={volume.mount_point / 'cut-off'}", "bs=1M"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.5)
+        volume.kill()
+        writer.wait()
+        self.report.add("remount after kill -9 under load, s", "<= 10", volume.mount(), digits=2)
+
+    def memory(self, volume):
+        if volume.pid:
+            volume.note_memory()
+        budget = volume.figures()["memoryBudgetBytes"]
+        limit = (budget + JVM_BYTES) / MB
+        self.report.add(f"most memory, {volume.name}, MB", f"<= {limit:.0f}", volume.most_memory / MB)
+
+    def clean(self):
+        for volume in self.volumes:
+            volume.clean()
+        shutil.rmtree(self.plain, ignore_errors=True)
+
+
+def stored_bytes(volume):
+    run("sync", "-f", volume.mount_point)
+    return volume.figures()["storedBytes"]
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/bench ingest", description=__doc__.split("\n")[0])
+    parser.add_argument("--work", type=Path, default=Path("/var/tmp/sar-bench"),
+                        help="work folder; keeps the series of backups between runs (default: %(default)s, about 12 GB)")
+    parser.add_argument("--seed", type=int, default=1, help="of the drift between the backups (default: %(default)s)")
+    parser.add_argument("--first-mb", type=int, default=700, help="size of the first backup, roughly (default: %(default)s)")
+    parser.add_argument("--memory-budget", type=int, default=1024, help="MB of each volume (default: %(default)s)")
+    parser.add_argument("--json", type=Path, help="where to write the figures (default: figures.json in the work folder)")
+    return parser.parse_args()
+
+
+def interrupted(number, _frame):
+    raise SystemExit(128 + number)
+
+
+def main():
+    options = parse()
+    if os.geteuid() != 0:
+        sys.exit("scripts/bench ingest: needs root, to drop the kernel's caches between measurements")
+    options.work = options.work.resolve()
+    options.work.mkdir(parents=True, exist_ok=True)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupted)
+    bench = Bench(options)
+    try:
+        bench.run()
+    finally:
+        bench.clean()
+    bench.report.print_table()
+    target = options.json or options.work / "figures.json"
+    target.write_text(json.dumps(bench.report.rows, indent=2) + "\n")
+    say(f"\nAs JSON: {target}. 'plain' is the file system of {options.work}; MB are 10^6 bytes.")
+
+
+if __name__ == "__main__":
+    main()
