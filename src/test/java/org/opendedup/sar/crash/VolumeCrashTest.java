@@ -86,7 +86,7 @@ class VolumeCrashTest {
 
         @Override
         public FileSystem start() throws IOException {
-            Volume.create(config, metadata, clock);
+            Volume.create(config, containers, metadata, clock);
             VolumeStores stores =
                     new VolumeStores(power.guard(containers), power.guard(metadata), ChunkIndexes.heap(), clock);
             live = new VolumeFileSystem(() -> Volume.open(config, stores), VolumeChecker::check);

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.MetadataHeader;
@@ -62,15 +64,18 @@ public final class Volume implements Closeable {
     public static void create(VolumeConfig config) throws IOException {
         VolumeLocations.create(config.locations());
         try (KeyValueStore database = VolumeLocations.createMetadata(config)) {
-            create(config, database, InstantSource.system());
+            Directory data = FileDirectory.open(config.locations().data());
+            create(config, data, database, InstantSource.system());
         }
     }
 
-    /** Makes a new, empty volume's metadata in an empty database. */
-    public static void create(VolumeConfig config, KeyValueStore database, InstantSource clock) throws IOException {
+    /** Makes a new, empty volume in an empty directory and an empty database. */
+    public static void create(VolumeConfig config, Directory data, KeyValueStore database, InstantSource clock)
+            throws IOException {
         long now = TimeStamps.now(clock);
         MetadataHeader header =
                 new MetadataHeader(UUID.randomUUID(), config.pageBytes(), now, MetadataHeader.FORMAT_VERSION);
+        VolumeIdentity.write(data, header.volume());
         MetadataStore metadata = MetadataStore.format(database, header);
         metadata.namespace()
                 .put(new Inode(

@@ -1,6 +1,7 @@
 package org.opendedup.sar.volume;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -58,6 +59,14 @@ final class VolumeLocations {
             if (!Files.isDirectory(folder)) {
                 throw new NoSuchFileException(
                         folder.toString(), null, "the volume's data is not here; is a disk not mounted?");
+            }
+        }
+        for (Path folder : List.of(locations.data(), locations.metadata())) {
+            if (!Files.isWritable(folder)) {
+                throw new AccessDeniedException(
+                        folder.toString(),
+                        null,
+                        "the location is read-only; the volume cannot be recovered or written here");
             }
         }
         FileDirectory containers = FileDirectory.open(locations.data());

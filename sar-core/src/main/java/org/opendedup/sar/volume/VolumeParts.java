@@ -88,6 +88,9 @@ final class VolumeParts implements Closeable {
                 index::cover,
                 workers,
                 plan.frameTables());
+        for (long container : containers.recovered()) {
+            index.uncover(container);
+        }
         DamagedFrames damaged = new DamagedFrames();
         restore = new RestoreEngine(
                 metadata.recipes(),
@@ -121,6 +124,7 @@ final class VolumeParts implements Closeable {
     static VolumeParts open(VolumeConfig config, VolumeStores stores) throws IOException {
         MemoryPlan plan = MemoryPlan.of(config.memoryBudgetBytes());
         MetadataStore metadata = MetadataStore.open(stores.metadata(), plan.metadataCache());
+        VolumeIdentity.check(stores.containers(), metadata.header().volume());
         if (metadata.header().pageBytes() != config.pageBytes()) {
             throw new PosixException(
                     PosixException.Reason.EINVAL,
