@@ -48,7 +48,12 @@ final class CrashHistory extends ModelFileSystem {
     }
 
     /** A file's bytes after op {@code since}. */
-    private record Version(int since, long number, SparseBytes bytes) {}
+    private record Version(int since, long number, SparseBytes bytes) {
+        @Override
+        public String toString() {
+            return "op " + since + ": " + bytes.size() + " bytes";
+        }
+    }
 
     CrashHistory() throws IOException {
         remember();
@@ -138,7 +143,8 @@ final class CrashHistory extends ModelFileSystem {
                 long inode = names.get(state).inodes.get(entry.getKey());
                 Optional<String> problem = fileProblem(found, entry.getValue(), allowed(inode, state));
                 if (problem.isPresent()) {
-                    return problem.map(text -> "/" + entry.getKey() + ": " + text);
+                    return problem.map(text ->
+                            "/" + entry.getKey() + ", " + entry.getValue().size() + " bytes: " + text);
                 }
             }
         }
@@ -165,9 +171,7 @@ final class CrashHistory extends ModelFileSystem {
             throws IOException {
         long size = attributes.size();
         if (!isAllowedSize(size, allowed)) {
-            List<Long> sizes =
-                    allowed.stream().map(version -> version.bytes.size()).toList();
-            return Optional.of("is " + size + " bytes long; allowed are " + sizes);
+            return Optional.of("is " + size + " bytes long; its versions are " + allowed);
         }
         try (FileSystem.Handle handle = found.open(attributes.inode(), false)) {
             ByteBuffer page = ByteBuffer.allocate(SparseBytes.PAGE_BYTES);
@@ -206,8 +210,7 @@ final class CrashHistory extends ModelFileSystem {
                     .anyMatch(version -> at < version.bytes.size()
                             && version.bytes.page(offset / SparseBytes.PAGE_BYTES)[within] == found);
             if (!known) {
-                return Optional.of("byte " + at + " is " + found + ", which it was in none of the " + allowed.size()
-                        + " versions since op " + allowed.get(0).since);
+                return Optional.of("byte " + at + " is " + found + ", which it was in none of its versions " + allowed);
             }
         }
         return Optional.empty();
