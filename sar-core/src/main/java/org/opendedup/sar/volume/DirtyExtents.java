@@ -159,6 +159,10 @@ final class DirtyExtents {
                 if (isWorthStoring(run, runBytes, minBytes, storedBytes)) {
                     break;
                 }
+                if (run.get(run.size() - 1).end() > storedBytes) {
+                    // Nothing behind it either: the file must not grow past bytes that were written earlier.
+                    return null;
+                }
                 run.clear();
                 runBytes = 0;
             }

@@ -181,6 +181,7 @@ public final class Volume implements Closeable {
         try {
             contents.storing.lock();
             try {
+                storeUpTo(node, contents, size);
                 if (size < sizeOf(node)) {
                     cut(node, contents, size, now);
                 } else {
@@ -192,6 +193,14 @@ public final class Volume implements Closeable {
         } finally {
             node.leave();
         }
+    }
+
+    /** Stores what was written below the new length, so that no commit shows the length without those bytes. */
+    private void storeUpTo(Node node, Node.Contents contents, long size) throws IOException {
+        synchronized (node) {
+            contents.dirty.truncate(size);
+        }
+        writer.storeAll(node);
     }
 
     private static long sizeOf(Node node) {
