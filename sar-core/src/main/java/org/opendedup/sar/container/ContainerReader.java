@@ -90,14 +90,11 @@ final class ContainerReader implements Closeable {
 
     /** What the source has. A damaged copy there is no loss: the container has its own. */
     private @Nullable FrameTable keptTable(long container) throws IOException {
-        byte[] bytes = tables.frameTable(container);
-        if (bytes == null) {
-            return null;
-        }
         try {
-            return FrameTable.decode(bytes, "frame table of container " + container);
-        } catch (CorruptionException damagedCopy) {
-            log.warn("{}; taken from the container itself", damagedCopy.getMessage());
+            byte[] bytes = tables.frameTable(container);
+            return bytes == null ? null : FrameTable.decode(bytes, "frame table of container " + container);
+        } catch (IOException unusableCopy) {
+            log.warn("{}; taken from container {} itself", unusableCopy.getMessage(), container);
             return null;
         }
     }

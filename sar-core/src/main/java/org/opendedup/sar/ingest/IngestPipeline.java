@@ -1,5 +1,6 @@
 package org.opendedup.sar.ingest;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -16,6 +17,8 @@ import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipePage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The write path: stores a run of new bytes of a file, a segment at a time, in these steps.
@@ -33,6 +36,7 @@ import org.opendedup.sar.metadata.RecipePage;
  * one file come one after the other.
  */
 public final class IngestPipeline {
+    private static final Logger log = LoggerFactory.getLogger(IngestPipeline.class);
     /** Bytes of a segment; about 250 chunks of 8 KiB, enough for one batch of index lookups. */
     public static final int SEGMENT_BYTES = 2 << 20;
 
@@ -113,13 +117,8 @@ public final class IngestPipeline {
         }
     }
 
-    private Workspace take() throws IOException {
-        try {
-            return workspaces.take();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted while waiting to store data", e);
-        }
+    private Workspace take() {
+        return Uninterruptibles.takeUninterruptibly(workspaces);
     }
 
     /** What one run needs at a time; a segment holds a little more than its nominal size so that a chunk always fits behind. */
@@ -135,6 +134,15 @@ public final class IngestPipeline {
         }
     }
 
+    /** Bytes that a recipe refers to, beside a run, cannot be read. */
+    private static final class OldBytesUnreadable extends IOException {
+        private static final long serialVersionUID = 1;
+
+        OldBytesUnreadable(IOException cause) {
+            super(cause.getMessage(), cause);
+        }
+    }
+
     /** One run on its way. */
     private final class Storing {
         private final ByteRun run;
@@ -145,8 +153,12 @@ public final class IngestPipeline {
         private final ContainerWriter writer;
         /** Whether the run reaches the end of what the recipe describes: no old bytes follow it. */
         private final boolean appending;
+
+        /** Whether old bytes could not be read: the run is then cut by itself, from its first byte to its last. */
+        private boolean alone;
+
         /** Offset in the file where the input ends: the run's end, or the end of the old bytes behind it. */
-        private final long inputEnd;
+        private long inputEnd;
 
         /** Offset in the file of the segment's first byte. */
         private long position;
@@ -168,12 +180,12 @@ public final class IngestPipeline {
             position = firstCut();
             workspace.cutter.reset();
             while (true) {
-                fill();
+                fillOrGoAlone();
                 boolean inputEnds = position + filled == inputEnd;
                 segment.clear();
                 int consumed =
                         workspace.cutter.cut(segment, 0, filled, inputEnds && (destination.last() || !appending));
-                int resynchronized = appending ? -1 : truncateAtOldBoundary();
+                int resynchronized = appending || alone ? -1 : truncateAtOldBoundary();
                 int length = resynchronized >= 0 ? resynchronized : consumed;
                 if (segment.count() > 0) {
                     storeSegment(length);
@@ -184,6 +196,23 @@ public final class IngestPipeline {
                 }
                 filled -= length;
                 System.arraycopy(segment.data(), length, segment.data(), 0, filled);
+            }
+        }
+
+        private void fillOrGoAlone() throws IOException {
+            try {
+                fill();
+            } catch (OldBytesUnreadable e) {
+                // What is damaged beside the run must not cost the run: rewriting a damaged file heals it bit by bit.
+                log.warn(
+                        "inode {}: {}; what was written there is stored by itself",
+                        destination.inode(),
+                        e.getMessage());
+                alone = true;
+                position = Math.max(position, run.start());
+                filled = 0;
+                inputEnd = run.end();
+                fill();
             }
         }
 
@@ -226,7 +255,7 @@ public final class IngestPipeline {
         /** Fills the segment's buffer: old bytes before the run, the run, and a little of what lies behind it. */
         private void fill() throws IOException {
             long to = Math.min(inputEnd, position + SEGMENT_BYTES + chunker.maxChunkBytes());
-            if (!appending) {
+            if (!appending && !alone) {
                 to = Math.min(to, Math.max(run.end(), position + filled) + 2L * chunker.maxChunkBytes());
             }
             long at = position + filled;
@@ -238,11 +267,19 @@ public final class IngestPipeline {
                     run.copy(at, segment.data(), place, (int) (end - at));
                 } else {
                     end = at < run.start() ? Math.min(to, run.start()) : to;
-                    contents.read(destination.inode(), at, segment.data(), place, (int) (end - at));
+                    readOld(at, place, (int) (end - at));
                 }
                 at = end;
             }
             filled = (int) (to - position);
+        }
+
+        private void readOld(long offset, int place, int length) throws OldBytesUnreadable {
+            try {
+                contents.read(destination.inode(), offset, segment.data(), place, length);
+            } catch (IOException e) {
+                throw new OldBytesUnreadable(e);
+            }
         }
 
         /**
@@ -275,19 +312,38 @@ public final class IngestPipeline {
 
         private void storeSegment(int length) throws IOException {
             stores.fingerprinter().fingerprint(segment);
-            stores.index().lookup(segment);
+            lookup();
             int fresh = appendNew();
             long freshBytes = fresh == 0 ? 0 : freshBytes();
             changes.lock();
             try {
-                replacePages(length);
                 stores.metadata().addToTotals(0, 0, freshBytes, fresh);
-                listener.stored(position, position + length);
+                replacePages(length);
             } finally {
                 changes.unlock();
             }
             if (fresh > 0) {
+                insert();
+            }
+        }
+
+        /** Without its index the pipeline goes on: what is not found is stored again. */
+        private void lookup() {
+            try {
+                stores.index().lookup(segment);
+            } catch (IOException e) {
+                log.warn("the fingerprint index does not answer, duplicates are stored again: {}", e.getMessage());
+                for (int chunk = 0; chunk < segment.count(); chunk++) {
+                    segment.setChunkId(chunk, ChunkId.NONE);
+                }
+            }
+        }
+
+        private void insert() {
+            try {
                 stores.index().insert(segment);
+            } catch (IOException e) {
+                log.warn("the fingerprint index takes nothing new, duplicates are stored again: {}", e.getMessage());
             }
         }
 
@@ -337,7 +393,7 @@ public final class IngestPipeline {
             return bytes;
         }
 
-        /** Puts the segment's references in place of what the recipe says of the bytes they stand for. */
+        /** Puts the segment's references in place of what the recipe says of their bytes, and tells of each page. */
         private void replacePages(int length) throws IOException {
             long end = position + length;
             int chunk = 0;
@@ -351,6 +407,7 @@ public final class IngestPipeline {
                 chunk = addReferences(now, chunk, at, to);
                 now.addRange(old, (int) (to - pageStart), pageBytes);
                 stores.metadata().recipes().replace(destination.inode(), number, now.build());
+                listener.stored(at, to);
                 at = to;
             }
         }

@@ -32,6 +32,25 @@ public record Inode(
         long createdNs,
         byte[] target) {
 
+    /** The same with another size. */
+    public Inode withSize(long bytes) {
+        return new Inode(
+                id,
+                generation,
+                mode,
+                links,
+                uid,
+                gid,
+                device,
+                bytes,
+                parent,
+                accessedNs,
+                modifiedNs,
+                changedNs,
+                createdNs,
+                target);
+    }
+
     /** The inode number of the root directory. */
     public static final long ROOT = 1;
 }

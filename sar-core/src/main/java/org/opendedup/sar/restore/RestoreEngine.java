@@ -125,7 +125,7 @@ public final class RestoreEngine {
                 if (frame == null || !holds(frame, chunk)) {
                     frame = frame(inode, chunk);
                 }
-                copyChunk(frame, page, entry, at - page.start(entry), length, target);
+                copyChunk(inode, frame, page, entry, at - page.start(entry), length, target);
             }
             at += length;
         }
@@ -138,17 +138,19 @@ public final class RestoreEngine {
         return frame.container() == ChunkId.container(chunk) && slot >= 0 && slot < frame.count();
     }
 
-    private static void copyChunk(Frame frame, RecipePage page, int entry, int skip, int length, ByteBuffer target)
+    private void copyChunk(long inode, Frame frame, RecipePage page, int entry, int skip, int length, ByteBuffer target)
             throws IOException {
         long chunk = page.chunkId(entry);
         int slot = ChunkId.slot(chunk);
         int offset = page.chunkOffset(entry) + skip;
         if (frame.check(slot) != page.check(entry) || offset + length > frame.length(slot)) {
-            throw new CorruptionException(
+            CorruptionException mismatch = new CorruptionException(
                     "chunk " + ChunkId.toString(chunk),
                     -1,
                     "fingerprint " + Integer.toHexString(page.check(entry)) + "… and " + (offset + length) + " bytes",
                     Integer.toHexString(frame.check(slot)) + "… and " + frame.length(slot));
+            damage.damaged(inode, frame.container(), containers.frameOf(chunk), mismatch);
+            throw mismatch;
         }
         target.put(frame.data(), frame.offset(slot) + offset, length);
     }
@@ -166,13 +168,22 @@ public final class RestoreEngine {
 
     private Frame frame(long inode, long chunk) throws IOException {
         long container = ChunkId.container(chunk);
-        int number = containers.frameOf(chunk);
+        int number = frameOf(inode, chunk);
         Frame found = cache.get(container, number);
         if (found != null) {
             hits.increment();
             return found;
         }
         return load(inode, container, number);
+    }
+
+    private int frameOf(long inode, long chunk) throws IOException {
+        try {
+            return containers.frameOf(chunk);
+        } catch (CorruptionException e) {
+            damage.damaged(inode, ChunkId.container(chunk), -1, e);
+            throw e;
+        }
     }
 
     private Frame load(long inode, long container, int number) throws IOException {

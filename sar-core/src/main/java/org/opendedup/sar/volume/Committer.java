@@ -38,6 +38,9 @@ final class Committer implements Closeable {
     /** The longest that a change waits for its commit, in seconds; a crash loses no more. */
     static final int INTERVAL_S = 5;
 
+    /** Rounds of storing named files before the freeze; where new ones come faster than that, the last go with what is stored. */
+    private static final int MAX_ROUNDS = 3;
+
     private final MetadataStore metadata;
     private final ContainerStore containers;
     private final NodeTable nodes;
@@ -81,7 +84,8 @@ final class Committer implements Closeable {
         try {
             writer.storeOlderThan(TimeUnit.SECONDS.toNanos(INTERVAL_S));
             commit();
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
+            // Whatever it is: the next tick must come, or nothing would be committed any more.
             log.error("the periodic commit failed", e);
         }
     }
@@ -105,16 +109,21 @@ final class Committer implements Closeable {
         return commits.get();
     }
 
-    /** EROFS after a commit failed. Every change asks first. */
+    /** EROFS after a commit failed. Every change asks first; commits if much is pending. */
     void checkWritable() throws IOException {
+        checkNotFailed();
+        if (metadata.pendingBytes() > maxPendingBytes) {
+            commit();
+        }
+    }
+
+    /** As {@link #checkWritable}, without a commit. */
+    void checkNotFailed() throws IOException {
         IOException cause = failure;
         if (cause != null) {
             throw new PosixException(
                     PosixException.Reason.EROFS,
                     "the volume is read-only since a commit failed: " + cause.getMessage());
-        }
-        if (metadata.pendingBytes() > maxPendingBytes) {
-            commit();
         }
     }
 
@@ -140,20 +149,11 @@ final class Committer implements Closeable {
 
     private void run() throws IOException {
         try {
-            storeNamed();
-            Iterable<Node> encoded;
-            Generation generation;
-            changeLock.writeLock().lock();
-            try {
-                encoded = nodes.encodeDirty();
-                generation = metadata.freeze();
-            } finally {
-                changeLock.writeLock().unlock();
-            }
+            Frozen frozen = freeze();
             containers.force();
-            metadata.commit(generation);
+            metadata.commit(frozen.generation());
             commits.incrementAndGet();
-            nodes.evict(encoded);
+            nodes.evict(frozen.encoded());
         } catch (IOException | RuntimeException e) {
             IOException cause = e instanceof IOException io ? io : new IOException(e);
             failure = cause;
@@ -162,15 +162,30 @@ final class Committer implements Closeable {
         }
     }
 
+    /** What one commit writes, and the nodes whose changes it holds. */
+    private record Frozen(Generation generation, Iterable<Node> encoded) {}
+
+    /** Stores what must not come after its name, then freezes; tried again if another name came in between. */
+    private Frozen freeze() throws IOException {
+        for (int round = 1; ; round++) {
+            storeNamed();
+            changeLock.writeLock().lock();
+            try {
+                if (named.isEmpty() || round == MAX_ROUNDS) {
+                    Iterable<Node> encoded = nodes.encodeDirty();
+                    return new Frozen(metadata.freeze(), encoded);
+                }
+            } finally {
+                changeLock.writeLock().unlock();
+            }
+        }
+    }
+
     private void storeNamed() {
         for (Node node : named) {
             named.remove(node);
-            try {
-                writer.storeAll(node);
-            } catch (IOException e) {
-                // The file keeps the failure for whoever syncs or closes it; others' changes must not suffer for it.
-                log.error("bytes written to inode {} could not be stored", node.id, e);
-            }
+            // A failure stays with the file, for whoever syncs or closes it; others' changes must not suffer for it.
+            writer.storeLogging(node);
         }
     }
 

@@ -1,10 +1,11 @@
 package org.opendedup.sar.volume;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.channels.ClosedChannelException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.ContainerStore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,21 +19,25 @@ final class DamagedFrames {
     /** Frames remembered; a disk with more of them has other worries, and each is still found again when it is read. */
     private static final int MAX_FRAMES = 100_000;
 
+    /** Stands for a slot that its container does not have. */
+    private static final int NO_FRAME = ChunkId.MAX_SLOTS - 1;
+
     private final Set<Long> frames = ConcurrentHashMap.newKeySet();
 
+    /** @param frame the frame's number, or -1 where the container has no such slot */
     void report(long inode, long container, int frame, IOException cause) {
-        boolean isNew = cause instanceof CorruptionException
-                && frames.size() < MAX_FRAMES
-                && frames.add(ChunkId.of(container, frame));
+        if (cause instanceof ClosedChannelException || cause instanceof InterruptedIOException) {
+            return;
+        }
+        long key = ChunkId.of(container, frame < 0 ? NO_FRAME : frame);
+        boolean isNew = frames.size() < MAX_FRAMES && frames.add(key);
         if (isNew) {
             log.error(
-                    "container {}, frame {}, wanted by inode {}, is damaged: {}",
+                    "container {}, frame {}, wanted by inode {}, cannot be read: {}",
                     container,
                     frame,
                     inode,
                     cause.getMessage());
-        } else {
-            log.warn("container {}, frame {}, wanted by inode {}: {}", container, frame, inode, cause.getMessage());
         }
     }
 
@@ -46,9 +51,5 @@ final class DamagedFrames {
             log.warn("chunk {} is not referred to again: {}", ChunkId.toString(chunk), e.getMessage());
             return true;
         }
-    }
-
-    int count() {
-        return frames.size();
     }
 }

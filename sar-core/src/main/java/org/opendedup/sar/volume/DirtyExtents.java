@@ -146,14 +146,14 @@ final class DirtyExtents {
     }
 
     /**
-     * Takes out the first run that is worth storing: one that ends before {@code storedBytes} (an overwrite), or that has at
+     * Takes out the first run from {@code from} on that is worth storing: one that ends before {@code storedBytes} (an overwrite), or that has at
      * least {@code minBytes}; of a longer one the first {@code maxBytes}, about.
      */
     @Nullable
-    Run takeRun(long minBytes, long maxBytes, long storedBytes) {
+    Run takeRun(long from, long minBytes, long maxBytes, long storedBytes) {
         List<Extent> run = new ArrayList<>();
         long runBytes = 0;
-        for (Extent extent : extents.values()) {
+        for (Extent extent : extents.tailMap(from, true).values()) {
             boolean continues = !run.isEmpty() && run.get(run.size() - 1).end() == extent.offset;
             if (!run.isEmpty() && (!continues || runBytes >= maxBytes)) {
                 if (isWorthStoring(run, runBytes, minBytes, storedBytes)) {
@@ -181,6 +181,11 @@ final class DirtyExtents {
 
     private static boolean isWorthStoring(List<Extent> run, long runBytes, long minBytes, long storedBytes) {
         return runBytes >= minBytes || run.get(run.size() - 1).end() < storedBytes;
+    }
+
+    /** One past the last byte, or 0. */
+    long end() {
+        return extents.isEmpty() ? 0 : extents.lastEntry().getValue().end();
     }
 
     /** Whether a byte at {@code offset} is here. */

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.ingest.IngestPipeline;
@@ -67,17 +68,26 @@ final class FileWriter {
     }
 
     private void schedule(Node node, Node.Contents contents, long minBytes) {
-        storers.execute(() -> {
-            try {
-                store(node, minBytes);
-            } catch (IOException e) {
-                log.error("bytes written to inode {} could not be stored", node.id, e);
-            } finally {
-                synchronized (node) {
-                    contents.scheduled = false;
+        try {
+            storers.execute(() -> {
+                try {
+                    store(node, minBytes);
+                } catch (IOException | RuntimeException | Error e) {
+                    log.error("bytes written to inode {} could not be stored", node.id, e);
+                } finally {
+                    endSchedule(node, contents);
                 }
-            }
-        });
+            });
+        } catch (RejectedExecutionException e) {
+            log.debug("the volume is being closed; inode {} is stored with all others", node.id);
+            endSchedule(node, contents);
+        }
+    }
+
+    private static void endSchedule(Node node, Node.Contents contents) {
+        synchronized (node) {
+            contents.scheduled = false;
+        }
     }
 
     /** Memory is short: has the file stored whose bytes have waited longest, or that has most of them. */
@@ -132,29 +142,36 @@ final class FileWriter {
         }
     }
 
-    /** Stores every dirty byte of every file. Failures stay with their files. */
-    void storeEverything() {
+    /** Stores every dirty byte of every file, and throws the first failure at the end. */
+    void storeEverything() throws IOException {
+        Closing all = new Closing();
         for (Node node : dirtyFiles) {
-            storeLogging(node);
+            all.run(() -> storeAll(node));
         }
+        all.finish();
     }
 
-    private void storeLogging(Node node) {
+    /** As {@link #storeAll}; a failure goes to the log and stays with the file. */
+    void storeLogging(Node node) {
         try {
             storeAll(node);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             log.error("bytes written to inode {} could not be stored", node.id, e);
         }
     }
 
-    /** Stores every dirty byte of a file. */
+    /** Stores every byte of a file that is dirty now. */
     void storeAll(Node node) throws IOException {
         store(node, 1);
     }
 
-    /** Stores the file's runs of at least {@code minBytes}; with 1 also a chunk left unfinished at its end. */
+    /**
+     * Stores the file's runs of at least {@code minBytes}; with 1 also a chunk left unfinished at its end. Goes once over the
+     * file, from its beginning to where its dirty bytes end now, so that a writer who goes on writing cannot keep it here.
+     */
     private void store(Node node, long minBytes) throws IOException {
         Node.Contents contents;
+        long end;
         synchronized (node) {
             if (node.contents == null) {
                 return;
@@ -163,21 +180,31 @@ final class FileWriter {
         }
         contents.storing.lock();
         try {
-            while (storeRun(node, contents, minBytes)) {
-                log.trace("stored a run of inode {}", node.id);
+            synchronized (node) {
+                end = contents.dirty.end();
+            }
+            for (long at = 0; at < end; ) {
+                long next = storeRun(node, contents, at, minBytes);
+                if (next <= at) {
+                    break;
+                }
+                at = next;
             }
         } finally {
             contents.storing.unlock();
+            // A closed file leaves the table with its last dirty byte.
+            nodes.evict(List.of(node));
         }
     }
 
-    private boolean storeRun(Node node, Node.Contents contents, long minBytes) throws IOException {
+    /** Stores the first run from {@code from} on; returns where the stored bytes end, or -1 if there was none. */
+    private long storeRun(Node node, Node.Contents contents, long from, long minBytes) throws IOException {
         DirtyExtents.Run run;
         IngestPipeline.Destination destination;
         synchronized (node) {
-            run = contents.dirty.takeRun(minBytes, MAX_RUN_BYTES, node.storedBytes);
+            run = contents.cutting ? null : contents.dirty.takeRun(from, minBytes, MAX_RUN_BYTES, node.storedBytes);
             if (run == null) {
-                return false;
+                return -1;
             }
             contents.stored = run;
             boolean last = minBytes == 1 && !contents.dirty.has(run.end());
@@ -186,30 +213,35 @@ final class FileWriter {
         long stored = run.end();
         boolean failed = true;
         try {
-            stored = pipeline.store(run, destination, (from, to) -> noteStored(node, run, to));
+            stored = pipeline.store(run, destination, (start, to) -> noteStored(node, run, to));
             failed = false;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             synchronized (node) {
-                contents.failures++;
-                contents.lastFailure = e;
+                node.failures++;
+                node.lastFailure = e;
             }
             throw e;
         } finally {
-            synchronized (node) {
-                contents.stored = null;
-                contents.completions++;
-                contents.cleanCut = !failed && stored < run.end() && stored > run.start() ? stored : -1;
-                if (stored < run.end()) {
-                    contents.dirty.putBack(run, stored);
-                }
-                run.release();
-                if (contents.dirty.isEmpty()) {
-                    dirtyFiles.remove(node);
-                    node.dropIfIdle();
-                }
+            finishRun(node, contents, run, stored, failed);
+        }
+        return stored > run.start() ? stored : -1;
+    }
+
+    /** Takes the run out of the readers' sight, and its unfinished last chunk back. */
+    private void finishRun(Node node, Node.Contents contents, DirtyExtents.Run run, long stored, boolean failed) {
+        synchronized (node) {
+            contents.stored = null;
+            contents.completions++;
+            contents.cleanCut = !failed && stored < run.end() && stored > run.start() ? stored : -1;
+            if (stored < run.end()) {
+                contents.dirty.putBack(run, stored);
+            }
+            run.release();
+            if (contents.dirty.isEmpty()) {
+                dirtyFiles.remove(node);
+                node.dropIfIdle();
             }
         }
-        return stored > run.start();
     }
 
     /** Called under the change lock, in one commit with the recipe. */
@@ -226,6 +258,7 @@ final class FileWriter {
         try {
             synchronized (node) {
                 contents.dirty.truncate(0);
+                contents.completions++;
             }
             dirtyFiles.remove(node);
         } finally {
@@ -233,15 +266,28 @@ final class FileWriter {
         }
     }
 
-    /** Throws if bytes that were accepted since {@code file} was opened could not be stored. */
+    /** Throws if bytes that were accepted could not be stored, and {@code file}'s user was not told. */
     void checkNotFailed(Node node, OpenFile file) throws IOException {
+        checkTold(node, file.failuresKnown());
+    }
+
+    /** Throws if bytes of the file could not be stored and nobody was told. */
+    void checkNotFailed(Node node) throws IOException {
+        int told;
+        synchronized (node) {
+            told = node.failuresTold;
+        }
+        checkTold(node, told);
+    }
+
+    private static void checkTold(Node node, int known) throws IOException {
         Throwable cause;
         synchronized (node) {
-            Node.Contents contents = node.contents();
-            if (contents.failures == file.failuresSeen()) {
+            if (node.failures == known) {
                 return;
             }
-            cause = contents.lastFailure;
+            node.failuresTold = node.failures;
+            cause = node.lastFailure;
         }
         if (cause instanceof NoSpaceException || cause instanceof PosixException) {
             throw (IOException) cause;

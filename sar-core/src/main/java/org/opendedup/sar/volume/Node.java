@@ -36,6 +36,14 @@ final class Node {
     /** Set once the inode is being freed, so that it is freed once. */
     boolean freed;
 
+    /** Times that accepted bytes could not be stored; an open file compares it with what it knew when it was opened. */
+    int failures;
+    /** As many of them as somebody was told of; the next who opens the file is told of the others. */
+    int failuresTold;
+
+    @Nullable
+    Throwable lastFailure;
+
     @Nullable
     Contents contents;
 
@@ -153,11 +161,8 @@ final class Node {
 
         /** Whether a task that stores bytes of this file is waiting or running. */
         boolean scheduled;
-        /** Times that accepted bytes could not be stored; an open file compares it with what it saw when it was opened. */
-        int failures;
-
-        @Nullable
-        Throwable lastFailure;
+        /** Whether the file is being cut off: nothing is stored meanwhile, and its length does not change. */
+        boolean cutting;
 
         Contents(DirtyBudget budget) {
             dirty = new DirtyExtents(budget);

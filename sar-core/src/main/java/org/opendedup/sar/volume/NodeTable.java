@@ -131,9 +131,6 @@ final class NodeTable {
         // In one monitor with the removal: whoever finds the node clean and lets it go must find it encoded.
         synchronized (node) {
             dirty.remove(node);
-            if (node.freed) {
-                return;
-            }
             Inode inode = node.toInode();
             metadata.namespace().put(inode);
             if (node.isRegular()) {

@@ -7,14 +7,14 @@ import org.opendedup.sar.restore.ReadStream;
 public final class OpenFile {
     private final Node node;
     private final boolean writable;
-    private final int failuresSeen;
+    private final int failuresKnown;
     private final ReadStream reader;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    OpenFile(Node node, boolean writable, int failuresSeen, ReadStream reader) {
+    OpenFile(Node node, boolean writable, int failuresKnown, ReadStream reader) {
         this.node = node;
         this.writable = writable;
-        this.failuresSeen = failuresSeen;
+        this.failuresKnown = failuresKnown;
         this.reader = reader;
     }
 
@@ -30,9 +30,9 @@ public final class OpenFile {
         return node;
     }
 
-    /** Failures the file had had when it was opened: those are not this opening's. */
-    int failuresSeen() {
-        return failuresSeen;
+    /** Failures of the file that others were told of before it was opened: those are not this opening's. */
+    int failuresKnown() {
+        return failuresKnown;
     }
 
     ReadStream reader() {

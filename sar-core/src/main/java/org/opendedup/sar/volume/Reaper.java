@@ -2,12 +2,15 @@ package org.opendedup.sar.volume;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.Orphan;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,6 +28,9 @@ final class Reaper implements Closeable {
     private final MetadataStore metadata;
     private final Committer committer;
     private final ExecutorService background;
+    /** Files whose tails could not be removed: recipes damaged beyond reading. As many as there are such, hopefully none. */
+    private final Set<Long> unfinishedTails = ConcurrentHashMap.newKeySet();
+
     private volatile boolean closing;
 
     Reaper(MetadataStore metadata, Committer committer, String name) {
@@ -33,12 +39,45 @@ final class Reaper implements Closeable {
         background = Executors.newSingleThreadExecutor(Threads.named(name + "-reaper"));
     }
 
-    /** Frees what earlier runs of the volume left. */
+    /**
+     * Frees what earlier runs of the volume left. Tails of files that live on are freed before this returns, as the file may
+     * grow into them; whole inodes, which nobody can come to, in the background unless there are very many.
+     */
     void resume() throws IOException {
-        for (Orphan orphan : metadata.namespace().orphans()) {
-            Inode inode = metadata.namespace().inode(orphan.inode());
-            boolean whole = orphan.fromPage() == 0 && (inode == null || inode.links() == 0);
-            background.execute(() -> reapLogging(new Dead(orphan.inode(), orphan.fromPage(), whole)));
+        List<Orphan> orphans;
+        do {
+            orphans = metadata.namespace().orphans();
+            boolean more = orphans.size() == Namespace.MAX_ORPHANS;
+            for (Orphan orphan : orphans) {
+                resume(orphan, more);
+            }
+        } while (orphans.size() == Namespace.MAX_ORPHANS
+                && !orphans.equals(metadata.namespace().orphans()));
+    }
+
+    private void resume(Orphan orphan, boolean atOnce) throws IOException {
+        Inode inode = metadata.namespace().inode(orphan.inode());
+        boolean whole = orphan.fromPage() == 0 && (inode == null || inode.links() == 0);
+        if (whole && inode != null) {
+            forgetLength(inode);
+        }
+        Dead dead = new Dead(orphan.inode(), orphan.fromPage(), whole);
+        if (whole && !atOnce) {
+            background.execute(() -> reapLogging(dead));
+        } else {
+            reapLogging(dead);
+        }
+    }
+
+    private void forgetLength(Inode inode) {
+        committer.changes().lock();
+        try {
+            if ((inode.mode() & Modes.TYPE) == Modes.REGULAR) {
+                metadata.addToTotals(-inode.size(), 0, 0, 0);
+            }
+            metadata.namespace().put(inode.withSize(0));
+        } finally {
+            committer.changes().unlock();
         }
     }
 
@@ -49,36 +88,81 @@ final class Reaper implements Closeable {
     void free(Node node, NodeTable nodes) {
         Dead dead = new Dead(node.id, 0, true);
         try {
-            committer.changes().lock();
-            try {
-                synchronized (node) {
-                    metadata.addToTotals(-node.countedBytes, 0, 0, 0);
-                    node.countedBytes = 0;
-                }
-                if (reapBatch(dead)) {
-                    return;
-                }
-                // The record must say that no name is left: a crash from here on resumes from it.
-                metadata.namespace().put(node.toInode());
-            } finally {
-                nodes.drop(node);
-                committer.changes().unlock();
+            if (!freeFirstBatch(node, nodes, dead)) {
+                background.execute(() -> reapLogging(dead));
             }
-            background.execute(() -> reapLogging(dead));
-        } catch (IOException | RejectedExecutionException e) {
+        } catch (IOException | RuntimeException e) {
             log.error("inode {} could not be freed; it is tried again at the next mount", node.id, e);
         }
     }
 
-    /** Removes the recipe pages of a file that was cut, from {@code fromPage} on; the caller keeps others from storing. */
-    void cut(long inode, long fromPage) throws IOException {
-        reap(new Dead(inode, fromPage, false));
+    private boolean freeFirstBatch(Node node, NodeTable nodes, Dead dead) throws IOException {
+        committer.changes().lock();
+        try {
+            synchronized (node) {
+                metadata.addToTotals(-node.countedBytes, 0, 0, 0);
+                node.countedBytes = 0;
+                node.size = 0;
+                node.storedBytes = 0;
+            }
+            // The record must say that no name is left, and no length counted: a crash from here on resumes from it.
+            metadata.namespace().put(node.toInode());
+            return reapBatch(dead);
+        } finally {
+            nodes.drop(node);
+            committer.changes().unlock();
+        }
+    }
+
+    /**
+     * Removes the recipe pages of a file that was cut, from {@code fromPage} on. The caller keeps the file from growing
+     * meanwhile. It commits nothing, so that it can be called where a commit would wait for the caller.
+     */
+    void cut(Node node, long fromPage) throws IOException {
+        try {
+            boolean more = true;
+            while (more) {
+                committer.checkNotFailed();
+                committer.changes().lock();
+                try {
+                    more = metadata.recipes().removePages(node.id, fromPage, BATCH_PAGES) == BATCH_PAGES;
+                    if (!more) {
+                        forgetTail(node);
+                    }
+                } finally {
+                    committer.changes().unlock();
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            unfinishedTails.add(node.id);
+            throw e;
+        }
+    }
+
+    /** The tail is gone; an inode that lost its last name meanwhile stays an orphan as a whole. */
+    private void forgetTail(Node node) throws IOException {
+        synchronized (node) {
+            metadata.namespace().removeOrphan(node.id);
+            if (node.links == 0) {
+                metadata.namespace().addOrphan(node.id, 0);
+            }
+        }
+    }
+
+    /** EIO for a file whose cut-off tail could not be removed: if it grew, old bytes would come back. */
+    void checkTail(long inode) throws IOException {
+        if (!unfinishedTails.isEmpty() && unfinishedTails.contains(inode)) {
+            throw new IOException("inode " + inode + " was cut off and its old tail cannot be removed; see the log");
+        }
     }
 
     private void reapLogging(Dead dead) {
         try {
             reap(dead);
         } catch (IOException | RuntimeException e) {
+            if (!dead.whole) {
+                unfinishedTails.add(dead.inode);
+            }
             log.error("inode {} could not be freed; it is tried again at the next mount", dead.inode, e);
         }
     }

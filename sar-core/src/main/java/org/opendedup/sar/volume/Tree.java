@@ -4,7 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
@@ -108,14 +110,13 @@ final class Tree {
 
         /** Marks a node whose names changed; {@code moreLinks} of them. */
         void relink(Node node, int moreLinks) throws IOException {
-            boolean orphaned;
             synchronized (node) {
                 node.links += moreLinks;
                 node.changedNs = nowNs;
-                orphaned = node.links == 0;
-            }
-            if (orphaned && moreLinks < 0) {
-                namespace.addOrphan(node.id, 0);
+                // In one monitor with the count: a tail being cut off looks at it before it takes the orphan away.
+                if (node.links == 0 && moreLinks < 0) {
+                    namespace.addOrphan(node.id, 0);
+                }
             }
             nodes.markDirty(node);
         }
@@ -320,6 +321,7 @@ final class Tree {
         if (node != null) {
             try {
                 writer.storeAll(node);
+                writer.checkNotFailed(node);
             } finally {
                 nodes.unpin(node);
             }
@@ -447,21 +449,38 @@ final class Tree {
                     && !visitor.visit(new byte[] {'.', '.'}, parent, Modes.DIRECTORY, PARENT_COOKIE, null)) {
                 return;
             }
-            namespace.list(
-                    directory,
-                    cookie <= PARENT_COOKIE ? 0 : cookie,
-                    (name, inode, type, next) -> visit(visitor, withAttributes, name, inode, type, next));
+            long next = cookie <= PARENT_COOKIE ? 0 : cookie;
+            List<Named> batch = new ArrayList<>(LIST_BATCH);
+            do {
+                batch.clear();
+                namespace.list(
+                        directory,
+                        next,
+                        (name, inode, type, behind) ->
+                                batch.size() < LIST_BATCH && batch.add(new Named(name, inode, type, behind)));
+                for (Named entry : batch) {
+                    if (!visit(visitor, withAttributes, entry)) {
+                        return;
+                    }
+                    next = entry.cookie;
+                }
+            } while (batch.size() == LIST_BATCH);
         } finally {
             nodes.unpin(node);
         }
     }
 
-    private boolean visit(EntryVisitor visitor, boolean withAttributes, byte[] name, long inode, int type, long cookie)
-            throws IOException {
-        Node node = withAttributes ? nodes.pinIfPresent(inode) : null;
+    /** Entries taken from the database at a time: attributes are fetched only after the database's cursor is closed. */
+    private static final int LIST_BATCH = 128;
+
+    private record Named(byte[] name, long inode, int type, long cookie) {}
+
+    private boolean visit(EntryVisitor visitor, boolean withAttributes, Named entry) throws IOException {
+        Node node = withAttributes ? nodes.pinIfPresent(entry.inode) : null;
         boolean taken = false;
         try {
-            taken = visitor.visit(name, inode, type, cookie, node == null ? null : node.attributes());
+            taken = visitor.visit(
+                    entry.name, entry.inode, entry.type, entry.cookie, node == null ? null : node.attributes());
             return taken;
         } finally {
             if (node != null && !taken) {

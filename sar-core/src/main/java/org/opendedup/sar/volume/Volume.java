@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.util.List;
@@ -177,21 +178,56 @@ public final class Volume implements Closeable {
             throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + node.id);
         }
         checkRange(0, size);
+        parts.reaper().checkTail(node.id);
         Node.Contents contents = node.use(parts.dirtyBudget());
         try {
-            contents.storing.lock();
-            try {
-                storeUpTo(node, contents, size);
-                if (size < sizeOf(node)) {
-                    cut(node, contents, size, now);
-                } else {
-                    extend(node, size, now);
-                }
-            } finally {
-                contents.storing.unlock();
+            if (beginResize(node, contents, size, now)) {
+                finishCut(node, contents, size);
             }
         } finally {
             node.leave();
+        }
+    }
+
+    /** Returns whether a tail is left to be removed by {@link #finishCut}. */
+    private boolean beginResize(Node node, Node.Contents contents, long size, long now) throws IOException {
+        contents.storing.lock();
+        try {
+            awaitNotCutting(node, contents);
+            storeUpTo(node, contents, size);
+            if (size < sizeOf(node)) {
+                return cut(node, contents, size, now);
+            }
+            extend(node, size, now);
+            return false;
+        } finally {
+            contents.storing.unlock();
+        }
+    }
+
+    private static void awaitNotCutting(Node node, Node.Contents contents) throws IOException {
+        synchronized (node) {
+            while (contents.cutting) {
+                try {
+                    node.wait();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    throw new InterruptedIOException("interrupted while the file was being cut off");
+                }
+            }
+        }
+    }
+
+    /** Removes the tail in bounded batches, without the storing lock: a commit may wait for that one. */
+    private void finishCut(Node node, Node.Contents contents, long size) throws IOException {
+        try {
+            int pageBytes = metadata.header().pageBytes();
+            parts.reaper().cut(node, (size + pageBytes - 1) / pageBytes);
+        } finally {
+            synchronized (node) {
+                contents.cutting = false;
+                node.notifyAll();
+            }
         }
     }
 
@@ -199,6 +235,7 @@ public final class Volume implements Closeable {
     private void storeUpTo(Node node, Node.Contents contents, long size) throws IOException {
         synchronized (node) {
             contents.dirty.truncate(size);
+            contents.completions++;
         }
         writer.storeAll(node);
     }
@@ -227,32 +264,31 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** Cuts a file off: the page that holds the new end at once, what lies behind in bounded batches. */
-    private void cut(Node node, Node.Contents contents, long size, long now) throws IOException {
+    /** Cuts a file off at a new end; returns whether pages behind it are left, which are orphans now. */
+    private boolean cut(Node node, Node.Contents contents, long size, long now) throws IOException {
         int pageBytes = metadata.header().pageBytes();
         long firstDead = (size + pageBytes - 1) / pageBytes;
-        boolean hasTail;
         committer.changes().lock();
         try {
+            parts.recipes().truncatePage(node.id, size);
             synchronized (node) {
+                boolean hasTail = node.storedBytes > firstDead * pageBytes;
+                if (hasTail) {
+                    metadata.namespace().addOrphan(node.id, firstDead);
+                }
+                contents.cutting = hasTail;
                 contents.dirty.truncate(size);
+                contents.completions++;
                 contents.cleanCut = -1;
-                hasTail = node.storedBytes > firstDead * pageBytes;
                 node.size = size;
                 // Bytes between the recipe's end and the new end are a hole until dirty ones there are stored.
                 node.storedBytes = size;
                 node.modifiedNs = now;
+                nodes.markDirty(node);
+                return hasTail;
             }
-            parts.recipes().truncatePage(node.id, size);
-            if (hasTail) {
-                metadata.namespace().addOrphan(node.id, firstDead);
-            }
-            nodes.markDirty(node);
         } finally {
             committer.changes().unlock();
-        }
-        if (hasTail) {
-            parts.reaper().cut(node.id, firstDead);
         }
     }
 
@@ -330,12 +366,12 @@ public final class Volume implements Closeable {
             nodes.unpin(node);
             throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
         }
-        Node.Contents contents = node.use(parts.dirtyBudget());
-        int failures;
+        node.use(parts.dirtyBudget());
+        int told;
         synchronized (node) {
-            failures = contents.failures;
+            told = node.failuresTold;
         }
-        return new OpenFile(node, writable, failures, parts.restore().stream(inode));
+        return new OpenFile(node, writable, told, parts.restore().stream(inode));
     }
 
     /**
@@ -399,8 +435,12 @@ public final class Volume implements Closeable {
         }
         int length = source.remaining();
         checkRange(offset, length);
+        if (length == 0) {
+            return;
+        }
         committer.checkWritable();
         writer.checkNotFailed(file.node(), file);
+        parts.reaper().checkTail(file.inode());
         parts.space().admit(length, logicalBytes(), parts.underWayBytes());
         writer.write(file.node(), offset, source, TimeStamps.now(clock));
         parts.writtenBytes().add(length);
@@ -412,6 +452,12 @@ public final class Volume implements Closeable {
         }
         if (offset > MAX_FILE_BYTES - length) {
             throw new PosixException(Reason.EFBIG, "a file has at most " + MAX_FILE_BYTES + " bytes");
+        }
+    }
+
+    private static Node.Contents contentsOf(Node node) {
+        synchronized (node) {
+            return node.contents();
         }
     }
 
@@ -427,7 +473,9 @@ public final class Volume implements Closeable {
     /** fsync, or with {@code dataOnly} fdatasync: returns when all that was written to the file is durable. */
     public void sync(OpenFile file, boolean dataOnly) throws IOException {
         writer.checkNotFailed(file.node(), file);
-        writer.storeAll(file.node());
+        Node node = file.node();
+        awaitNotCutting(node, contentsOf(node));
+        writer.storeAll(node);
         committer.commit();
         writer.checkNotFailed(file.node(), file);
     }

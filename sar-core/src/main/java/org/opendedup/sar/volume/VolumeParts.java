@@ -132,10 +132,19 @@ final class VolumeParts implements Closeable {
                             + metadata.header().pageBytes() + " bytes, not " + config.pageBytes());
         }
         VolumeParts parts = new VolumeParts(config, stores, metadata);
-        parts.reaper.resume();
-        parts.rebuilder.start(INDEX_WAIT_MS);
-        parts.committer.start();
-        return parts;
+        try {
+            parts.reaper.resume();
+            parts.rebuilder.start(INDEX_WAIT_MS);
+            parts.committer.start();
+            return parts;
+        } catch (IOException | RuntimeException e) {
+            try {
+                parts.close();
+            } catch (IOException | RuntimeException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            throw e;
+        }
     }
 
     private void free(Node node) {
