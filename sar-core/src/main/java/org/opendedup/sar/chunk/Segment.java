@@ -18,6 +18,7 @@ public final class Segment {
     private boolean[] zero;
     private byte[] fingerprints;
     private long[] chunkIds;
+    private long[] hints;
     private boolean[] fresh;
 
     /** @param bytes the most bytes a segment of this size can hold */
@@ -29,6 +30,7 @@ public final class Segment {
         zero = new boolean[chunks];
         fingerprints = new byte[chunks * Fingerprints.BYTES];
         chunkIds = new long[chunks];
+        hints = new long[chunks];
         fresh = new boolean[chunks];
     }
 
@@ -57,6 +59,7 @@ public final class Segment {
         lengths[count] = length;
         this.zero[count] = zero;
         chunkIds[count] = ChunkId.NONE;
+        hints[count] = ChunkId.NONE;
         fresh[count] = false;
         count++;
     }
@@ -68,6 +71,7 @@ public final class Segment {
         zero = Arrays.copyOf(zero, chunks);
         fingerprints = Arrays.copyOf(fingerprints, chunks * Fingerprints.BYTES);
         chunkIds = Arrays.copyOf(chunkIds, chunks);
+        hints = Arrays.copyOf(hints, chunks);
         fresh = Arrays.copyOf(fresh, chunks);
     }
 
@@ -103,6 +107,17 @@ public final class Segment {
     }
 
     public void setChunkId(int chunk, long chunkId) {
+        chunkIds[chunk] = chunkId;
+    }
+
+    /** What the index answered for the chunk: kept beside the final id, as the copy that a fresh chunk takes the place of. */
+    public long hint(int chunk) {
+        return hints[chunk];
+    }
+
+    /** Sets the hint, and {@link #chunkId} to it. */
+    public void setHint(int chunk, long chunkId) {
+        hints[chunk] = chunkId;
         chunkIds[chunk] = chunkId;
     }
 

@@ -27,12 +27,16 @@ public interface ChunkIndex extends Closeable {
     Exactness exactness();
 
     /**
-     * Sets {@link Segment#setChunkId} of every chunk that is not a zero run: to a stored copy's id (a hint), or to {@link
+     * Sets {@link Segment#setHint} of every chunk that is not a zero run: to a stored copy's id, or to {@link
      * org.opendedup.sar.common.ChunkId#NONE}.
      */
     void lookup(Segment segment) throws IOException;
 
-    /** Adds the segment's fresh chunks. */
+    /**
+     * Adds the segment's fresh chunks, no two of one fingerprint. A fingerprint leads to the last copy that was inserted from
+     * then on. The segment was looked up before: a hint of {@link org.opendedup.sar.common.ChunkId#NONE} is taken to mean
+     * that the fingerprint is new, which spares a read.
+     */
     void insert(Segment segment) throws IOException;
 
     /** Adds one chunk, whose fingerprint begins at {@code fingerprints[offset]}; for rebuilding. */

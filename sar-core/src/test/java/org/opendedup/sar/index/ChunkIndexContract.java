@@ -132,6 +132,82 @@ public abstract class ChunkIndexContract {
     }
 
     @Test
+    void aReplacedCopyIsNotFoundAgainThroughItsNeighbours() throws IOException {
+        fillContainer(1);
+        index.cover(1, new byte[10]);
+        index = reopen();
+        storeAnew(fingerprintOf(1, 100), 60, 2);
+        insert(fingerprintOf(1, 250), ChunkId.of(3, 0));
+
+        assertReplaced();
+        index = reopen();
+        assertReplaced();
+        remove(fingerprintOf(1, 250), ChunkId.of(3, 0));
+        index = reopen();
+        Segment segment = TestSegments.of(fingerprintOf(1, 0), CONTAINER_SLOTS);
+        index.lookup(segment);
+        assertEquals(ChunkId.NONE, segment.chunkId(250));
+    }
+
+    @Test
+    void aCopyReplacedBeforeItsContainerIsCoveredIsNotFoundAgain() throws IOException {
+        fillContainer(1);
+        storeAnew(fingerprintOf(1, 100), 60, 2);
+        insert(fingerprintOf(1, 250), ChunkId.of(3, 0));
+        index.cover(1, new byte[10]);
+        index = reopen();
+
+        assertReplaced();
+    }
+
+    @Test
+    void ofTwoStreamsThatStoreTheSameTheLastInsertedCopiesAreFound() throws IOException {
+        Segment first = TestSegments.of(0, 300);
+        Segment second = TestSegments.of(2, 298);
+        index.lookup(first);
+        index.lookup(second);
+        setFresh(first, 1);
+        setFresh(second, 2);
+        index.insert(first);
+        index.insert(second);
+        index.cover(1, new byte[10]);
+        index.cover(2, new byte[10]);
+        index = reopen();
+
+        Segment segment = TestSegments.of(0, 300);
+        index.lookup(segment);
+
+        for (int i = 0; i < 300; i++) {
+            assertEquals(i < 2 ? ChunkId.of(1, i) : ChunkId.of(2, i - 2), segment.chunkId(i));
+        }
+    }
+
+    /** As the write path does when it finds the copies it knows damaged. */
+    private void storeAnew(long first, int count, long container) throws IOException {
+        Segment segment = TestSegments.of(first, count);
+        index.lookup(segment);
+        setFresh(segment, container);
+        index.insert(segment);
+    }
+
+    private static void setFresh(Segment segment, long container) {
+        for (int i = 0; i < segment.count(); i++) {
+            segment.setChunkId(i, ChunkId.of(container, i));
+            segment.setFresh(i, true);
+        }
+    }
+
+    private void assertReplaced() throws IOException {
+        Segment segment = TestSegments.of(fingerprintOf(1, 0), CONTAINER_SLOTS);
+        index.lookup(segment);
+        for (int slot = 0; slot < CONTAINER_SLOTS; slot++) {
+            long unreplaced = slot == 250 ? ChunkId.of(3, 0) : ChunkId.of(1, slot);
+            boolean storedAnew = slot >= 100 && slot < 160;
+            assertEquals(storedAnew ? ChunkId.of(2, slot - 100) : unreplaced, segment.chunkId(slot));
+        }
+    }
+
+    @Test
     void aFrameTableIsKeptFromCoverToUncover() throws IOException {
         assertNull(index.frameTable(5));
         index.cover(5, new byte[] {1, 2, 3});
@@ -186,7 +262,14 @@ public abstract class ChunkIndexContract {
             long container = 1 + random.nextInt(12);
             long chunkId = ChunkId.of(container, random.nextInt(CONTAINER_SLOTS));
             switch (random.nextInt(100) / 10) {
-                case 0, 1, 2, 3 -> {
+                case 0, 1 -> {
+                    int count = 1 + random.nextInt(60);
+                    storeAnew(fingerprint, count, container);
+                    for (int i = 0; i < count; i++) {
+                        chunkIds.put(fingerprint + i, ChunkId.of(container, i));
+                    }
+                }
+                case 2, 3 -> {
                     insert(fingerprint, chunkId);
                     chunkIds.put(fingerprint, chunkId);
                 }

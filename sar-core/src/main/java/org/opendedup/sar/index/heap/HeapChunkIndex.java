@@ -27,7 +27,7 @@ final class HeapChunkIndex implements ChunkIndex {
         for (int i = 0; i < segment.count(); i++) {
             if (!segment.isZero(i)) {
                 ByteBuffer fingerprint = fingerprint(segment.fingerprints(), Segment.fingerprintOffset(i));
-                segment.setChunkId(i, chunkIds.getOrDefault(fingerprint, ChunkId.NONE));
+                segment.setHint(i, chunkIds.getOrDefault(fingerprint, ChunkId.NONE));
             }
         }
     }

@@ -10,7 +10,8 @@ import org.opendedup.sar.common.Fingerprints;
 /**
  * Fingerprints of one container with their slots, in the order of insertion: collected while it is filled, and stored as
  * its 'D' record when it is covered. The record is {@code (slot (2, little-endian), fingerprint (32))*}; it speeds lookups
- * up and may lack any of the container's fingerprints.
+ * up and may lack any of the container's fingerprints, but it never names a copy that its fingerprint does not lead to:
+ * what it brings into the cache is believed without a look at the 'F' records.
  */
 final class ContainerFingerprints {
     private static final int ENTRY_BYTES = Short.BYTES + Fingerprints.BYTES;
@@ -19,8 +20,19 @@ final class ContainerFingerprints {
     /** A container of 4 MiB in chunks of the usual 8 KiB. */
     private static final int USUAL_ENTRIES = 512;
 
-    private byte[] record = new byte[USUAL_ENTRIES * ENTRY_BYTES];
+    private byte[] record;
     private int length;
+
+    ContainerFingerprints() {
+        record = new byte[USUAL_ENTRIES * ENTRY_BYTES];
+    }
+
+    /** The entries of a 'D' record, to change them. */
+    ContainerFingerprints(long container, byte[] record) throws CorruptionException {
+        requireEntries(container, record);
+        this.record = record;
+        length = record.length;
+    }
 
     void add(int slot, byte[] fingerprints, int offset) {
         if (length == MAX_ENTRIES * ENTRY_BYTES) {
@@ -35,23 +47,58 @@ final class ContainerFingerprints {
         length += ENTRY_BYTES;
     }
 
+    /** Takes every entry of this slot and fingerprint out: the fingerprint leads elsewhere now. */
+    void strike(int slot, byte[] fingerprints, int offset) {
+        int kept = 0;
+        for (int at = 0; at < length; at += ENTRY_BYTES) {
+            if (!isAt(at, slot, fingerprints, offset)) {
+                if (kept < at) {
+                    System.arraycopy(record, at, record, kept, ENTRY_BYTES);
+                }
+                kept += ENTRY_BYTES;
+            }
+        }
+        length = kept;
+    }
+
+    private boolean isAt(int at, int slot, byte[] fingerprints, int offset) {
+        int fingerprintAt = at + Short.BYTES;
+        return record[at] == (byte) slot
+                && record[at + 1] == (byte) (slot >>> Byte.SIZE)
+                && Arrays.equals(
+                        record,
+                        fingerprintAt,
+                        fingerprintAt + Fingerprints.BYTES,
+                        fingerprints,
+                        offset,
+                        offset + Fingerprints.BYTES);
+    }
+
+    boolean isEmpty() {
+        return length == 0;
+    }
+
     byte[] toRecord() {
         return Arrays.copyOf(record, length);
     }
 
     /** Puts every entry of a 'D' record into {@code cache}, unless the cache knows better. */
     static void load(long container, byte[] record, FingerprintCache cache) throws CorruptionException {
+        requireEntries(container, record);
+        ByteBuffer slots = ByteBuffer.wrap(record).order(ByteOrder.LITTLE_ENDIAN);
+        for (int at = 0; at < record.length; at += ENTRY_BYTES) {
+            long chunkId = ChunkId.of(container, Short.toUnsignedInt(slots.getShort(at)));
+            cache.putIfAbsent(record, at + Short.BYTES, chunkId);
+        }
+    }
+
+    private static void requireEntries(long container, byte[] record) throws CorruptionException {
         if (record.length % ENTRY_BYTES != 0) {
             throw new CorruptionException(
                     "fingerprint record of container " + container,
                     -1,
                     "a length that is a multiple of " + ENTRY_BYTES,
                     record.length + " bytes");
-        }
-        ByteBuffer slots = ByteBuffer.wrap(record).order(ByteOrder.LITTLE_ENDIAN);
-        for (int at = 0; at < record.length; at += ENTRY_BYTES) {
-            long chunkId = ChunkId.of(container, Short.toUnsignedInt(slots.getShort(at)));
-            cache.putIfAbsent(record, at + Short.BYTES, chunkId);
         }
     }
 }

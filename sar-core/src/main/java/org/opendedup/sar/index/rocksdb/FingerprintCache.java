@@ -30,6 +30,7 @@ final class FingerprintCache {
     private final int[] buckets;
     private int newest = NO_ENTRY;
     private int used;
+    private long strikes;
 
     /** @param memoryBytes what it may take; at least one entry is kept */
     FingerprintCache(long memoryBytes) {
@@ -72,6 +73,18 @@ final class FingerprintCache {
             unlink(entry);
             chunkIds[entry] = ChunkId.NONE;
         }
+    }
+
+    /**
+     * Counts the times that entries were struck from container records. A record read before the last of them may name
+     * what was struck, and must not be put.
+     */
+    long strikes() {
+        return strikes;
+    }
+
+    void countStrike() {
+        strikes++;
     }
 
     private int find(byte[] source, int offset) {

@@ -4,6 +4,8 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.HashMap;
+import java.util.Map;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
@@ -20,6 +22,11 @@ final class IndexWriter implements Closeable {
     private final OpenContainers openContainers = new OpenContainers();
 
     private final WriteBatch batch = new WriteBatch();
+    /** The 'D' records that the batch changes, by container; an empty one goes, or was not there. */
+    private final Map<Long, ContainerFingerprints> struck = new HashMap<>();
+    /** For each chunk of a segment, the copy its fingerprint led to before. */
+    private long[] replaced = new long[0];
+
     private final ByteBuffer key = ByteBuffer.allocateDirect(IndexKeys.FINGERPRINT_KEY_BYTES);
     private final ByteBuffer value = ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
@@ -32,12 +39,15 @@ final class IndexWriter implements Closeable {
     synchronized void insert(Segment segment) throws IOException {
         begin();
         byte[] fingerprints = segment.fingerprints();
+        collectReplaced(segment);
         for (int i = 0; i < segment.count(); i++) {
             if (segment.isFresh(i)) {
-                addInsert(fingerprints, Segment.fingerprintOffset(i), segment.chunkId(i));
+                int offset = Segment.fingerprintOffset(i);
+                addInsert(fingerprints, offset, segment.chunkId(i));
+                strikeReplaced(fingerprints, offset, replaced[i], segment.chunkId(i));
             }
         }
-        database.write(batch);
+        write();
         synchronized (cache) {
             for (int i = 0; i < segment.count(); i++) {
                 if (segment.isFresh(i)) {
@@ -45,15 +55,60 @@ final class IndexWriter implements Closeable {
                 }
             }
         }
+        for (int i = 0; i < segment.count(); i++) {
+            if (segment.isFresh(i)) {
+                openContainers.add(fingerprints, Segment.fingerprintOffset(i), segment.chunkId(i));
+            }
+        }
+    }
+
+    /**
+     * Finds out where the fresh chunks' fingerprints lead so far, without a read for those that the lookup did not find: if
+     * another stream inserted one since, the cache knows it (or its ring ran full within one segment's storing; then the
+     * other copy stays in its container's record and may be answered, until it turns out dead and its hint strikes it).
+     */
+    private void collectReplaced(Segment segment) throws IOException {
+        byte[] fingerprints = segment.fingerprints();
+        if (replaced.length < segment.count()) {
+            replaced = new long[segment.count()];
+        }
+        synchronized (cache) {
+            for (int i = 0; i < segment.count(); i++) {
+                replaced[i] = segment.isFresh(i) ? cache.get(fingerprints, Segment.fingerprintOffset(i)) : ChunkId.NONE;
+            }
+        }
+        for (int i = 0; i < segment.count(); i++) {
+            if (segment.isFresh(i) && replaced[i] == ChunkId.NONE && segment.hint(i) != ChunkId.NONE) {
+                replaced[i] = stored(IndexKeys.fingerprint(fingerprints, Segment.fingerprintOffset(i)));
+            }
+        }
     }
 
     synchronized void insert(byte[] fingerprints, int offset, long chunkId) throws IOException {
         begin();
         addInsert(fingerprints, offset, chunkId);
-        database.write(batch);
+        strikeReplaced(fingerprints, offset, current(fingerprints, offset), chunkId);
+        write();
         synchronized (cache) {
             cache.put(fingerprints, offset, chunkId);
         }
+        openContainers.add(fingerprints, offset, chunkId);
+    }
+
+    /** Where a fingerprint leads, or {@link ChunkId#NONE}. */
+    private long current(byte[] fingerprints, int offset) throws IOException {
+        long cached;
+        synchronized (cache) {
+            cached = cache.get(fingerprints, offset);
+        }
+        return cached != ChunkId.NONE ? cached : stored(IndexKeys.fingerprint(fingerprints, offset));
+    }
+
+    private long stored(byte[] fingerprintKey) throws IOException {
+        byte[] chunkId = database.get(fingerprintKey);
+        return chunkId == null
+                ? ChunkId.NONE
+                : ByteBuffer.wrap(chunkId).order(ByteOrder.LITTLE_ENDIAN).getLong();
     }
 
     private void addInsert(byte[] fingerprints, int offset, long chunkId) throws IOException {
@@ -67,23 +122,56 @@ final class IndexWriter implements Closeable {
         } catch (RocksDBException e) {
             throw new IOException("cannot add to a RocksDB batch", e);
         }
-        openContainers.add(fingerprints, offset, chunkId);
+    }
+
+    private void strikeReplaced(byte[] fingerprints, int offset, long before, long now) throws IOException {
+        if (before != ChunkId.NONE && before != now) {
+            strike(fingerprints, offset, before);
+        }
     }
 
     /**
-     * Also deletes the container's 'D' record: it would lead to the removed chunk again, after its content was stored
-     * anew elsewhere.
+     * Takes a fingerprint out of the record of the container that holds {@code chunkId}: together with its neighbours, it
+     * would lead to this copy again, past its 'F' record.
      */
+    private void strike(byte[] fingerprints, int offset, long chunkId) throws IOException {
+        openContainers.strike(fingerprints, offset, chunkId);
+        long container = ChunkId.container(chunkId);
+        ContainerFingerprints entries = struck.get(container);
+        if (entries == null) {
+            byte[] record = database.get(IndexKeys.containerFingerprints(container));
+            entries = record == null ? new ContainerFingerprints() : new ContainerFingerprints(container, record);
+            struck.put(container, entries);
+        }
+        entries.strike(ChunkId.slot(chunkId), fingerprints, offset);
+    }
+
+    /** Writes the batch together with the records that entries were struck from: after a crash, all of it is there or nothing. */
+    private void write() throws IOException {
+        for (Map.Entry<Long, ContainerFingerprints> entry : struck.entrySet()) {
+            byte[] recordKey = IndexKeys.containerFingerprints(entry.getKey());
+            if (entry.getValue().isEmpty()) {
+                delete(recordKey);
+            } else {
+                put(recordKey, entry.getValue().toRecord());
+            }
+        }
+        database.write(batch);
+        if (!struck.isEmpty()) {
+            synchronized (cache) {
+                cache.countStrike();
+            }
+        }
+    }
+
     synchronized void remove(byte[] fingerprints, int offset, long chunkId) throws IOException {
         begin();
         byte[] fingerprintKey = IndexKeys.fingerprint(fingerprints, offset);
-        byte[] stored = database.get(fingerprintKey);
-        if (stored != null
-                && ByteBuffer.wrap(stored).order(ByteOrder.LITTLE_ENDIAN).getLong() == chunkId) {
+        if (stored(fingerprintKey) == chunkId) {
             delete(fingerprintKey);
         }
-        forgetFingerprints(ChunkId.container(chunkId));
-        database.write(batch);
+        strike(fingerprints, offset, chunkId);
+        write();
         synchronized (cache) {
             cache.remove(fingerprints, offset, chunkId);
         }
@@ -101,14 +189,10 @@ final class IndexWriter implements Closeable {
 
     synchronized void uncover(long container) throws IOException {
         begin();
-        delete(IndexKeys.frameTable(container));
-        forgetFingerprints(container);
-        database.write(batch);
-    }
-
-    private void forgetFingerprints(long container) throws IOException {
         openContainers.remove(container);
+        delete(IndexKeys.frameTable(container));
         delete(IndexKeys.containerFingerprints(container));
+        database.write(batch);
     }
 
     private void put(byte[] recordKey, byte[] record) throws IOException {
@@ -132,6 +216,7 @@ final class IndexWriter implements Closeable {
             throw new IOException("the chunk index is closed");
         }
         batch.clear();
+        struck.clear();
     }
 
     /** Idempotent. */

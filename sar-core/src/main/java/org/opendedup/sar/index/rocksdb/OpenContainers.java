@@ -36,6 +36,14 @@ final class OpenContainers {
         last.add(ChunkId.slot(chunkId), fingerprints, offset);
     }
 
+    /** Forgets that {@code chunkId} holds a fingerprint, if it was added. */
+    void strike(byte[] fingerprints, int offset, long chunkId) {
+        ContainerFingerprints container = containers.get(ChunkId.container(chunkId));
+        if (container != null) {
+            container.strike(ChunkId.slot(chunkId), fingerprints, offset);
+        }
+    }
+
     /** Takes a container out; null if nothing is known of it. */
     @Nullable
     ContainerFingerprints remove(long container) {

@@ -66,7 +66,7 @@ final class SegmentLookup {
             for (int m = 0; m < missingCount; m++) {
                 int chunk = missing[m];
                 long chunkId = cache.get(segment.fingerprints(), Segment.fingerprintOffset(chunk));
-                segment.setChunkId(chunk, chunkId);
+                segment.setHint(chunk, chunkId);
                 if (chunkId == ChunkId.NONE) {
                     missing[still++] = chunk;
                 }
@@ -83,7 +83,7 @@ final class SegmentLookup {
         }
         database.read(query);
         for (int m = 0; m < count; m++) {
-            segment.setChunkId(missing[m], query.chunkId(m));
+            segment.setHint(missing[m], query.chunkId(m));
         }
     }
 
@@ -104,11 +104,18 @@ final class SegmentLookup {
     }
 
     private boolean load(long container) throws IOException {
+        long strikes;
+        synchronized (cache) {
+            strikes = cache.strikes();
+        }
         byte[] record = database.get(IndexKeys.containerFingerprints(container));
         if (record == null) {
             return false;
         }
         synchronized (cache) {
+            if (cache.strikes() != strikes) {
+                return false;
+            }
             ContainerFingerprints.load(container, record, cache);
         }
         return true;
