@@ -334,7 +334,7 @@ public final class IngestPipeline {
             } catch (IOException e) {
                 log.warn("the fingerprint index does not answer, duplicates are stored again: {}", e.getMessage());
                 for (int chunk = 0; chunk < segment.count(); chunk++) {
-                    segment.setChunkId(chunk, ChunkId.NONE);
+                    segment.setHint(chunk, ChunkId.NONE);
                 }
             }
         }

@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.ContainerStore;
@@ -18,6 +19,9 @@ import org.slf4j.LoggerFactory;
  */
 final class IndexRebuilder implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexRebuilder.class);
+
+    /** Chunks looked up and inserted at a time. */
+    private static final int BATCH_CHUNKS = 512;
 
     private final ContainerStore containers;
     private final ChunkIndex index;
@@ -64,9 +68,8 @@ final class IndexRebuilder implements Closeable {
                 return false;
             }
             SealedContainer directory = containers.directory(container);
-            byte[] fingerprints = directory.fingerprints();
-            for (int slot = 0; slot < directory.slots(); slot++) {
-                index.insert(fingerprints, slot * Fingerprints.BYTES, ChunkId.of(container, slot));
+            for (int slot = 0; slot < directory.slots(); slot += BATCH_CHUNKS) {
+                insert(directory, slot, Math.min(directory.slots(), slot + BATCH_CHUNKS));
             }
             index.cover(container, directory.frameTableBytes());
             return true;
@@ -74,6 +77,29 @@ final class IndexRebuilder implements Closeable {
             log.error("container {} cannot be indexed; its content may be stored twice: {}", container, e.getMessage());
             return false;
         }
+    }
+
+    /** Inserts some slots, but for content that a younger container has: that copy may stand for one found damaged here. */
+    private void insert(SealedContainer directory, int from, int to) throws IOException {
+        Segment segment = new Segment(0);
+        for (int slot = from; slot < to; slot++) {
+            segment.add(0, directory.length(slot), false);
+        }
+        System.arraycopy(
+                directory.fingerprints(),
+                from * Fingerprints.BYTES,
+                segment.fingerprints(),
+                0,
+                (to - from) * Fingerprints.BYTES);
+        index.lookup(segment);
+        for (int chunk = 0; chunk < segment.count(); chunk++) {
+            if (ChunkId.container(segment.chunkId(chunk)) < directory.container()
+                    && directory.length(from + chunk) > 0) {
+                segment.setChunkId(chunk, ChunkId.of(directory.container(), from + chunk));
+                segment.setFresh(chunk, true);
+            }
+        }
+        index.insert(segment);
     }
 
     @Override
