@@ -18,6 +18,7 @@ import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.TestVolumes;
 import org.opendedup.sar.model.VolumeFileSystem;
+import org.opendedup.sar.volume.Verification;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.VolumeConfig;
@@ -89,7 +90,8 @@ class VolumeCrashTest {
             Volume.create(config, containers, metadata, clock);
             VolumeStores stores =
                     new VolumeStores(power.guard(containers), power.guard(metadata), ChunkIndexes.heap(), clock);
-            live = new VolumeFileSystem(() -> Volume.open(config, stores), VolumeChecker::check);
+            live = new VolumeFileSystem(
+                    () -> Volume.open(config, stores, Verification.FINGERPRINTS), VolumeChecker::check);
             return live;
         }
 
@@ -114,7 +116,8 @@ class VolumeCrashTest {
                 // The volume finds its stores without power: what else.
             }
             VolumeStores stores = new VolumeStores(containersLeft, metadataLeft, ChunkIndexes.heap(), clock);
-            return new VolumeFileSystem(() -> Volume.open(config, stores), VolumeChecker::check);
+            return new VolumeFileSystem(
+                    () -> Volume.open(config, stores, Verification.FINGERPRINTS), VolumeChecker::check);
         }
     }
 }

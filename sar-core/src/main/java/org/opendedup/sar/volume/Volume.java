@@ -100,12 +100,17 @@ public final class Volume implements Closeable {
 
     /** Opens a volume at its locations, recovering what a crash left. */
     public static Volume open(VolumeConfig config) throws IOException {
-        return open(config, VolumeLocations.open(config));
+        return open(config, Verification.CHECKSUMS);
+    }
+
+    /** As {@link #open(VolumeConfig)}, with a choice of what is checked when it is read. */
+    public static Volume open(VolumeConfig config, Verification verification) throws IOException {
+        return open(config, VolumeLocations.open(config), verification);
     }
 
     /** Opens a volume on stores of the caller's; closing the volume closes them. */
-    public static Volume open(VolumeConfig config, VolumeStores stores) throws IOException {
-        return new Volume(config, VolumeParts.open(config, stores), stores.clock());
+    public static Volume open(VolumeConfig config, VolumeStores stores, Verification verification) throws IOException {
+        return new Volume(config, VolumeParts.open(config, stores, verification), stores.clock());
     }
 
     public VolumeConfig config() {

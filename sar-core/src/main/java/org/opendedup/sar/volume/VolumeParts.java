@@ -60,7 +60,8 @@ final class VolumeParts implements Closeable {
     private final LongAdder readBytes = new LongAdder();
     private final LongAdder writtenBytes = new LongAdder();
 
-    private VolumeParts(VolumeConfig config, VolumeStores stores, MetadataStore metadata) throws IOException {
+    private VolumeParts(VolumeConfig config, VolumeStores stores, MetadataStore metadata, Verification verification)
+            throws IOException {
         String name = config.name();
         int threads = config.writeThreads();
         this.metadata = metadata;
@@ -99,7 +100,7 @@ final class VolumeParts implements Closeable {
                 ContainerCaches.lru(plan.restoreCache()),
                 prefetchers,
                 Math.min(16L << 20, plan.restoreCache() / 8),
-                false,
+                verification == Verification.FINGERPRINTS,
                 damaged::report);
         recipes = new Recipes(metadata, restore);
         dirtyBudget = new DirtyBudget(plan.dirty());
@@ -121,7 +122,7 @@ final class VolumeParts implements Closeable {
         rebuilder = new IndexRebuilder(containers, index, name);
     }
 
-    static VolumeParts open(VolumeConfig config, VolumeStores stores) throws IOException {
+    static VolumeParts open(VolumeConfig config, VolumeStores stores, Verification verification) throws IOException {
         MemoryPlan plan = MemoryPlan.of(config.memoryBudgetBytes());
         MetadataStore metadata = MetadataStore.open(stores.metadata(), plan.metadataCache());
         VolumeIdentity.check(stores.containers(), metadata.header().volume());
@@ -131,7 +132,7 @@ final class VolumeParts implements Closeable {
                     "the volume was made with an io-chunk-size of "
                             + metadata.header().pageBytes() + " bytes, not " + config.pageBytes());
         }
-        VolumeParts parts = new VolumeParts(config, stores, metadata);
+        VolumeParts parts = new VolumeParts(config, stores, metadata, verification);
         try {
             parts.reaper.resume();
             parts.rebuilder.start(INDEX_WAIT_MS);

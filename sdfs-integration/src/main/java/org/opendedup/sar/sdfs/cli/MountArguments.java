@@ -29,7 +29,8 @@ final class MountArguments {
             names = "-o",
             paramLabel = "OPTIONS",
             description =
-                    "Mount options, separated by commas: ro, allow_other (for what a user mounts), nosuid, nodev, noexec, "
+                    "Mount options, separated by commas: ro, allow_other (for what a user mounts), verify_fingerprints (hash "
+                            + "every chunk read from disk), nosuid, nodev, noexec, "
                             + "noatime, and others of mount(8) and fstab.")
     List<String> options = new ArrayList<>();
 
