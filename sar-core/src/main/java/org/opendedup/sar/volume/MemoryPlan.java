@@ -5,7 +5,7 @@ package org.opendedup.sar.volume;
  * (code, classes, threads; up to 150 MB). All figures are bytes.
  *
  * @param budget what is divided
- * @param heap the Java heap: what is held there (the parts marked so below) is two thirds of it, the rest is the garbage
+ * @param heap the Java heap: what is held there (the parts marked so below) is less than two thirds of it, the rest is the garbage
  *     collector's room
  * @param restoreCache decoded frames (heap)
  * @param dirty bytes accepted from writers and not stored yet (heap)
@@ -43,7 +43,7 @@ public record MemoryPlan(
         return new MemoryPlan(
                 budget,
                 percent(budget, 68),
-                percent(budget, 24),
+                percent(budget, 18),
                 percent(budget, 6),
                 percent(budget, 3),
                 percent(budget, 5),
