@@ -231,7 +231,7 @@ final class ContainerReader implements Closeable {
             long container, FrameTable table, int frame, byte[] buffer, int offset, FrameConsumer consumer) {
         Frame decoded;
         try {
-            decoded = decode(container, table, frame, buffer, offset, false);
+            decoded = decode(container, table, frame, buffer, offset, consumer.verifiesFingerprints());
         } catch (IOException e) {
             consumer.damaged(frame, e);
             return;
@@ -255,7 +255,7 @@ final class ContainerReader implements Closeable {
         for (int i = from; i < to; i++) {
             Frame decoded;
             try {
-                decoded = frame(container, table, frames[i], false);
+                decoded = frame(container, table, frames[i], consumer.verifiesFingerprints());
             } catch (IOException e) {
                 consumer.damaged(frames[i], e);
                 continue;

@@ -9,4 +9,9 @@ public interface FrameConsumer {
 
     /** A frame that could not be read, or is not what was written. */
     void damaged(int frame, IOException failure);
+
+    /** Whether the SHA-256 of every chunk is to be checked as well, beside the frame's CRC-32C. */
+    default boolean verifiesFingerprints() {
+        return false;
+    }
 }

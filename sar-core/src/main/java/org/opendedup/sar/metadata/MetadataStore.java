@@ -165,7 +165,7 @@ public final class MetadataStore implements Closeable {
 
     /**
      * Writes the frozen generation in one batch and returns when it is durable. If that fails, the generation stays
-     * visible, and committing it can be tried again.
+     * visible, and may be committed again if all that it refers to is durable.
      */
     public void commit(Generation generation) throws IOException {
         overlay.commit(generation);

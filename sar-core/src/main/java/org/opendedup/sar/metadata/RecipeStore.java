@@ -82,6 +82,21 @@ public final class RecipeStore {
         }
     }
 
+    /**
+     * Drops what the page that holds a file's new end says of the bytes behind it. The pages behind that one are {@link
+     * #removePages}'s.
+     *
+     * @param size the file's new length in bytes
+     */
+    public void truncatePage(long inode, long size) throws IOException {
+        int kept = (int) (size % pageBytes);
+        RecipePage page = kept == 0 ? RecipePage.EMPTY : page(inode, size / pageBytes);
+        if (page.bytes() > kept) {
+            RecipePage cut = new RecipePage.Builder().addRange(page, 0, kept).build();
+            replace(inode, size / pageBytes, cut);
+        }
+    }
+
     /** Visits the pages {@code from} (inclusive) to {@code to} (exclusive) that have a record, in order. */
     public void forEachPage(long inode, long from, long to, PageConsumer consumer) throws IOException {
         try (Cursor cursor = overlay.scan(Family.RECIPE, Keys.of(inode, from), Keys.of(inode, to))) {

@@ -256,7 +256,7 @@ public final class RestoreEngine {
                     continue;
                 }
                 long chunk = page.chunkId(entry);
-                long key = ChunkId.of(ChunkId.container(chunk), containers.frameOf(chunk));
+                long key = ChunkId.of(ChunkId.container(chunk), frameOf(inode, chunk));
                 if (key != lastKey && cache.get(ChunkId.container(key), ChunkId.slot(key)) == null) {
                     missing = count == missing.length ? Arrays.copyOf(missing, count * 2) : missing;
                     missing[count++] = key;
@@ -304,6 +304,11 @@ public final class RestoreEngine {
                 claimed.put(frame, mine);
             }
             return free;
+        }
+
+        @Override
+        public boolean verifiesFingerprints() {
+            return verifyFingerprints;
         }
 
         @Override

@@ -25,6 +25,13 @@ final class Closing {
         }
     }
 
+    /** Attaches the failures to one that is more important. */
+    void suppressedBy(Throwable cause) {
+        if (failure != null) {
+            cause.addSuppressed(failure);
+        }
+    }
+
     void finish() throws IOException {
         if (failure instanceof IOException e) {
             throw e;

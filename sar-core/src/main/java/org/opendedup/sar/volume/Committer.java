@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Committer implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Committer.class);
-    /** The longest that a change waits for its commit, in seconds; a crash loses no more. */
+    /** Period of the commits in seconds. Written bytes wait for up to two of them, and for what a commit takes. */
     static final int INTERVAL_S = 5;
 
     /** Rounds of storing named files before the freeze; where new ones come faster than that, the last go with what is stored. */

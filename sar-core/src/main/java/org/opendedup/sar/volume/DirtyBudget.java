@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * them. A writer that meets the bound waits until something was stored.
  */
 final class DirtyBudget {
-    /** Size of the buffers that are kept for reuse; half a G1 region of 1 MiB would make a buffer humongous. */
+    /** Size of the buffers that are kept for reuse. */
     static final int BUFFER_BYTES = 256 << 10;
 
     private final long limitBytes;

@@ -2,6 +2,9 @@ package org.opendedup.sar.volume;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.chunk.Segment;
@@ -92,8 +95,13 @@ final class IndexRebuilder implements Closeable {
                 0,
                 (to - from) * Fingerprints.BYTES);
         index.lookup(segment);
+        Set<ByteBuffer> seen = new HashSet<>();
         for (int chunk = 0; chunk < segment.count(); chunk++) {
-            if (ChunkId.container(segment.chunkId(chunk)) < directory.container()
+            int at = chunk * Fingerprints.BYTES;
+            boolean isFirst = seen.add(ByteBuffer.wrap(segment.fingerprints(), at, Fingerprints.BYTES)
+                    .slice());
+            if (isFirst
+                    && ChunkId.container(segment.chunkId(chunk)) < directory.container()
                     && directory.length(from + chunk) > 0) {
                 segment.setChunkId(chunk, ChunkId.of(directory.container(), from + chunk));
                 segment.setFresh(chunk, true);

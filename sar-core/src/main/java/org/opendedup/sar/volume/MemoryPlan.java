@@ -42,20 +42,20 @@ public record MemoryPlan(
         }
         return new MemoryPlan(
                 budget,
-                percent(budget, 68),
-                percent(budget, 18),
-                percent(budget, 6),
-                percent(budget, 3),
-                percent(budget, 5),
-                percent(budget, 2),
-                percent(budget, 3),
-                percent(budget, 3),
-                percent(budget, 11),
-                percent(budget, 13),
-                percent(budget, 8));
+                permille(budget, 680),
+                permille(budget, 180),
+                permille(budget, 60),
+                permille(budget, 30),
+                permille(budget, 50),
+                permille(budget, 20),
+                permille(budget, 30),
+                permille(budget, 30),
+                permille(budget, 110),
+                permille(budget, 130),
+                permille(budget, 80));
     }
 
-    private static long percent(long budget, int share) {
-        return budget / 100 * share;
+    private static long permille(long budget, int share) {
+        return budget / 1000 * share;
     }
 }

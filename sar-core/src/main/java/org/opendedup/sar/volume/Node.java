@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.Inode;
 
 /**
- * An inode in use. Its monitor guards every field; it is held shortly, never while waiting for a disk or another lock.
+ * An inode in use. Its monitor guards every field but {@code references}; it is held shortly, never while waiting for a disk or another lock.
  */
 final class Node {
     final long id;

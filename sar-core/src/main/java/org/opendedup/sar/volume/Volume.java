@@ -105,7 +105,16 @@ public final class Volume implements Closeable {
 
     /** As {@link #open(VolumeConfig)}, with a choice of what is checked when it is read. */
     public static Volume open(VolumeConfig config, Verification verification) throws IOException {
-        return open(config, VolumeLocations.open(config), verification);
+        VolumeStores stores = VolumeLocations.open(config);
+        try {
+            return open(config, stores, verification);
+        } catch (IOException | RuntimeException e) {
+            Closing closing = new Closing();
+            closing.run(stores.index()::close);
+            closing.run(stores.metadata()::close);
+            closing.suppressedBy(e);
+            throw e;
+        }
     }
 
     /** Opens a volume on stores of the caller's; closing the volume closes them. */
@@ -275,7 +284,7 @@ public final class Volume implements Closeable {
         long firstDead = (size + pageBytes - 1) / pageBytes;
         committer.changes().lock();
         try {
-            parts.recipes().truncatePage(node.id, size);
+            metadata.recipes().truncatePage(node.id, size);
             synchronized (node) {
                 boolean hasTail = node.storedBytes > firstDead * pageBytes;
                 if (hasTail) {

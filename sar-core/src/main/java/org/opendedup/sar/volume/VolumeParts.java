@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -47,7 +48,6 @@ final class VolumeParts implements Closeable {
     private final Committer committer;
     private final Tree tree;
     private final Reaper reaper;
-    private final Recipes recipes;
     private final IngestPipeline ingest;
     private final RestoreEngine restore;
     private final SpaceGuard space;
@@ -102,7 +102,6 @@ final class VolumeParts implements Closeable {
                 Math.min(16L << 20, plan.restoreCache() / 8),
                 verification == Verification.FINGERPRINTS,
                 damaged::report);
-        recipes = new Recipes(metadata, restore);
         dirtyBudget = new DirtyBudget(plan.dirty());
         space = new SpaceGuard(stores.containers(), config);
         Chunker chunker = Chunkers.of(config.chunking());
@@ -110,7 +109,8 @@ final class VolumeParts implements Closeable {
         ingest = new IngestPipeline(
                 chunker,
                 new IngestPipeline.Stores(new Fingerprinter(workers, threads - 1), index, containers, metadata),
-                recipes::read,
+                (inode, offset, target, at, length) ->
+                        restore.read(inode, offset, length, ByteBuffer.wrap(target, at, length)),
                 changeLock.readLock(),
                 chunk -> damaged.contains(chunk, containers),
                 threads + 1);
@@ -185,10 +185,6 @@ final class VolumeParts implements Closeable {
 
     Reaper reaper() {
         return reaper;
-    }
-
-    Recipes recipes() {
-        return recipes;
     }
 
     IngestPipeline ingest() {

@@ -188,11 +188,8 @@ final class IndexDatabase implements Closeable {
         try (RocksIterator records = db.newIterator(readOptions)) {
             records.seekToFirst();
             if (records.isValid()) {
-                throw new CorruptionException(
-                        folder.toString(),
-                        -1,
-                        "a format version",
-                        "records without one: not a chunk index, or damaged");
+                throw new IOException(folder
+                        + ": a database with records but no format version is not a chunk index; it is left alone");
             }
         }
     }

@@ -12,24 +12,25 @@ import org.opendedup.sar.volume.VolumeConfig;
  *
  * @param heapBytes the JVM's heap ({@code -Xmx})
  * @param directBytes buffers outside the heap ({@code -XX:MaxDirectMemorySize})
- * @param parts every part by its name, in bytes; what is indented is within the heap, which has room for garbage besides
+ * @param parts every part by its name, in bytes; those from restoreCacheBytes to indexHeapBytes
+ *     lie within the heap, which has room for garbage besides
  */
 record DaemonMemory(long heapBytes, long directBytes, Map<String, Long> parts) {
 
     static DaemonMemory of(VolumeConfig config) {
         MemoryPlan plan = MemoryPlan.of(config.memoryBudgetBytes());
         var parts = new LinkedHashMap<String, Long>();
-        parts.put("heap", plan.heap());
-        parts.put("  restore cache", plan.restoreCache());
-        parts.put("  dirty data", plan.dirty());
-        parts.put("  pending metadata", plan.pendingMetadata());
-        parts.put("  metadata cache", plan.metadataCache());
-        parts.put("  frames being written", plan.framesInFlight());
-        parts.put("  frame tables", plan.frameTables());
-        parts.put("  index", plan.indexHeap());
-        parts.put("index database", plan.indexNative());
-        parts.put("metadata database", plan.metadataNative());
-        parts.put("buffers", plan.buffers());
+        parts.put("heapBytes", plan.heap());
+        parts.put("restoreCacheBytes", plan.restoreCache());
+        parts.put("dirtyBytes", plan.dirty());
+        parts.put("pendingMetadataBytes", plan.pendingMetadata());
+        parts.put("metadataCacheBytes", plan.metadataCache());
+        parts.put("framesInFlightBytes", plan.framesInFlight());
+        parts.put("frameTablesBytes", plan.frameTables());
+        parts.put("indexHeapBytes", plan.indexHeap());
+        parts.put("indexNativeBytes", plan.indexNative());
+        parts.put("metadataNativeBytes", plan.metadataNative());
+        parts.put("buffersBytes", plan.buffers());
         return new DaemonMemory(plan.heap(), plan.buffers(), parts);
     }
 

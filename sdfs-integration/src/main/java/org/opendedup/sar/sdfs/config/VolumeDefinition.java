@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.volume.MemoryPlan;
 import org.opendedup.sar.volume.VolumeConfig;
 
 /**
@@ -32,7 +33,7 @@ public record VolumeDefinition(
     public static final String ROCKSDB_INDEX = "rocksdb";
 
     /** Below this, the index and the caches have no room to work. */
-    public static final long MEMORY_BUDGET_BYTES_MIN = 256L << 20;
+    public static final long MEMORY_BUDGET_BYTES_MIN = MemoryPlan.MIN_BUDGET_BYTES;
 
     private static final int PAGE_BYTES_MIN = 64 << 10;
     private static final int PAGE_BYTES_MAX = 4 << 20;

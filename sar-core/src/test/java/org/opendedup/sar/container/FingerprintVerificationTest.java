@@ -1,0 +1,71 @@
+package org.opendedup.sar.container;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.CrashDirectory;
+
+/** A chunk stored under a fingerprint that is not its own: only who asks for fingerprints to be checked finds out. */
+class FingerprintVerificationTest {
+    private static final int FRAME_BYTES = 4096;
+
+    @Test
+    void aWrongFingerprintIsFoundByWhoAsksForIt() throws IOException {
+        ExecutorService workers = Executors.newSingleThreadExecutor();
+        AtomicLong ids = new AtomicLong();
+        ContainerOptions options = new ContainerOptions(
+                new Compression(Compression.Codec.NONE, 0, FRAME_BYTES), 64 * FRAME_BYTES, 64, 2, 16L * FRAME_BYTES);
+        try (ContainerStore store = ContainerStore.open(
+                new CrashDirectory(1),
+                options,
+                ids::incrementAndGet,
+                id -> null,
+                (id, table) -> {},
+                workers,
+                1 << 20)) {
+            byte[] chunk = new byte[FRAME_BYTES];
+            long id = 0;
+            try (ContainerWriter writer = store.writer(1)) {
+                for (int i = 0; i < 3; i++) {
+                    id = writer.append(chunk, 0, chunk.length, new byte[32], 0);
+                }
+            }
+            store.sealAll();
+            long container = ChunkId.container(id);
+            assertEquals(1, store.frame(container, 0, false).count());
+            assertThrows(CorruptionException.class, () -> store.frame(container, 0, true));
+            assertEquals(0, damagedFrames(store, container, false));
+            assertEquals(3, damagedFrames(store, container, true));
+        } finally {
+            workers.shutdownNow();
+        }
+    }
+
+    private static int damagedFrames(ContainerStore store, long container, boolean verify) throws IOException {
+        List<Integer> damaged = new ArrayList<>();
+        store.readFrames(container, new int[] {0, 1, 2}, 3, 1 << 20, new FrameConsumer() {
+            @Override
+            public void frame(int number, Frame frame) {}
+
+            @Override
+            public void damaged(int number, IOException cause) {
+                damaged.add(number);
+            }
+
+            @Override
+            public boolean verifiesFingerprints() {
+                return verify;
+            }
+        });
+        return damaged.size();
+    }
+}
