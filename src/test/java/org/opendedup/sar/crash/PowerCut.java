@@ -58,6 +58,10 @@ public final class PowerCut {
         if (method.getName().equals("close") || method.getDeclaringClass() == Object.class) {
             return invoke(target, method, arguments);
         }
+        if (method.getExceptionTypes().length == 0) {
+            // What cannot fail does not touch the disk.
+            return guardResult(invoke(target, method, arguments));
+        }
         if (stepsLeft.get() != NEVER && stepsLeft.getAndDecrement() <= 0) {
             now();
         }
