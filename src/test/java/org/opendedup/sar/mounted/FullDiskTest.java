@@ -2,6 +2,7 @@ package org.opendedup.sar.mounted;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -72,6 +73,43 @@ class FullDiskTest {
             int seed = Integer.parseInt(file.getFileName().toString().substring("file-".length()));
             Bytes.Comparison found = Bytes.compare(file, Bytes.random(seed, FILE_BYTES));
             assertEquals(new Bytes.Comparison(FILE_BYTES / 4096, 0, 0), found, file::toString);
+        }
+    }
+
+    @Test
+    void aDiskThatSomebodyElseFillsLosesNothingThatWasSynced() throws IOException {
+        // Everything lies on that disk here: containers, metadata, index, log.
+        try (LoopDisk disk = new LoopDisk(folder, DISK_BYTES);
+                MountedVolume volume =
+                        MountedVolume.make(Files.createDirectory(disk.folder().resolve("shared")))) {
+            volume.mount();
+            List<Path> synced = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                Path file = volume.mountPoint().resolve("file-" + i);
+                Bytes.writeAndSync(file, Bytes.random(i, FILE_BYTES));
+                synced.add(file);
+            }
+            Path hog = disk.folder().resolve("hog");
+            Commands.run("dd", "if=/dev/zero", "of=" + hog, "bs=1M", "conv=fsync");
+
+            assertThrows(
+                    IOException.class,
+                    () -> Bytes.writeAndSync(
+                            volume.mountPoint().resolve("file-100"), Bytes.random(100, 4 * FILE_BYTES)));
+            checkFiles(synced);
+            Files.delete(hog);
+            // The error may have made it read-only; a remount ends that.
+            volume.remount();
+
+            checkFiles(synced);
+            Files.delete(synced.remove(0));
+            Path after = volume.mountPoint().resolve("file-200");
+            Bytes.writeAndSync(after, Bytes.random(200, FILE_BYTES));
+            synced.add(after);
+            volume.remount();
+            checkFiles(synced);
+            volume.unmount();
+            assertEquals(List.of(), Recount.problems(volume));
         }
     }
 

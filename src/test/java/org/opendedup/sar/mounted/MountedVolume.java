@@ -72,6 +72,22 @@ final class MountedVolume implements AutoCloseable {
         return folder.resolve("hashdb");
     }
 
+    Path metadata() {
+        return folder.resolve("base/ddb");
+    }
+
+    Path runFolder() {
+        return folder.resolve("base/run");
+    }
+
+    Path socket() {
+        return runFolder().resolve(name + ".sock");
+    }
+
+    Path log() {
+        return folder.resolve("base/log").resolve(name + ".log");
+    }
+
     String name() {
         return name;
     }
@@ -101,6 +117,11 @@ final class MountedVolume implements AutoCloseable {
         Commands.Result result = tryMount(mountPoint);
         assertEquals(0, result.exitCode(), result::output);
         assertTrue(isMounted(), () -> "mount.sdfs said all was well, but nothing is mounted: " + result.output());
+        return adopt();
+    }
+
+    /** Makes a daemon that {@link #tryMount} left the one of this volume. */
+    MountedVolume adopt() throws IOException {
         daemon = ProcessHandle.of(figure("info", "pid"));
         return this;
     }

@@ -51,6 +51,12 @@ final class ContainerRecovery {
     }
 
     private boolean recover(long container, String name) throws IOException {
+        if (directory.exists(ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX))) {
+            // Was whole and durable before it got that name; what still lies beside it must not take its place.
+            log.warn("container {}: sealed already, the unsealed file beside it is removed", container);
+            directory.delete(name);
+            return true;
+        }
         byte[] file = readWhole(name);
         Identity identity = identity(file, container, name);
         boolean sealed = identity != null && copy(file, identity);

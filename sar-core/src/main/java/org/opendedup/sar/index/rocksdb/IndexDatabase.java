@@ -31,12 +31,16 @@ import org.rocksdb.Status;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteBufferManager;
 import org.rocksdb.WriteOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The RocksDB database of a chunk index: how it is set up, opened and closed, and what its failures mean. Separate from
  * the index so that native handles are owned, and use after closing is caught, in one place. Safe for use by many threads.
  */
 final class IndexDatabase implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(IndexDatabase.class);
+
     static final byte FORMAT_VERSION = 1;
 
     /** Two memtables: one takes inserts while the other is written out. */
@@ -56,6 +60,8 @@ final class IndexDatabase implements Closeable {
 
     private static final int BACKGROUND_JOBS = 2;
     private static final long INFO_LOG_BYTES = 1 << 20;
+    /** A file in the folder that says: a damaged block was met, what lies here is to be made again. */
+    private static final String DAMAGED_MARK = "DAMAGED";
 
     private final Path folder;
     private final RocksDB db;
@@ -89,6 +95,10 @@ final class IndexDatabase implements Closeable {
     static IndexDatabase open(Path folder, long memoryBytes) throws IOException {
         RocksDB.loadLibrary();
         Files.createDirectories(folder);
+        if (Files.exists(folder.resolve(DAMAGED_MARK))) {
+            throw new CorruptionException(
+                    folder.toString(), -1, "a sound RocksDB database", "one in which a damaged block was met");
+        }
         Deque<AutoCloseable> handles = new ArrayDeque<>();
         Options options = options(memoryBytes, handles);
         try {
@@ -97,7 +107,7 @@ final class IndexDatabase implements Closeable {
             return database;
         } catch (RocksDBException e) {
             closeAll(handles);
-            throw translate(folder, e);
+            throw lacksAFile(e) ? lacking(folder, e) : translate(folder, e);
         }
     }
 
@@ -108,6 +118,7 @@ final class IndexDatabase implements Closeable {
         }
         try (Options options = new Options()) {
             RocksDB.destroyDB(folder.toString(), options);
+            Files.deleteIfExists(folder.resolve(DAMAGED_MARK));
         } catch (RocksDBException e) {
             throw translate(folder, e);
         }
@@ -323,9 +334,40 @@ final class IndexDatabase implements Closeable {
         }
     }
 
-    private static IOException translate(Path folder, RocksDBException e) {
+    /** The folder was there a moment ago: what is missing is a part of the database. */
+    private static boolean lacksAFile(RocksDBException e) {
+        return String.valueOf(e.getMessage()).contains("No such file or directory");
+    }
+
+    private static IOException lacking(Path folder, RocksDBException e) {
+        CorruptionException lacking = new CorruptionException(
+                folder.toString(), -1, "a whole RocksDB database", String.valueOf(e.getMessage()));
+        lacking.initCause(e);
+        return lacking;
+    }
+
+    /**
+     * RocksDB reads a block only when it is needed, so damage shows long after opening. Opening the next time would not see it
+     * either, and duplicates would be missed for ever: the mark has the database made again then.
+     */
+    private static void mark(Path folder) {
+        try {
+            Files.write(folder.resolve(DAMAGED_MARK), new byte[0]);
+        } catch (IOException e) {
+            log.warn("the damaged chunk index in {} could not be marked: {}", folder, e.getMessage());
+        }
+    }
+
+    private static boolean isCorruption(RocksDBException e) {
         Status status = e.getStatus();
-        IOException translated = status != null && status.getCode() == Status.Code.Corruption
+        return status != null && status.getCode() == Status.Code.Corruption;
+    }
+
+    private static IOException translate(Path folder, RocksDBException e) {
+        if (isCorruption(e)) {
+            mark(folder);
+        }
+        IOException translated = isCorruption(e)
                 ? new CorruptionException(
                         folder.toString(), -1, "a sound RocksDB database", String.valueOf(e.getMessage()))
                 : new IOException(folder + ": RocksDB: " + e.getMessage());

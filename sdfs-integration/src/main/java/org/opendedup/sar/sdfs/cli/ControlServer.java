@@ -8,12 +8,15 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,14 +29,15 @@ import org.slf4j.LoggerFactory;
  * {"version":1,"ok":true,"result":{...}}      or      {"version":1,"ok":false,"error":"..."}
  * </pre>
  *
- * <p>Works in a thread of its own, one connection after the other, a few seconds each at most: it can be held up, but never
- * holds up the file system.
+ * <p>Each connection has a thread of its own, for a few seconds at most until its request is there: one that says nothing does
+ * not hold up the others. Their number is bounded; more wait in the kernel.
  */
 final class ControlServer implements Closeable {
     static final int PROTOCOL_VERSION = 1;
 
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
     private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(5);
+    private static final int MAX_CONNECTIONS = 128;
 
     /** Answers one command. */
     @FunctionalInterface
@@ -46,6 +50,7 @@ final class ControlServer implements Closeable {
     private final ServerSocketChannel server;
     private final Handler handler;
     private final Duration timeout;
+    private final Semaphore free = new Semaphore(MAX_CONNECTIONS);
     private final Thread thread;
 
     private ControlServer(Path socket, ServerSocketChannel server, Handler handler, Duration timeout) {
@@ -83,15 +88,34 @@ final class ControlServer implements Closeable {
 
     private void serve() {
         while (server.isOpen()) {
-            try (var connection = new MessageChannel(server.accept(), timeout)) {
-                connection.send(reply(connection.receive()));
+            free.acquireUninterruptibly();
+            boolean handedOn = false;
+            try {
+                SocketChannel accepted = server.accept();
+                Thread answering = new Thread(() -> serve(accepted), "sdfs-control-connection");
+                answering.setDaemon(true);
+                answering.start();
+                handedOn = true;
             } catch (AsynchronousCloseException e) {
                 LOG.debug("control socket closed");
-            } catch (ClosedChannelException e) {
-                LOG.debug("control connection closed", e);
             } catch (IOException e) {
                 LOG.info("a control connection failed: {}", e.toString());
+            } finally {
+                free.release(handedOn ? 0 : 1);
             }
+        }
+    }
+
+    private void serve(SocketChannel accepted) {
+        try (accepted;
+                var connection = new MessageChannel(accepted, timeout)) {
+            connection.send(reply(connection.receive()));
+        } catch (ClosedChannelException e) {
+            LOG.debug("control connection closed", e);
+        } catch (IOException e) {
+            LOG.info("a control connection failed: {}", e.toString());
+        } finally {
+            free.release();
         }
     }
 
@@ -135,6 +159,9 @@ final class ControlServer implements Closeable {
         Files.deleteIfExists(socket);
         try {
             thread.join(timeout.toMillis());
+            if (!free.tryAcquire(MAX_CONNECTIONS, timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+                LOG.info("a control connection is still open and is dropped");
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
