@@ -37,7 +37,7 @@ class SdfsCliTest {
         assertEquals("pool0", info.get("name"));
         assertEquals(10L << 30, info.get("capacityBytes"));
         assertEquals(0, cli("pool0", "info"));
-        assertTrue(output.out().contains("not mounted"), output.out());
+        assertTrue(output.out().contains("  state                    not mounted"), output.out());
     }
 
     @Test
