@@ -99,6 +99,15 @@ class MkfsCommandTest {
         assertTrue(json.get("memoryPlan") instanceof Map);
     }
 
+    @Test
+    void makesNothingWhereTheVolumeFileCannotBeWritten() {
+        // Where nobody may make a file, not even root.
+        output = new CommandOutput(Path.of("/proc/1"));
+        assertEquals(1, mkfs("--volume-name=pool0", "--volume-capacity=1TB", "--base-path=" + base));
+        assertFalse(Files.exists(base));
+        assertEquals(List.of(), made);
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
