@@ -351,7 +351,9 @@ public final class MkfsCommand implements Callable<Integer> {
         Map<String, Object> result = DefinitionReport.of(file, environment.runFiles(definition));
         if (json) {
             var all = new LinkedHashMap<String, Object>(result);
-            all.put("memoryPlan", memory.parts());
+            var plan = new LinkedHashMap<String, Object>();
+            memory.parts().forEach((part, bytes) -> plan.put(part.strip(), bytes));
+            all.put("memoryPlan", plan);
             environment.out().println(Json.pretty(all));
             return;
         }

@@ -74,9 +74,9 @@ class SdfsCliTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"--help", "--version"})
-    void helpAndVersionSucceed(String option) {
-        assertEquals(0, cli(option));
+    @CsvSource({"--help", "--version", "info --help", "pool0 stats --version", "unmount --help"})
+    void helpAndVersionSucceed(String arguments) {
+        assertEquals(0, cli(arguments.split(" ")));
         assertTrue(output.out().length() > 10, output.out());
     }
 
