@@ -18,7 +18,7 @@ final class CommandRunner {
     private CommandRunner() {}
 
     static int run(Object command, Environment environment, String... arguments) {
-        return new CommandLine(command)
+        int code = new CommandLine(command)
                 .setOut(environment.out())
                 .setErr(environment.err())
                 .setCaseInsensitiveEnumValuesAllowed(true)
@@ -27,6 +27,10 @@ final class CommandRunner {
                 .setParameterExceptionHandler(CommandRunner::refuseUsage)
                 .setExecutionExceptionHandler(CommandRunner::fail)
                 .execute(arguments);
+        // A PrintWriter flushes by itself at the end of println, not of print.
+        environment.out().flush();
+        environment.err().flush();
+        return code;
     }
 
     private static int refuseUsage(ParameterException e, String[] arguments) {

@@ -13,7 +13,9 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "info",
         description = "How the volume is made, where it lies, whether it is mounted.",
-        mixinStandardHelpOptions = true)
+        customSynopsis = "sdfscli VOLUME info [--json]",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class)
 final class InfoCommand implements Callable<Integer> {
     static final Map<String, Object> NOT_MOUNTED = Map.of("state", "not mounted");
 

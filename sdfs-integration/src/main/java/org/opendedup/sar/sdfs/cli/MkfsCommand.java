@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli;
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -244,13 +245,25 @@ public final class MkfsCommand implements Callable<Integer> {
             throw usage(e);
         }
         refuseExisting(file, definition);
-        Files.createDirectories(environment.configDirectory().folder());
-        Files.createDirectories(definition.basePath());
+        makeFolder(environment.configDirectory().folder(), "SDFS_CONFIG_DIR sets another folder for volume files");
+        makeFolder(definition.basePath(), "--base-path=FOLDER names another place");
         maker.make(definition.config());
         // Last: a volume that has a file is whole.
         VolumeFile.write(file, definition);
         report(file, definition);
         return ExitCode.OK;
+    }
+
+    /** Before anything is made: a volume whose file cannot be written would only be in the way. */
+    private static void makeFolder(Path folder, String remedy) throws IOException, CommandFailedException {
+        try {
+            Files.createDirectories(folder);
+        } catch (AccessDeniedException e) {
+            throw new CommandFailedException(CommandRunner.messageOf(e) + "; " + remedy);
+        }
+        if (!Files.isWritable(folder)) {
+            throw new CommandFailedException(folder + ": this user may not write there; " + remedy);
+        }
     }
 
     private ParameterException usage(IllegalArgumentException e) {
@@ -338,7 +351,9 @@ public final class MkfsCommand implements Callable<Integer> {
         Map<String, Object> result = DefinitionReport.of(file, environment.runFiles(definition));
         if (json) {
             var all = new LinkedHashMap<String, Object>(result);
-            all.put("memoryPlan", memory.parts());
+            var plan = new LinkedHashMap<String, Object>();
+            memory.parts().forEach((part, bytes) -> plan.put(part.strip(), bytes));
+            all.put("memoryPlan", plan);
             environment.out().println(Json.pretty(all));
             return;
         }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -188,13 +189,12 @@ public final class MountCommand implements Callable<Integer> {
 
     private void report(VolumeDefinition definition, Process daemon) {
         if (json) {
-            environment
-                    .out()
-                    .println(Json.pretty(Map.of(
-                            "name", arguments.volume,
-                            "mountPoint", arguments.absoluteMountPoint().toString(),
-                            "pid", daemon.pid(),
-                            "memoryBudgetBytes", definition.config().memoryBudgetBytes())));
+            var result = new LinkedHashMap<String, Object>();
+            result.put("name", arguments.volume);
+            result.put("mountPoint", arguments.absoluteMountPoint().toString());
+            result.put("pid", daemon.pid());
+            result.put("memoryBudgetBytes", definition.config().memoryBudgetBytes());
+            environment.out().println(Json.pretty(result));
         } else {
             environment
                     .out()

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.stream.Stream;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.VolumeConfig;
@@ -50,7 +51,7 @@ final class MountPlaces {
             throw new CommandFailedException(
                     "the mount point " + mountPoint + " does not exist; make it: mkdir -p " + mountPoint);
         }
-        if (!Files.isDirectory(mountPoint)) {
+        if (!Files.readAttributes(mountPoint, BasicFileAttributes.class).isDirectory()) {
             throw new CommandFailedException("the mount point " + mountPoint + " is not a folder");
         }
         try (Stream<Path> entries = Files.list(mountPoint)) {
@@ -61,8 +62,16 @@ final class MountPlaces {
         }
     }
 
-    /** A file system whose daemon was killed stays mounted, and refuses everything. */
+    /**
+     * A file system whose daemon was killed stays mounted, and refuses what the kernel asks it. Attributes the kernel may
+     * still have, so the free space is asked for, which it never keeps.
+     */
     private static boolean answers(Path mountPoint) {
-        return Files.isDirectory(mountPoint);
+        try {
+            Files.getFileStore(mountPoint).getTotalSpace();
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
     }
 }

@@ -15,7 +15,9 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "stats",
         description = "The figures of a mounted volume: sizes, ratios, reads, memory.",
-        mixinStandardHelpOptions = true)
+        customSynopsis = "sdfscli VOLUME stats [--json]",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class)
 final class StatsCommand implements Callable<Integer> {
     @ParentCommand
     @Nullable

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -8,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.LockFile;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
 /**
@@ -16,7 +18,9 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "unmount",
         description = "Unmounts the volume and waits until it is flushed and closed.",
-        mixinStandardHelpOptions = true)
+        customSynopsis = "sdfscli VOLUME unmount [--json]",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class)
 final class UnmountCommand implements Callable<Integer> {
     private static final long CLOSE_SECONDS_MAX = 600;
     private static final long POLL_MILLIS = 20;
@@ -24,6 +28,9 @@ final class UnmountCommand implements Callable<Integer> {
     @ParentCommand
     @Nullable
     SdfsCli parent;
+
+    @Option(names = "--json", description = "Print the result as JSON.")
+    boolean json;
 
     @Override
     public Integer call() throws IOException, InterruptedException, CommandFailedException {
@@ -37,7 +44,14 @@ final class UnmountCommand implements Callable<Integer> {
             }
             Thread.sleep(POLL_MILLIS);
         }
-        cli.environment().out().println("Unmounted " + cli.name() + " from " + state.get("mountPoint") + ".");
+        if (json || cli.json) {
+            var result = new LinkedHashMap<String, Object>();
+            result.put("name", cli.name());
+            result.put("mountPoint", state.get("mountPoint"));
+            cli.environment().out().println(Json.pretty(result));
+        } else {
+            cli.environment().out().println("Unmounted " + cli.name() + " from " + state.get("mountPoint") + ".");
+        }
         return ExitCode.OK;
     }
 }

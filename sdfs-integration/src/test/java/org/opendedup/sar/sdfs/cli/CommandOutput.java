@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.cli;
 
+import java.io.BufferedWriter;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -12,12 +13,16 @@ final class CommandOutput {
     private final StringWriter err = new StringWriter();
     private final Map<String, String> variables = new HashMap<>();
 
+    /** Its writers buffer as those of a process do: what is not flushed is not there. */
+    private final Environment environment = new Environment(
+            variables, new PrintWriter(new BufferedWriter(out), true), new PrintWriter(new BufferedWriter(err), true));
+
     CommandOutput(Path configFolder) {
         variables.put("SDFS_CONFIG_DIR", configFolder.toString());
     }
 
     Environment environment() {
-        return new Environment(variables, new PrintWriter(out, true), new PrintWriter(err, true));
+        return environment;
     }
 
     void set(String variable, String value) {

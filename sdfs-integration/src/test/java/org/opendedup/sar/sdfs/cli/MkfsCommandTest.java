@@ -96,7 +96,17 @@ class MkfsCommandTest {
         Map<String, Object> json = Json.read(output.out());
         assertEquals("pool0", json.get("name"));
         assertEquals(1L << 40, json.get("capacityBytes"));
-        assertTrue(json.get("memoryPlan") instanceof Map);
+        Map<?, ?> plan = (Map<?, ?>) json.get("memoryPlan");
+        assertTrue(plan.containsKey("restore cache"), output.out());
+    }
+
+    @Test
+    void makesNothingWhereTheVolumeFileCannotBeWritten() {
+        // Where nobody may make a file, not even root.
+        output = new CommandOutput(Path.of("/proc/1"));
+        assertEquals(1, mkfs("--volume-name=pool0", "--volume-capacity=1TB", "--base-path=" + base));
+        assertFalse(Files.exists(base));
+        assertEquals(List.of(), made);
     }
 
     @ParameterizedTest

@@ -37,7 +37,7 @@ class SdfsCliTest {
         assertEquals("pool0", info.get("name"));
         assertEquals(10L << 30, info.get("capacityBytes"));
         assertEquals(0, cli("pool0", "info"));
-        assertTrue(output.out().contains("not mounted"), output.out());
+        assertTrue(output.out().contains("  state                    not mounted"), output.out());
     }
 
     @Test
@@ -74,9 +74,9 @@ class SdfsCliTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"--help", "--version"})
-    void helpAndVersionSucceed(String option) {
-        assertEquals(0, cli(option));
+    @CsvSource({"--help", "--version", "info --help", "pool0 stats --version", "unmount --help"})
+    void helpAndVersionSucceed(String arguments) {
+        assertEquals(0, cli(arguments.split(" ")));
         assertTrue(output.out().length() > 10, output.out());
     }
 
