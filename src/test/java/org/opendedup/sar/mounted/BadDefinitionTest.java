@@ -1,0 +1,66 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A volume file that is not what mkfs.sdfs wrote: the commands say where and what, and touch nothing. */
+class BadDefinitionTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void aBadVolumeFileIsRefusedWithFileAndReasonAndNothingIsTouched() throws IOException {
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("defined")))) {
+            Path file = volume.configFolder().resolve(volume.name() + "-volume-cfg.xml");
+            String good = Files.readString(file);
+            for (Map.Entry<String, byte[]> bad : badFiles(good).entrySet()) {
+                Files.write(file, bad.getValue());
+                Map<Path, Long> before = Damage.checksums(folder);
+
+                assertRefused(volume.tryMount(volume.mountPoint()), file, bad.getKey());
+                assertRefused(volume.script("sdfscli", List.of(volume.name(), "info")), file, bad.getKey());
+
+                assertFalse(volume.isMounted());
+                assertEquals(before, Damage.checksums(folder), bad::getKey);
+            }
+            // The control: it was the file that was wrong.
+            Files.writeString(file, good);
+            volume.mount();
+        }
+    }
+
+    /** By a part of what must be said. */
+    private static Map<String, byte[]> badFiles(String good) {
+        Map<String, byte[]> bad = new LinkedHashMap<>();
+        String root = "<subsystem-config";
+        bad.put("a DOCTYPE is not allowed", utf8(good.replace(root, "<!DOCTYPE x [<!ENTITY a \"b\">]>" + root)));
+        bad.put("line 3: an unknown element <cloud>", utf8(good.replaceFirst("<locations", "<cloud/><locations")));
+        bad.put("attribute write-threads", utf8(good.replaceFirst("write-threads=\"\\d+\"", "write-threads=\"x\"")));
+        bad.put("not well-formed", utf8(good.substring(0, good.length() / 2)));
+        bad.put("line 1: not well-formed", new byte[0]);
+        bad.put("not UTF-8", (good + "<!-- \u00e9 -->").getBytes(StandardCharsets.ISO_8859_1));
+        bad.put("version 2", utf8(good.replaceFirst("version=\"1\">", "version=\"2\">")));
+        return bad;
+    }
+
+    private static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static void assertRefused(Commands.Result result, Path file, String reason) {
+        assertEquals(1, result.exitCode(), result::output);
+        assertTrue(result.output().contains(file.toString()), result::output);
+        assertTrue(result.output().contains(reason), () -> "not '" + reason + "' but " + result.output());
+    }
+}
