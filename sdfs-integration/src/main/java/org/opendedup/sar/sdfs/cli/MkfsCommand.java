@@ -351,9 +351,7 @@ public final class MkfsCommand implements Callable<Integer> {
         Map<String, Object> result = DefinitionReport.of(file, environment.runFiles(definition));
         if (json) {
             var all = new LinkedHashMap<String, Object>(result);
-            var plan = new LinkedHashMap<String, Object>();
-            memory.parts().forEach((part, bytes) -> plan.put(part.strip(), bytes));
-            all.put("memoryPlan", plan);
+            all.put("memoryPlan", memory.parts());
             environment.out().println(Json.pretty(all));
             return;
         }

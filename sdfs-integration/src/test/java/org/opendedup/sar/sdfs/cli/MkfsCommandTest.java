@@ -97,7 +97,7 @@ class MkfsCommandTest {
         assertEquals("pool0", json.get("name"));
         assertEquals(1L << 40, json.get("capacityBytes"));
         Map<?, ?> plan = (Map<?, ?>) json.get("memoryPlan");
-        assertTrue(plan.containsKey("restore cache"), output.out());
+        assertTrue(plan.containsKey("restoreCacheBytes"), output.out());
     }
 
     @Test
