@@ -375,7 +375,6 @@ public final class IngestPipeline {
                         Segment.fingerprintOffset(chunk));
                 segment.setChunkId(chunk, id);
                 segment.setFresh(chunk, true);
-                statistics.newBytes.add(length);
                 fresh++;
             }
             return fresh;

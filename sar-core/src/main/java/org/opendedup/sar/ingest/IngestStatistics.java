@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.LongAdder;
 public final class IngestStatistics {
     final LongAdder duplicateBytes = new LongAdder();
     final LongAdder zeroBytes = new LongAdder();
-    final LongAdder newBytes = new LongAdder();
 
     /** Bytes of chunks that were stored already. */
     public long duplicateBytes() {
@@ -16,10 +15,5 @@ public final class IngestStatistics {
     /** Bytes of zero runs. */
     public long zeroBytes() {
         return zeroBytes.sum();
-    }
-
-    /** Bytes of chunks stored anew. */
-    public long newBytes() {
-        return newBytes.sum();
     }
 }

@@ -229,10 +229,6 @@ final class DirtyExtents {
             return extents.get(extents.size() - 1).end();
         }
 
-        long bytes() {
-            return end() - start();
-        }
-
         @Override
         public void copy(long from, byte[] target, int at, int length) {
             overlay(from, length, ByteBuffer.wrap(target, at, length));

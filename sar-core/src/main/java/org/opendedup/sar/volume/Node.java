@@ -59,7 +59,8 @@ final class Node {
         gid = inode.gid();
         size = inode.size();
         storedBytes = inode.size();
-        countedBytes = inode.size();
+        // Only regular files' lengths are counted; a symbolic link's is that of its target.
+        countedBytes = isRegular() ? inode.size() : 0;
         parent = inode.parent();
         accessedNs = inode.accessedNs();
         modifiedNs = inode.modifiedNs();

@@ -204,6 +204,16 @@ class VolumeTest {
     }
 
     @Test
+    void aSymbolicLinkCountsNoBytesWhenItIsMadeOrRemoved() throws IOException {
+        volume.makeSymbolicLink(Inode.ROOT, name("link"), name("a target of some length"), ALICE);
+        assertEquals(0, volume.statistics().logicalBytes());
+        reopen();
+        volume.unlink(Inode.ROOT, name("link"));
+        assertEquals(0, volume.statistics().logicalBytes());
+        assertEquals(1, volume.statistics().files());
+    }
+
+    @Test
     void bytesNotYetStoredAreRead() throws IOException {
         long inode = make("a");
         OpenFile file = volume.open(inode, true);
