@@ -36,8 +36,11 @@ final class ContainerDamageTest {
         Random random = new Random(seed);
         try (ContainerStore store = fixture.open(disk)) {
             try (ContainerWriter writer = store.writer(1)) {
-                for (int i = 0; i < 12; i++) {
-                    chunks.append(writer, TestChunks.chunk(random, 1000));
+                // Half as much again as a frame holds: two frames at least, whatever sizes the seed gives.
+                for (int bytes = 0; bytes < 6_200; ) {
+                    byte[] chunk = TestChunks.chunk(random, 1000);
+                    chunks.append(writer, chunk);
+                    bytes += chunk.length;
                 }
             }
             store.sealAll();
@@ -125,7 +128,7 @@ final class ContainerDamageTest {
         }
         assertTrue(table.frames() >= 2);
         byte[] damaged = sound.clone();
-        damaged[(int) table.fileOffset(0) + 60] ^= 1;
+        damaged[(int) table.fileOffset(0) + table.fileLength(0) / 2] ^= 1;
         disk.put(NAME, damaged);
         List<Integer> whole = new ArrayList<>();
         List<Integer> refused = new ArrayList<>();
