@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.opendedup.sar.model.FileSystem;
+import org.opendedup.sar.model.HandleDecorator;
 import org.opendedup.sar.model.Listing;
 import org.opendedup.sar.model.ModelFileSystem;
 import org.opendedup.sar.model.Modes;
@@ -217,38 +218,17 @@ final class CrashHistory extends ModelFileSystem {
     }
 
     /** Tells the history of a sync. */
-    private final class SyncedHandle implements Handle {
-        private final Handle handle;
+    private final class SyncedHandle extends HandleDecorator {
         private final long inode;
 
         SyncedHandle(Handle handle, long inode) {
-            this.handle = handle;
+            super(handle);
             this.inode = inode;
-        }
-
-        @Override
-        public int read(long offset, ByteBuffer target) throws IOException {
-            return handle.read(offset, target);
-        }
-
-        @Override
-        public void write(long offset, ByteBuffer source) throws IOException {
-            handle.write(offset, source);
-        }
-
-        @Override
-        public void flush() throws IOException {
-            handle.flush();
         }
 
         @Override
         public void sync(boolean dataOnly) {
             syncedInodes.add(inode);
-        }
-
-        @Override
-        public void close() {
-            handle.close();
         }
     }
 }

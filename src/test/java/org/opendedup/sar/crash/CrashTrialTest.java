@@ -11,6 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.model.FileSystem;
+import org.opendedup.sar.model.HandleDecorator;
 import org.opendedup.sar.model.Listing;
 import org.opendedup.sar.model.ModelFileSystem;
 import org.opendedup.sar.model.Modes;
@@ -142,30 +143,17 @@ class CrashTrialTest {
         }
     }
 
-    private record SyncingHandle(FileSystem.Handle handle, Runnable onSync) implements FileSystem.Handle {
-        @Override
-        public int read(long offset, ByteBuffer target) throws IOException {
-            return handle.read(offset, target);
-        }
+    private static final class SyncingHandle extends HandleDecorator {
+        private final Runnable onSync;
 
-        @Override
-        public void write(long offset, ByteBuffer source) throws IOException {
-            handle.write(offset, source);
-        }
-
-        @Override
-        public void flush() throws IOException {
-            handle.flush();
+        SyncingHandle(FileSystem.Handle handle, Runnable onSync) {
+            super(handle);
+            this.onSync = onSync;
         }
 
         @Override
         public void sync(boolean dataOnly) {
             onSync.run();
-        }
-
-        @Override
-        public void close() {
-            handle.close();
         }
     }
 }

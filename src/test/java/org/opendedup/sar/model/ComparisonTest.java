@@ -84,35 +84,19 @@ class ComparisonTest {
         }
     }
 
-    private record ForgetfulHandle(FileSystem.Handle handle) implements FileSystem.Handle {
-        @Override
-        public int read(long offset, ByteBuffer target) throws IOException {
-            return handle.read(offset, target);
+    private static final class ForgetfulHandle extends HandleDecorator {
+        ForgetfulHandle(FileSystem.Handle handle) {
+            super(handle);
         }
 
         @Override
         public void write(long offset, ByteBuffer source) throws IOException {
             int last = source.limit() - 1;
             ByteBuffer kept = ByteBuffer.allocate(1);
-            if (source.remaining() > 4096 && handle.read(offset + source.remaining() - 1, kept) == 1) {
+            if (source.remaining() > 4096 && read(offset + source.remaining() - 1, kept) == 1) {
                 source.put(last, kept.get(0));
             }
-            handle.write(offset, source);
-        }
-
-        @Override
-        public void flush() throws IOException {
-            handle.flush();
-        }
-
-        @Override
-        public void sync(boolean dataOnly) throws IOException {
-            handle.sync(dataOnly);
-        }
-
-        @Override
-        public void close() {
-            handle.close();
+            super.write(offset, source);
         }
     }
 

@@ -66,6 +66,17 @@ public interface FileSystem extends Closeable {
 
         void write(long offset, ByteBuffer source) throws IOException;
 
+        void allocate(long offset, long length, boolean keepSize) throws IOException;
+
+        void zero(long offset, long length, boolean keepSize) throws IOException;
+
+        long seekData(long offset) throws IOException;
+
+        long seekHole(long offset) throws IOException;
+
+        /** Copies from this opening to another of the same file system. */
+        long copy(long from, Handle target, long to, long length) throws IOException;
+
         void flush() throws IOException;
 
         void sync(boolean dataOnly) throws IOException;

@@ -387,9 +387,56 @@ public class ModelFileSystem implements FileSystem {
             source.get(written);
             if (written.length > 0) {
                 node.bytes.write(offset, written);
-                node.version++;
-                node.modifiedNs = NOW_NS;
+                changed();
             }
+        }
+
+        @Override
+        public void allocate(long offset, long length, boolean keepSize) throws IOException {
+            check(length > 0, Reason.EINVAL);
+            if (!keepSize && offset + length > node.bytes.size()) {
+                node.bytes.truncate(offset + length);
+            }
+            changed();
+        }
+
+        @Override
+        public void zero(long offset, long length, boolean keepSize) throws IOException {
+            check(length > 0, Reason.EINVAL);
+            node.bytes.zero(offset, offset + length);
+            allocate(offset, length, keepSize);
+        }
+
+        /** All of a file is data: a file system that finds no holes is right too. */
+        @Override
+        public long seekData(long offset) throws IOException {
+            check(offset < node.bytes.size(), Reason.ENXIO);
+            return offset;
+        }
+
+        @Override
+        public long seekHole(long offset) throws IOException {
+            check(offset < node.bytes.size(), Reason.ENXIO);
+            return node.bytes.size();
+        }
+
+        @Override
+        public long copy(long from, Handle target, long to, long length) throws IOException {
+            Node targetNode = ((ModelHandle) target).node;
+            byte[] copied = node.bytes.read(from, (int) length);
+            check(
+                    node != targetNode
+                            || from + copied.length <= to
+                            || to + copied.length <= from
+                            || copied.length == 0,
+                    Reason.EINVAL);
+            target.write(to, ByteBuffer.wrap(copied));
+            return copied.length;
+        }
+
+        private void changed() {
+            node.version++;
+            node.modifiedNs = NOW_NS;
         }
 
         @Override

@@ -45,6 +45,19 @@ public sealed interface Op {
 
     record Truncate(String path, long size) implements Op {}
 
+    /** fallocate without a mode, or with FALLOC_FL_KEEP_SIZE. */
+    record Allocate(String path, long offset, long length, boolean keepSize) implements Op {}
+
+    /** fallocate with FALLOC_FL_ZERO_RANGE; with {@code keepSize} the same as FALLOC_FL_PUNCH_HOLE. */
+    record Zero(String path, long offset, long length, boolean keepSize) implements Op {}
+
+    record CopyRange(String source, long from, String target, long to, long length) implements Op {}
+
+    record CopyHandle(int source, long from, int target, long to, long length) implements Op {}
+
+    /** Goes over a file's data and holes from an offset on. */
+    record SeekHoles(String path, long offset) implements Op {}
+
     record SyncFile(String path, boolean dataOnly) implements Op {}
 
     record SyncAll() implements Op {}

@@ -93,18 +93,40 @@ public final class OpGenerator {
     }
 
     private Op nextOnBytes() {
-        return switch (random.nextInt(10)) {
+        return switch (random.nextInt(17)) {
             case 0, 1, 2, 3 -> new Op.Write(file(), offset(), content());
             case 4, 5 -> new Op.Append(file(), content());
             case 6, 7 -> new Op.Read(file(), offset(), length());
             case 8 -> new Op.Truncate(file(), random.nextInt(8) == 0 ? random.nextInt(16 << 20) : offset());
-            default -> new Op.SyncFile(file(), random.nextBoolean());
+            case 9 -> new Op.SyncFile(file(), random.nextBoolean());
+            default -> nextOnRange();
         };
+    }
+
+    private Op nextOnRange() {
+        return switch (random.nextInt(10)) {
+            case 0 -> new Op.Allocate(file(), offset(), length(), random.nextBoolean());
+            case 1, 2, 3 -> new Op.Zero(file(), offset(), length(), random.nextBoolean());
+            case 4, 5 -> copyWithin(file());
+            case 6, 7, 8 -> new Op.CopyRange(file(), offset(), file(), offset(), copyLength());
+            default -> new Op.SeekHoles(file(), offset());
+        };
+    }
+
+    /** A copy from one place of a file to another, often an aligned one. */
+    private Op copyWithin(String file) {
+        long from = offset();
+        return new Op.CopyRange(file, from, file, random.nextBoolean() ? offset() : from + length(), copyLength());
+    }
+
+    private int copyLength() {
+        return length() + random.nextInt(4) * length();
     }
 
     private Op nextOnHandle() {
         int slot = random.nextInt(OpRunner.SLOTS);
-        return switch (random.nextInt(10)) {
+        return switch (random.nextInt(11)) {
+            case 10 -> new Op.CopyHandle(slot, offset(), random.nextInt(OpRunner.SLOTS), offset(), copyLength());
             case 0, 1, 2 -> new Op.Open(slot, file(), true);
             case 3, 4, 5 -> new Op.WriteHandle(slot, offset(), content());
             case 6, 7 -> new Op.ReadHandle(slot, offset(), length());

@@ -86,6 +86,29 @@ public final class OpRunner {
         } else if (op instanceof Op.Append append) {
             long end = walk.attributes(append.path()).size();
             return onOpened(walk, append.path(), true, handle -> write(handle, end, append.content()));
+        } else if (op instanceof Op.Allocate allocate) {
+            return onOpened(walk, allocate.path(), true, handle -> {
+                handle.allocate(allocate.offset(), allocate.length(), allocate.keepSize());
+                return "allocated";
+            });
+        } else if (op instanceof Op.Zero zero) {
+            return onOpened(walk, zero.path(), true, handle -> {
+                handle.zero(zero.offset(), zero.length(), zero.keepSize());
+                return "zeroed";
+            });
+        } else if (op instanceof Op.CopyRange copy) {
+            return onOpened(
+                    walk,
+                    copy.source(),
+                    false,
+                    source -> onOpened(
+                            walk,
+                            copy.target(),
+                            true,
+                            target -> copied(source.copy(copy.from(), target, copy.to(), copy.length()))));
+        } else if (op instanceof Op.SeekHoles seek) {
+            long size = walk.attributes(seek.path()).size();
+            return onOpened(walk, seek.path(), false, handle -> HoleWalk.check(handle, seek.offset(), size));
         } else if (op instanceof Op.SyncFile sync) {
             return onOpened(walk, sync.path(), false, handle -> sync(handle, sync.dataOnly()));
         } else if (op instanceof Op.Truncate truncate) {
@@ -129,6 +152,12 @@ public final class OpRunner {
             return onSlot(read.slot(), handle -> read(handle, read.offset(), read.length()));
         } else if (op instanceof Op.WriteHandle write) {
             return onSlot(write.slot(), handle -> write(handle, write.offset(), write.content()));
+        } else if (op instanceof Op.CopyHandle copy) {
+            return onSlot(
+                    copy.source(),
+                    source -> onSlot(
+                            copy.target(),
+                            target -> copied(source.copy(copy.from(), target, copy.to(), copy.length()))));
         } else if (op instanceof Op.SyncHandle sync) {
             return onSlot(sync.slot(), handle -> sync(handle, sync.dataOnly()));
         } else if (op instanceof Op.StatHandle stat) {
@@ -221,6 +250,10 @@ public final class OpRunner {
     private static String write(FileSystem.Handle handle, long offset, Content content) throws IOException {
         handle.write(offset, ByteBuffer.wrap(content.bytes()));
         return "written";
+    }
+
+    private static String copied(long bytes) {
+        return bytes + " bytes copied";
     }
 
     private static String sync(FileSystem.Handle handle, boolean dataOnly) throws IOException {

@@ -53,6 +53,21 @@ public final class SparseBytes {
         }
     }
 
+    /** Makes the bytes from {@code from} to {@code to} zero, those that there are. */
+    public void zero(long from, long to) {
+        long end = Math.min(to, size);
+        for (Map.Entry<Long, byte[]> entry :
+                pages.tailMap(from / PAGE_BYTES, true).entrySet()) {
+            long start = entry.getKey() * PAGE_BYTES;
+            if (start >= end || from >= end) {
+                return;
+            }
+            byte[] page = entry.getValue().clone();
+            Arrays.fill(page, (int) Math.max(0, from - start), (int) Math.min(PAGE_BYTES, end - start), (byte) 0);
+            entry.setValue(page);
+        }
+    }
+
     /** Up to {@code length} bytes from {@code offset} on; fewer at the end. */
     public byte[] read(long offset, int length) {
         byte[] result = new byte[(int) Math.max(0, Math.min(length, size - offset))];

@@ -160,6 +160,31 @@ public final class VolumeFileSystem implements FileSystem {
         }
 
         @Override
+        public void allocate(long offset, long length, boolean keepSize) throws IOException {
+            volume.allocate(file, offset, length, keepSize);
+        }
+
+        @Override
+        public void zero(long offset, long length, boolean keepSize) throws IOException {
+            volume.zero(file, offset, length, keepSize);
+        }
+
+        @Override
+        public long seekData(long offset) throws IOException {
+            return volume.seekData(file, offset);
+        }
+
+        @Override
+        public long seekHole(long offset) throws IOException {
+            return volume.seekHole(file, offset);
+        }
+
+        @Override
+        public long copy(long from, Handle target, long to, long length) throws IOException {
+            return volume.copy(file, from, ((VolumeHandle) target).file, to, length);
+        }
+
+        @Override
         public void flush() throws IOException {
             volume.flush(file);
         }

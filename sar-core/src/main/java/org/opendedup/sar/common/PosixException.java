@@ -14,6 +14,7 @@ public final class PosixException extends IOException {
         EPERM,
         ENOENT,
         EIO,
+        ENXIO,
         E2BIG,
         EBADF,
         EAGAIN,

@@ -381,7 +381,7 @@ public final class IngestPipeline {
         }
 
         private boolean isUsable(long hint) throws IOException {
-            return hint != ChunkId.NONE && stores.metadata().counts().isAlive(hint) && !damaged.test(hint);
+            return hint != ChunkId.NONE && stores.metadata().counts().isReferable(hint) && !damaged.test(hint);
         }
 
         private long freshBytes() {

@@ -33,6 +33,7 @@ public final class MetadataStore implements Closeable {
     private final Overlay overlay;
     private final Namespace namespace;
     private final RecipeStore recipes;
+    private final RecipeRanges ranges;
     private final ReferenceCounts counts;
     private final IdAllocator inodes;
     private final IdAllocator containers;
@@ -50,6 +51,7 @@ public final class MetadataStore implements Closeable {
         // A 256 KiB page of 4 KiB chunks takes 1.4 KB decoded, their counts 0.3 KB.
         counts = new ReferenceCounts(overlay, cacheBytes / 4);
         recipes = new RecipeStore(overlay, counts, header.pageBytes(), cacheBytes - cacheBytes / 4);
+        ranges = new RecipeRanges(recipes, counts, header.pageBytes());
         inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK);
         containers = allocator(SystemRecords.NEXT_CONTAINER, CONTAINER_BLOCK);
         frozenTotals = SystemRecords.decodeTotals(systemRecord(database, SystemRecords.TOTALS));
@@ -113,6 +115,10 @@ public final class MetadataStore implements Closeable {
 
     public RecipeStore recipes() {
         return recipes;
+    }
+
+    public RecipeRanges ranges() {
+        return ranges;
     }
 
     public ReferenceCounts counts() {

@@ -73,6 +73,25 @@ public final class RecipePage {
         return found >= 0 ? found + 1 : -found - 1;
     }
 
+    /** The first byte from {@code offset} on that a chunk gives; -1 if there is none. */
+    int nextData(int offset) {
+        for (int entry = entryAt(offset); entry < count(); entry++) {
+            if (!isZero(entry)) {
+                return Math.max(offset, start(entry));
+            }
+        }
+        return -1;
+    }
+
+    /** The first byte from {@code offset} on that no chunk gives; it may be the one behind the last entry. */
+    int nextHole(int offset) {
+        int entry = entryAt(offset);
+        while (entry < count() && !isZero(entry)) {
+            entry++;
+        }
+        return Math.max(offset, entry < count() ? start(entry) : bytes());
+    }
+
     /** Heap bytes this page takes, roughly: 20 an entry, four array headers and the object. */
     public int heapBytes() {
         return 100 + 20 * ends.length;
@@ -107,18 +126,35 @@ public final class RecipePage {
             return this;
         }
 
-        /** Adds bytes {@code from} to {@code to} of another page (offsets in that page); its trailing hole counts as zeros. */
+        /**
+         * Adds bytes {@code from} to {@code to} of another page (offsets in that page); its trailing hole counts as zeros. A
+         * chunk that was cut by a page border becomes one entry again where its parts meet.
+         */
         public Builder addRange(RecipePage page, int from, int to) {
             int at = from;
             for (int entry = page.entryAt(from); entry < page.count() && at < to; entry++) {
                 int end = Math.min(to, page.end(entry));
-                add(page.chunkId(entry), page.chunkOffset(entry) + at - page.start(entry), end - at, page.check(entry));
+                int chunkOffset = page.chunkOffset(entry) + at - page.start(entry);
+                if (at == from && continues(page.chunkId(entry), chunkOffset)) {
+                    ends[count - 1] += end - at;
+                } else {
+                    add(page.chunkId(entry), chunkOffset, end - at, page.check(entry));
+                }
                 at = end;
             }
             if (at < to) {
                 add(ChunkId.NONE, 0, to - at, 0);
             }
             return this;
+        }
+
+        /** Whether the last entry ends where this place of a chunk begins. */
+        private boolean continues(long chunkId, int chunkOffset) {
+            if (count == 0 || chunkId == ChunkId.NONE || chunkIds[count - 1] != chunkId) {
+                return false;
+            }
+            int length = ends[count - 1] - (count == 1 ? 0 : ends[count - 2]);
+            return chunkOffsets[count - 1] + length == chunkOffset;
         }
 
         public int bytes() {

@@ -63,7 +63,11 @@ public final class RecipeStore {
             throw new IllegalArgumentException(
                     "a recipe page spans at most " + pageBytes + " bytes, not " + now.bytes());
         }
-        RecipePage before = page(inode, page);
+        replace(inode, page, page(inode, page), now);
+    }
+
+    /** As {@link #replace(long, long, RecipePage)}, for a caller that knows what the page is {@code before}. */
+    void replace(long inode, long page, RecipePage before, RecipePage now) throws IOException {
         counts.prepare(before);
         counts.prepare(now);
         counts.addAll(now, 1);
@@ -99,13 +103,26 @@ public final class RecipeStore {
 
     /** Visits the pages {@code from} (inclusive) to {@code to} (exclusive) that have a record, in order. */
     public void forEachPage(long inode, long from, long to, PageConsumer consumer) throws IOException {
-        try (Cursor cursor = overlay.scan(Family.RECIPE, Keys.of(inode, from), Keys.of(inode, to))) {
+        try (Cursor cursor = scan(inode, from, to)) {
             while (cursor.next()) {
-                byte[] key = cursor.key();
-                RecipePage recipe = RecipeFormat.decode(key, cursor.value(), pageBytes);
-                consumer.accept(Keys.longAt(key, Keys.LONG_BYTES), recipe);
+                consumer.accept(pageNumber(cursor), decode(cursor));
             }
         }
+    }
+
+    /** Goes over the records of pages {@code from} to {@code to} (exclusive), in order. */
+    Cursor scan(long inode, long from, long to) throws IOException {
+        return overlay.scan(Family.RECIPE, Keys.of(inode, from), Keys.of(inode, to));
+    }
+
+    /** Number of the page on whose record a cursor stands. */
+    static long pageNumber(Cursor cursor) {
+        return Keys.longAt(cursor.key(), Keys.LONG_BYTES);
+    }
+
+    /** The page on whose record a cursor stands. */
+    RecipePage decode(Cursor cursor) throws IOException {
+        return RecipeFormat.decode(cursor.key(), cursor.value(), pageBytes);
     }
 
     /**
@@ -116,7 +133,7 @@ public final class RecipeStore {
      */
     public int removePages(long inode, long fromPage, int max) throws IOException {
         long from = Math.max(fromPage, removedUpTo(inode, fromPage));
-        long[] pages = existingPages(inode, from, max);
+        long[] pages = existingPages(inode, from, Long.MAX_VALUE, max);
         for (long page : pages) {
             replace(inode, page, RecipePage.EMPTY);
         }
@@ -126,15 +143,16 @@ public final class RecipeStore {
         return pages.length;
     }
 
-    private long[] existingPages(long inode, long from, int max) throws IOException {
+    /** Numbers of the first {@code max} pages from {@code from} to {@code to} (exclusive) that have a record, in order. */
+    long[] existingPages(long inode, long from, long to, int max) throws IOException {
         long[] pages = new long[Math.min(max, 1024)];
         int count = 0;
-        try (Cursor cursor = overlay.scan(Family.RECIPE, Keys.of(inode, from), Keys.of(inode + 1))) {
+        try (Cursor cursor = scan(inode, from, to)) {
             while (count < max && cursor.next()) {
                 if (count == pages.length) {
                     pages = Arrays.copyOf(pages, Math.min(max, 2 * count));
                 }
-                pages[count++] = Keys.longAt(cursor.key(), Keys.LONG_BYTES);
+                pages[count++] = pageNumber(cursor);
             }
         }
         return Arrays.copyOf(pages, count);

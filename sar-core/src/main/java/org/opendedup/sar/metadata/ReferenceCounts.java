@@ -27,6 +27,12 @@ public final class ReferenceCounts {
     /** The owner of records read from the database. */
     private static final long NO_GENERATION = 0;
 
+    /**
+     * A copy with so many references gets no further ones: new data is stored afresh, a recipe is not copied. So far below
+     * what a record can hold that all that is under way at a time cannot reach that.
+     */
+    static final int MAX_COUNT = Integer.MAX_VALUE - (1 << 26);
+
     private final Overlay overlay;
     private final Stripe[] stripes = new Stripe[1 << STRIPE_BITS];
 
@@ -44,6 +50,40 @@ public final class ReferenceCounts {
         synchronized (stripe) {
             return stripe.record(container).isAlive(ChunkId.slot(chunkId));
         }
+    }
+
+    /** Whether that copy exists and may get further references. */
+    public boolean isReferable(long chunkId) throws IOException {
+        long container = ChunkId.container(chunkId);
+        int slot = ChunkId.slot(chunkId);
+        Stripe stripe = stripe(container);
+        synchronized (stripe) {
+            CountRecord record = stripe.record(container);
+            return record.isAlive(slot) && record.count(slot) < MAX_COUNT;
+        }
+    }
+
+    /** Whether each copy that a page refers to may get further references. */
+    boolean hasRoomFor(RecipePage page) throws IOException {
+        int entry = 0;
+        while (entry < page.count()) {
+            long container = ChunkId.container(page.chunkId(entry));
+            if (page.isZero(entry)) {
+                entry++;
+                continue;
+            }
+            Stripe stripe = stripe(container);
+            synchronized (stripe) {
+                CountRecord record = stripe.record(container);
+                while (entry < page.count() && ChunkId.container(page.chunkId(entry)) == container) {
+                    if (record.count(ChunkId.slot(page.chunkId(entry))) >= MAX_COUNT) {
+                        return false;
+                    }
+                    entry++;
+                }
+            }
+        }
+        return true;
     }
 
     /** References to that copy; 0 if it does not exist. */

@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -143,6 +144,77 @@ final class DirtyExtents {
             budget.release(extent.data);
         }
         beyond.clear();
+    }
+
+    /** Drops the bytes from {@code from} to {@code to} (exclusive). */
+    void remove(long from, long to) {
+        for (Extent extent : overlapping(from, to)) {
+            extents.remove(extent.offset);
+            bytes -= extent.length;
+            if (extent.end() > to) {
+                int skip = (int) (to - extent.offset);
+                addCopy(to, extent.data, skip, extent.length - skip);
+            }
+            if (extent.offset < from) {
+                extent.length = (int) (from - extent.offset);
+                bytes += extent.length;
+                extents.put(extent.offset, extent);
+            } else {
+                budget.release(extent.data);
+            }
+        }
+    }
+
+    private void addCopy(long offset, byte[] data, int from, int length) {
+        Extent copy = new Extent(offset, budget.buffer(length));
+        System.arraycopy(data, from, copy.data, 0, length);
+        copy.length = length;
+        bytes += length;
+        extents.put(offset, copy);
+    }
+
+    /** Makes those of the bytes from {@code from} to {@code to} (exclusive) that are here zero. */
+    void zero(long from, long to) {
+        for (Extent extent : overlapping(from, to)) {
+            int first = (int) Math.max(0, from - extent.offset);
+            int end = (int) Math.min(extent.length, to - extent.offset);
+            Arrays.fill(extent.data, first, end, (byte) 0);
+        }
+    }
+
+    private List<Extent> overlapping(long from, long to) {
+        if (from >= to) {
+            return List.of();
+        }
+        Long first = extents.floorKey(from);
+        List<Extent> found = new ArrayList<>();
+        for (Extent extent :
+                extents.subMap(first == null ? from : first, true, to, false).values()) {
+            if (extent.end() > from) {
+                found.add(extent);
+            }
+        }
+        return found;
+    }
+
+    /** The first byte from {@code from} on that is here; {@link Long#MAX_VALUE} if there is none. */
+    long nextPresent(long from) {
+        if (has(from)) {
+            return from;
+        }
+        Long next = extents.higherKey(from);
+        return next == null ? Long.MAX_VALUE : next;
+    }
+
+    /** The first byte from {@code from} on that is not here. */
+    long nextAbsent(long from) {
+        long at = from;
+        Map.Entry<Long, Extent> floor = extents.floorEntry(at);
+        while (floor != null && floor.getValue().end() > at) {
+            at = floor.getValue().end();
+            floor = extents.floorEntry(at);
+        }
+        return at;
     }
 
     /**

@@ -184,7 +184,7 @@ final class FileWriter {
                 end = contents.dirty.end();
             }
             for (long at = 0; at < end; ) {
-                long next = storeRun(node, contents, at, minBytes);
+                long next = storeRun(node, contents, at, end, minBytes);
                 if (next <= at) {
                     break;
                 }
@@ -197,8 +197,11 @@ final class FileWriter {
         }
     }
 
-    /** Stores the first run from {@code from} on; returns where the stored bytes end, or -1 if there was none. */
-    private long storeRun(Node node, Node.Contents contents, long from, long minBytes) throws IOException {
+    /**
+     * Stores the first run from {@code from} on; returns where the stored bytes end, or -1 if there was none. With {@code
+     * minBytes} 1 a run that reaches {@code end} leaves nothing unfinished, even if more was written behind it meanwhile.
+     */
+    private long storeRun(Node node, Node.Contents contents, long from, long end, long minBytes) throws IOException {
         DirtyExtents.Run run;
         IngestPipeline.Destination destination;
         synchronized (node) {
@@ -207,7 +210,7 @@ final class FileWriter {
                 return -1;
             }
             contents.stored = run;
-            boolean last = minBytes == 1 && !contents.dirty.has(run.end());
+            boolean last = minBytes == 1 && (run.end() >= end || !contents.dirty.has(run.end()));
             destination = new IngestPipeline.Destination(node.id, node.storedBytes, contents.cleanCut, last);
         }
         long stored = run.end();
@@ -250,6 +253,16 @@ final class FileWriter {
             node.storedBytes = Math.max(node.storedBytes, Math.min(to, run.end()));
         }
         nodes.markDirty(node);
+    }
+
+    /** Called after dirty bytes were dropped: a file that has none left need not be stored. */
+    void noteDropped(Node node) {
+        synchronized (node) {
+            Node.Contents contents = node.contents;
+            if (contents == null || contents.isClean()) {
+                dirtyFiles.remove(node);
+            }
+        }
     }
 
     /** Forgets the dirty bytes of a file that has no name and no user any more. */

@@ -1,5 +1,7 @@
 package org.opendedup.sar.volume;
 
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -141,10 +143,26 @@ final class Node {
         }
     }
 
+    /** Waits until the file is not being cut off. Called with its storing lock held, so that the next one does not begin. */
+    synchronized void awaitNotCutting() throws IOException {
+        while (contents().cutting) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("interrupted while the file was being cut off");
+            }
+        }
+    }
+
     /** The state of a regular file that is open or has dirty bytes. */
     static final class Contents {
-        /** Held while bytes are stored or cut off: one run of a file at a time. Taken before any other lock. */
-        final ReentrantLock storing = new ReentrantLock();
+        /**
+         * Held while bytes are stored, cut off, punched or copied: one run of a file at a time. Taken before any other lock;
+         * of two files, that of the lower inode number first. Fair, so that a commit that stores the file gets its turn between the
+         * steps of a long copy.
+         */
+        final ReentrantLock storing = new ReentrantLock(true);
 
         final DirtyExtents dirty;
         /** Taken out of {@link #dirty} and being stored; still to be read from memory. */
@@ -187,6 +205,23 @@ final class Node {
                 stored.overlay(offset, length, target);
             }
             dirty.overlay(offset, length, target);
+        }
+
+        /** The first byte from {@code from} on that is in memory only; {@link Long#MAX_VALUE} if there is none. */
+        long nextInMemory(long from) {
+            long next = dirty.nextPresent(from);
+            return stored != null && stored.end() > from ? Math.min(next, Math.max(from, stored.start())) : next;
+        }
+
+        /** The first byte from {@code from} on that is not in memory only. */
+        long nextNotInMemory(long from) {
+            long at = from;
+            long next = dirty.nextAbsent(at);
+            while (stored != null && stored.start() <= next && stored.end() > next) {
+                at = stored.end();
+                next = dirty.nextAbsent(at);
+            }
+            return next;
         }
 
         boolean isClean() {

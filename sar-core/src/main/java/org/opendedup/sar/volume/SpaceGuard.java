@@ -37,10 +37,7 @@ final class SpaceGuard {
      * @param underWayBytes accepted bytes that are not in a container file yet
      */
     void admit(long bytes, long logicalBytes, long underWayBytes) throws IOException {
-        if (logicalBytes + bytes > logicalLimitBytes) {
-            throw new NoSpaceException(
-                    "the volume is full: " + logicalBytes + " of " + logicalLimitBytes + " bytes are used");
-        }
+        admitLogical(bytes, logicalBytes);
         synchronized (this) {
             long now = System.nanoTime();
             if (availableBytes < bytes || now - refreshedNs > REFRESH_NS) {
@@ -52,6 +49,14 @@ final class SpaceGuard {
                         + " bytes are left beside " + reserveBytes + " kept for deleting");
             }
             availableBytes -= bytes;
+        }
+    }
+
+    /** Makes sure that all files together may be {@code bytes} longer; whatever that takes on the disk. */
+    void admitLogical(long bytes, long logicalBytes) throws NoSpaceException {
+        if (bytes > logicalLimitBytes - logicalBytes) {
+            throw new NoSpaceException(
+                    "the volume is full: " + logicalBytes + " of " + logicalLimitBytes + " bytes are used");
         }
     }
 

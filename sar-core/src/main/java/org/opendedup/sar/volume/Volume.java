@@ -2,7 +2,6 @@ package org.opendedup.sar.volume;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.util.List;
@@ -47,6 +46,8 @@ public final class Volume implements Closeable {
     private final NodeTable nodes;
     private final Tree tree;
     private final FileWriter writer;
+    private final FileRanges ranges;
+    private final RangeCopy copies;
     private final Committer committer;
     private boolean closed;
 
@@ -59,6 +60,8 @@ public final class Volume implements Closeable {
         tree = parts.tree();
         writer = parts.writer();
         committer = parts.committer();
+        ranges = new FileRanges(parts, config.capacityBytes());
+        copies = new RangeCopy(parts, ranges);
     }
 
     /** Makes a new, empty volume: folders, databases, root directory. Every location must be empty or not exist. */
@@ -207,7 +210,7 @@ public final class Volume implements Closeable {
     private boolean beginResize(Node node, Node.Contents contents, long size, long now) throws IOException {
         contents.storing.lock();
         try {
-            awaitNotCutting(node, contents);
+            node.awaitNotCutting();
             storeUpTo(node, contents, size);
             if (size < sizeOf(node)) {
                 return cut(node, contents, size, now);
@@ -216,19 +219,6 @@ public final class Volume implements Closeable {
             return false;
         } finally {
             contents.storing.unlock();
-        }
-    }
-
-    private static void awaitNotCutting(Node node, Node.Contents contents) throws IOException {
-        synchronized (node) {
-            while (contents.cutting) {
-                try {
-                    node.wait();
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                    throw new InterruptedIOException("interrupted while the file was being cut off");
-                }
-            }
         }
     }
 
@@ -265,17 +255,7 @@ public final class Volume implements Closeable {
         if (more > 0 && size > config.capacityBytes()) {
             throw new PosixException(Reason.EFBIG, "the volume's capacity is " + config.capacityBytes() + " bytes");
         }
-        committer.changes().lock();
-        try {
-            synchronized (node) {
-                node.size = Math.max(node.size, size);
-                node.storedBytes = Math.max(node.storedBytes, size);
-                node.modifiedNs = now;
-            }
-            nodes.markDirty(node);
-        } finally {
-            committer.changes().unlock();
-        }
+        ranges.grow(node, size, now);
     }
 
     /** Cuts a file off at a new end; returns whether pages behind it are left, which are orphans now. */
@@ -460,18 +440,76 @@ public final class Volume implements Closeable {
         parts.writtenBytes().add(length);
     }
 
+    /**
+     * fallocate(2): makes sure that the file is {@code offset + length} bytes long, unless its size is to be kept. Holes stay
+     * holes: space is no one's before it is written, as nobody knows what will be a duplicate.
+     */
+    public void allocate(OpenFile file, long offset, long length, boolean keepSize) throws IOException {
+        checkChange(file, offset, length);
+        ranges.allocate(file.node(), offset + length, keepSize, TimeStamps.now(clock));
+    }
+
+    /**
+     * fallocate(2), FALLOC_FL_ZERO_RANGE, and FALLOC_FL_PUNCH_HOLE with {@code keepSize}: makes a range read as zeros. What
+     * it held is freed; unless the size is to be kept, the file grows to the range's end.
+     */
+    public void zero(OpenFile file, long offset, long length, boolean keepSize) throws IOException {
+        checkChange(file, offset, length);
+        ranges.zero(file.node(), offset, offset + length, keepSize, TimeStamps.now(clock));
+    }
+
+    private void checkChange(OpenFile file, long offset, long length) throws IOException {
+        checkRange(offset, length);
+        if (length == 0) {
+            throw new PosixException(Reason.EINVAL, "a range of no bytes");
+        }
+        checkWritable(file);
+    }
+
+    private void checkWritable(OpenFile file) throws IOException {
+        if (!file.isWritable()) {
+            throw new PosixException(Reason.EBADF, "inode " + file.inode() + " was opened for reading");
+        }
+        committer.checkWritable();
+        writer.checkNotFailed(file.node(), file);
+        parts.reaper().checkTail(file.inode());
+    }
+
+    /**
+     * The first offset from {@code offset} on that may hold data. Bytes that were written as zeros may count as a hole. ENXIO
+     * if there is none, or at the end.
+     */
+    public long seekData(OpenFile file, long offset) throws IOException {
+        return ranges.seekData(file.node(), offset);
+    }
+
+    /** The first offset from {@code offset} on that is in a hole; the end of the file is one. ENXIO at the end. */
+    public long seekHole(OpenFile file, long offset) throws IOException {
+        return ranges.seekHole(file.node(), offset);
+    }
+
+    /**
+     * copy_file_range(2): copies bytes of a file by their references; no data moves. Both files may be the same one if the
+     * ranges do not overlap (EINVAL). EOPNOTSUPP if a chunk cannot be referenced once more.
+     *
+     * @return bytes copied; fewer than asked for at the source's end, or if the caller is to ask again for the rest
+     */
+    public long copy(OpenFile source, long from, OpenFile target, long to, long length) throws IOException {
+        checkRange(from, 0);
+        checkRange(to, 0);
+        checkRange(0, Math.min(length, 0));
+        checkWritable(target);
+        parts.reaper().checkTail(source.inode());
+        long possible = Math.min(length, MAX_FILE_BYTES - Math.max(from, to));
+        return copies.copy(source.node(), from, target.node(), to, possible, TimeStamps.now(clock));
+    }
+
     private static void checkRange(long offset, long length) throws PosixException {
         if (offset < 0 || length < 0) {
             throw new PosixException(Reason.EINVAL, "offset " + offset + ", length " + length);
         }
         if (offset > MAX_FILE_BYTES - length) {
             throw new PosixException(Reason.EFBIG, "a file has at most " + MAX_FILE_BYTES + " bytes");
-        }
-    }
-
-    private static Node.Contents contentsOf(Node node) {
-        synchronized (node) {
-            return node.contents();
         }
     }
 
@@ -488,7 +526,7 @@ public final class Volume implements Closeable {
     public void sync(OpenFile file, boolean dataOnly) throws IOException {
         writer.checkNotFailed(file.node(), file);
         Node node = file.node();
-        awaitNotCutting(node, contentsOf(node));
+        node.awaitNotCutting();
         writer.storeAll(node);
         committer.commit();
         writer.checkNotFailed(file.node(), file);

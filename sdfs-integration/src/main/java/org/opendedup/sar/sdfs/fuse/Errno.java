@@ -12,6 +12,7 @@ public final class Errno {
     public static final int ENOENT = 2;
     public static final int EINTR = 4;
     public static final int EIO = 5;
+    public static final int ENXIO = 6;
     public static final int E2BIG = 7;
     public static final int EBADF = 9;
     public static final int EAGAIN = 11;
@@ -72,6 +73,7 @@ public final class Errno {
             case EPERM -> EPERM;
             case ENOENT -> ENOENT;
             case EIO -> EIO;
+            case ENXIO -> ENXIO;
             case E2BIG -> E2BIG;
             case EBADF -> EBADF;
             case EAGAIN -> EAGAIN;

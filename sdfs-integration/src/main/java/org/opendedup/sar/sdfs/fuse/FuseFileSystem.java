@@ -152,6 +152,31 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     @Override
+    public void allocate(long handle, long offset, long length, boolean keepSize) throws IOException {
+        volume.allocate(openFiles.get(handle), offset, length, keepSize);
+    }
+
+    @Override
+    public void zero(long handle, long offset, long length, boolean keepSize) throws IOException {
+        volume.zero(openFiles.get(handle), offset, length, keepSize);
+    }
+
+    @Override
+    public long seekData(long handle, long offset) throws IOException {
+        return volume.seekData(openFiles.get(handle), offset);
+    }
+
+    @Override
+    public long seekHole(long handle, long offset) throws IOException {
+        return volume.seekHole(openFiles.get(handle), offset);
+    }
+
+    @Override
+    public long copy(long source, long from, long target, long to, long length) throws IOException {
+        return volume.copy(openFiles.get(source), from, openFiles.get(target), to, length);
+    }
+
+    @Override
     public void flush(long handle) throws IOException {
         volume.flush(openFiles.get(handle));
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.volume.AttributeChange;
 import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.EntryVisitor;
@@ -88,6 +89,34 @@ public interface FuseOperations {
 
     /** Writes all of {@code source}, a direct buffer of the binding's, not to be kept. */
     void write(long handle, long offset, ByteBuffer source) throws IOException;
+
+    /** As {@link org.opendedup.sar.volume.Volume#allocate}. EOPNOTSUPP where there is no such thing. */
+    default void allocate(long handle, long offset, long length, boolean keepSize) throws IOException {
+        throw new PosixException(PosixException.Reason.EOPNOTSUPP, "allocation");
+    }
+
+    /** As {@link org.opendedup.sar.volume.Volume#zero}. EOPNOTSUPP where there is no such thing. */
+    default void zero(long handle, long offset, long length, boolean keepSize) throws IOException {
+        throw new PosixException(PosixException.Reason.EOPNOTSUPP, "zeroing of ranges");
+    }
+
+    /** As {@link org.opendedup.sar.volume.Volume#seekData}. After ENOSYS the kernel takes all files to be without holes. */
+    default long seekData(long handle, long offset) throws IOException {
+        throw new PosixException(PosixException.Reason.ENOSYS, "holes");
+    }
+
+    /** As {@link org.opendedup.sar.volume.Volume#seekHole}. After ENOSYS the kernel takes all files to be without holes. */
+    default long seekHole(long handle, long offset) throws IOException {
+        throw new PosixException(PosixException.Reason.ENOSYS, "holes");
+    }
+
+    /**
+     * As {@link org.opendedup.sar.volume.Volume#copy}. After EOPNOTSUPP the kernel copies bytes, after ENOSYS also from
+     * then on.
+     */
+    default long copy(long source, long from, long target, long to, long length) throws IOException {
+        throw new PosixException(PosixException.Reason.ENOSYS, "copies of ranges");
+    }
 
     /** A descriptor of the file is closed: the last chance to report an earlier write's failure. Not a sync. */
     void flush(long handle) throws IOException;

@@ -30,6 +30,9 @@ final class Dispatcher {
     /** The result of {@link #dispatch} for a request that gets no reply. */
     static final int NO_REPLY = 0;
 
+    /** What the 32 bits of the older reply can say, in whole pages and as a number with a sign. */
+    private static final long MAX_NARROW_COPY_BYTES = (1L << 31) - Protocol.PAGE_BYTES;
+
     private final FuseOperations operations;
     private final AttributeCache cache;
     private final Request request;
@@ -120,7 +123,10 @@ final class Dispatcher {
             case Opcode.STATFS -> space();
             case Opcode.RELEASEDIR, Opcode.DESTROY, Opcode.INTERRUPT -> 0;
             case Opcode.IOCTL -> Errno.ENOTTY;
-            case Opcode.FALLOCATE -> Errno.EOPNOTSUPP;
+            case Opcode.FALLOCATE -> allocate();
+            case Opcode.LSEEK -> seek();
+            case Opcode.COPY_FILE_RANGE -> copy(false);
+            case Opcode.COPY_FILE_RANGE_64 -> copy(true);
             // INIT was answered before; a second one is a mistake.
             case Opcode.INIT -> Errno.EIO;
             // OPENDIR too: told so once, the kernel opens and closes directories without asking. A listing needs no
@@ -213,6 +219,81 @@ final class Dispatcher {
 
     private int syncAll() throws IOException {
         operations.syncAll();
+        return 0;
+    }
+
+    // ---- Ranges ----
+
+    /** {@code fuse_fallocate_in}: handle, offset, length, 4 bytes of mode, 4 unused. */
+    private int allocate() throws IOException {
+        long handle = request.takeLong();
+        long offset = request.takeFileOffset();
+        long length = request.takeFileOffset();
+        int mode = request.takeInt();
+        boolean keepSize = (mode & Protocol.ALLOCATE_KEEP_SIZE) != 0;
+        switch (mode) {
+            case 0, Protocol.ALLOCATE_KEEP_SIZE -> {
+                dropSetIdUnlessRoot(request.node());
+                operations.allocate(handle, offset, length, keepSize);
+            }
+            case Protocol.ALLOCATE_PUNCH_HOLE | Protocol.ALLOCATE_KEEP_SIZE,
+                    Protocol.ALLOCATE_ZERO_RANGE,
+                    Protocol.ALLOCATE_ZERO_RANGE | Protocol.ALLOCATE_KEEP_SIZE -> {
+                dropSetIdUnlessRoot(request.node());
+                operations.zero(handle, offset, length, keepSize);
+            }
+            default -> {
+                return Errno.EOPNOTSUPP;
+            }
+        }
+        return 0;
+    }
+
+    /** For these requests the kernel does not say whether the caller may keep the bits (CAP_FSETID): root usually may. */
+    private void dropSetIdUnlessRoot(long inode) throws IOException {
+        if (request.caller().uid() != 0 && operations.dropSetId(inode)) {
+            cache.invalidate(inode);
+        }
+    }
+
+    /** {@code fuse_lseek_in}: handle, offset, 4 bytes of whence, 4 unused. */
+    private int seek() throws IOException {
+        long handle = request.takeLong();
+        long offset = request.takeLong();
+        int whence = request.takeInt();
+        switch (whence) {
+            case Protocol.SEEK_DATA -> reply.putLong(operations.seekData(handle, offset));
+            case Protocol.SEEK_HOLE -> reply.putLong(operations.seekHole(handle, offset));
+            default -> {
+                return Errno.EINVAL;
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * {@code fuse_copy_file_range_in}: handle and offset of the source; inode, handle and offset of the target; length,
+     * flags. Replies with the bytes copied, in 32 bits and 4 unused, or in 64.
+     */
+    private int copy(boolean wide) throws IOException {
+        long source = request.takeLong();
+        long from = request.takeFileOffset();
+        long inode = request.takeLong();
+        long target = request.takeLong();
+        long to = request.takeFileOffset();
+        long asked = request.takeFileOffset();
+        long flags = request.takeLong();
+        if (flags != 0) {
+            return Errno.EINVAL;
+        }
+        dropSetIdUnlessRoot(inode);
+        long copied = operations.copy(source, from, target, to, wide ? asked : Math.min(asked, MAX_NARROW_COPY_BYTES));
+        if (wide) {
+            reply.putLong(copied);
+        } else {
+            reply.putInt((int) copied);
+            reply.putInt(0);
+        }
         return 0;
     }
 

@@ -66,7 +66,11 @@ final class Protocol {
         static final int FALLOCATE = 43;
         static final int READDIRPLUS = 44;
         static final int RENAME2 = 45;
+        static final int LSEEK = 46;
+        static final int COPY_FILE_RANGE = 47;
         static final int SYNCFS = 50;
+        /** Since protocol 7.45 (Linux 6.18): the reply has 64 bits for the bytes copied. */
+        static final int COPY_FILE_RANGE_64 = 53;
 
         private Opcode() {}
     }
@@ -123,6 +127,17 @@ final class Protocol {
 
     static final int O_RDONLY = 0;
     static final int O_TRUNC = 01000;
+
+    /** {@code FALLOC_FL_*} of fallocate(2). */
+    static final int ALLOCATE_KEEP_SIZE = 1;
+
+    static final int ALLOCATE_PUNCH_HOLE = 1 << 1;
+    static final int ALLOCATE_ZERO_RANGE = 1 << 4;
+
+    /** {@code SEEK_*} of lseek(2), those that the kernel asks for. */
+    static final int SEEK_DATA = 3;
+
+    static final int SEEK_HOLE = 4;
 
     /** {@code RENAME_*} of renameat2(2). */
     static final int RENAME_NOREPLACE = 1;

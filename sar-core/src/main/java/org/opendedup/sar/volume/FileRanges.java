@@ -1,0 +1,200 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.util.concurrent.locks.Lock;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.metadata.MetadataStore;
+
+/**
+ * Allocates, zeroes and looks for ranges of files. A range that is zeroed loses its recipe pages in steps, each atomic with
+ * its counts and its dirty bytes; between them others get the file's lock, and commits go on. A crash may leave a beginning
+ * of the range zeroed.
+ */
+final class FileRanges {
+    /** Recipe pages of one step: some milliseconds under the locks. */
+    private static final int STEP_PAGES = 1024;
+
+    private final MetadataStore metadata;
+    private final NodeTable nodes;
+    private final FileWriter writer;
+    private final Committer committer;
+    private final SpaceGuard space;
+    private final long capacityBytes;
+
+    FileRanges(VolumeParts parts, long capacityBytes) {
+        metadata = parts.metadata();
+        nodes = parts.nodes();
+        writer = parts.writer();
+        committer = parts.committer();
+        space = parts.space();
+        this.capacityBytes = capacityBytes;
+    }
+
+    /** EFBIG if no file may be so long; ENOSPC if this one may not grow to that. */
+    void checkRoom(Node node, long end) throws IOException {
+        long more;
+        synchronized (node) {
+            more = end - node.size;
+        }
+        if (more <= 0) {
+            return;
+        }
+        if (end > capacityBytes) {
+            throw new PosixException(Reason.EFBIG, "the volume's capacity is " + capacityBytes + " bytes");
+        }
+        space.admitLogical(more, metadata.totals().logicalBytes());
+    }
+
+    /** Makes the file at least {@code end} bytes long, or only touches its times if the size is to be kept. */
+    void allocate(Node node, long end, boolean keepSize, long nowNs) throws IOException {
+        checkRoom(node, end);
+        lengthen(node, end, keepSize, nowNs);
+    }
+
+    private void lengthen(Node node, long end, boolean keepSize, long nowNs) throws IOException {
+        Node.Contents contents = contentsOf(node);
+        contents.storing.lock();
+        try {
+            node.awaitNotCutting();
+            if (!keepSize && end > sizeOf(node)) {
+                // No commit may show the new length without the bytes that were written below it.
+                writer.storeAll(node);
+                grow(node, end, nowNs);
+            } else {
+                grow(node, 0, nowNs);
+            }
+        } finally {
+            contents.storing.unlock();
+        }
+    }
+
+    /** Makes the file at least {@code size} bytes long, by a hole. All that was written to it is stored. */
+    void grow(Node node, long size, long nowNs) {
+        Lock changes = committer.changes();
+        changes.lock();
+        try {
+            synchronized (node) {
+                node.size = Math.max(node.size, size);
+                node.storedBytes = Math.max(node.storedBytes, size);
+                node.modifiedNs = nowNs;
+                node.changedNs = nowNs;
+            }
+            nodes.markDirty(node);
+        } finally {
+            changes.unlock();
+        }
+    }
+
+    /** Makes bytes {@code from} to {@code end} zero. */
+    void zero(Node node, long from, long end, boolean keepSize, long nowNs) throws IOException {
+        if (!keepSize) {
+            checkRoom(node, end);
+        }
+        Node.Contents contents = contentsOf(node);
+        long at = from;
+        while (at < end) {
+            committer.checkWritable();
+            contents.storing.lock();
+            try {
+                node.awaitNotCutting();
+                at = zeroStep(node, contents, at, end);
+            } finally {
+                contents.storing.unlock();
+            }
+        }
+        lengthen(node, end, keepSize, nowNs);
+    }
+
+    /** Returns up to where the range is done. */
+    private long zeroStep(Node node, Node.Contents contents, long from, long end) throws IOException {
+        long to = Math.min(end, sizeOf(node));
+        if (from >= to) {
+            return end;
+        }
+        Lock changes = committer.changes();
+        changes.lock();
+        try {
+            long done = metadata.ranges().punch(node.id, from, to, STEP_PAGES);
+            synchronized (node) {
+                // In this order: a reader that looks in between must not see what lay under the dirty bytes.
+                drop(node, contents, from, done);
+            }
+            nodes.markDirty(node);
+            return done == to ? end : done;
+        } finally {
+            changes.unlock();
+            writer.noteDropped(node);
+        }
+    }
+
+    /**
+     * Dirty bytes go, but for those behind what the recipe describes: those become zero, and are stored as that, since the
+     * size that a commit keeps follows what is stored.
+     */
+    private static void drop(Node node, Node.Contents contents, long from, long to) {
+        contents.dirty.remove(from, Math.min(to, node.storedBytes));
+        contents.dirty.zero(Math.max(from, node.storedBytes), to);
+        contents.cleanCut = -1;
+        contents.completions++;
+    }
+
+    /** See {@link Volume#seekData}. */
+    long seekData(Node node, long offset) throws IOException {
+        long size;
+        long inMemory;
+        // Memory first: bytes on their way from there to the recipe are then seen in one of the two.
+        synchronized (node) {
+            size = node.size;
+            inMemory = node.contents().nextInMemory(offset);
+        }
+        checkWithin(offset, size);
+        long end = Math.min(size, inMemory);
+        long data = offset < end ? metadata.ranges().nextData(node.id, offset, end) : end;
+        checkWithin(data, size);
+        return data;
+    }
+
+    /** See {@link Volume#seekHole}. */
+    long seekHole(Node node, long offset) throws IOException {
+        long at = offset;
+        while (true) {
+            long size;
+            long inMemory;
+            synchronized (node) {
+                size = node.size;
+                if (at == offset) {
+                    checkWithin(offset, size);
+                }
+                at = node.contents().nextNotInMemory(at);
+                inMemory = node.contents().nextInMemory(at);
+            }
+            long end = Math.min(size, inMemory);
+            if (at >= end) {
+                return size;
+            }
+            at = metadata.ranges().nextHole(node.id, at, end);
+            if (at < end || at == size) {
+                return at;
+            }
+        }
+    }
+
+    private static void checkWithin(long offset, long size) throws PosixException {
+        if (offset < 0 || offset >= size) {
+            throw new PosixException(Reason.ENXIO, "offset " + offset + " of " + size + " bytes");
+        }
+    }
+
+    private static Node.Contents contentsOf(Node node) {
+        synchronized (node) {
+            return node.contents();
+        }
+    }
+
+    private static long sizeOf(Node node) {
+        synchronized (node) {
+            return node.size;
+        }
+    }
+}
