@@ -30,6 +30,7 @@ public final class PosixException extends IOException {
         ENOSPC,
         EROFS,
         EMLINK,
+        ENFILE,
         ERANGE,
         ENAMETOOLONG,
         ENOSYS,

@@ -29,6 +29,11 @@ final class Node {
     long countedBytes;
 
     long parent;
+    /** Whether there are extended attributes. */
+    ExtendedAttributes.Presence attributes = ExtendedAttributes.Presence.UNKNOWN;
+    /** Made without a name, and never had one: it may still get one. */
+    boolean unnamed;
+
     long accessedNs;
     long modifiedNs;
     long changedNs;

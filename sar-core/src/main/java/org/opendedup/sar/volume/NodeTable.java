@@ -66,6 +66,7 @@ final class NodeTable {
     Node add(Inode inode) {
         Node node = new Node(inode);
         node.countedBytes = 0;
+        node.attributes = ExtendedAttributes.Presence.NONE;
         node.references = 1;
         nodes.put(node.id, node);
         markDirty(node);

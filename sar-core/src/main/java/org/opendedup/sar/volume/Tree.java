@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -31,16 +30,24 @@ final class Tree {
     private final FileWriter writer;
     private final Committer committer;
     private final InstantSource clock;
+    private final ExtendedAttributes attributes;
     /** Orders changes of names. Taken before the change lock. */
     private final ReentrantLock names = new ReentrantLock();
 
-    Tree(MetadataStore metadata, NodeTable nodes, FileWriter writer, Committer committer, InstantSource clock) {
+    Tree(
+            MetadataStore metadata,
+            NodeTable nodes,
+            FileWriter writer,
+            Committer committer,
+            InstantSource clock,
+            ExtendedAttributes attributes) {
         this.metadata = metadata;
         this.namespace = metadata.namespace();
         this.nodes = nodes;
         this.writer = writer;
         this.committer = committer;
         this.clock = clock;
+        this.attributes = attributes;
     }
 
     private static PosixException refuse(Reason reason, byte[] name) {
@@ -51,8 +58,7 @@ final class Tree {
         if (name.length > MAX_NAME_BYTES) {
             throw refuse(Reason.ENAMETOOLONG, name);
         }
-        boolean dots = name.length <= 2 && name.length > 0 && name[0] == '.' && name[name.length - 1] == '.';
-        if (name.length == 0 || dots) {
+        if (name.length == 0 || isSelf(name) || isParent(name)) {
             throw refuse(Reason.EINVAL, name);
         }
     }
@@ -139,6 +145,13 @@ final class Tree {
         }
     }
 
+    /** As {@link #change}, where the work marks the change itself. */
+    void alone(Work work) throws IOException {
+        try (Change change = new Change()) {
+            work.run();
+        }
+    }
+
     /** A change of metadata. */
     @FunctionalInterface
     interface Work {
@@ -149,10 +162,16 @@ final class Tree {
         if (name.length > MAX_NAME_BYTES) {
             throw refuse(Reason.ENAMETOOLONG, name);
         }
+        if (isSelf(name)) {
+            return nodes.pin(directory).attributes();
+        }
         Node parent = nodes.pin(directory);
         try {
             if (!parent.isDirectory()) {
                 throw refuse(Reason.ENOTDIR, name);
+            }
+            if (isParent(name)) {
+                return nodes.pin(parentOf(parent)).attributes();
             }
             Entry entry = namespace.entry(directory, name);
             Node node = entry == null ? null : nodes.pinIfPresent(entry.inode());
@@ -162,6 +181,20 @@ final class Tree {
             return node.attributes();
         } finally {
             nodes.unpin(parent);
+        }
+    }
+
+    private static boolean isSelf(byte[] name) {
+        return name.length == 1 && name[0] == '.';
+    }
+
+    private static boolean isParent(byte[] name) {
+        return name.length == 2 && name[0] == '.' && name[1] == '.';
+    }
+
+    private static long parentOf(Node directory) {
+        synchronized (directory) {
+            return directory.parent;
         }
     }
 
@@ -177,29 +210,49 @@ final class Tree {
             if (isDirectory) {
                 checkLinks(parent, name);
             }
-            long now = change.nowNs;
-            Inode inode = new Inode(
-                    id,
-                    1,
-                    mode,
-                    isDirectory ? 2 : 1,
-                    owner.uid(),
-                    owner.gid(),
-                    device,
-                    target.length,
-                    isDirectory ? directory : 0,
-                    now,
-                    now,
-                    now,
-                    now,
-                    target);
-            Node node = nodes.add(inode);
+            Node node = add(change, parent, id, mode, isDirectory ? 2 : 1, device, target, owner);
             namespace.putEntry(directory, name, id, mode & Modes.TYPE);
-            metadata.addToTotals(0, 1, 0, 0);
             change.touch(parent, isDirectory ? 1 : 0);
             committer.noteNamed(node);
             return node.attributes();
         }
+    }
+
+    /** Makes a regular file without a name: {@link #link} may give it one, else it goes with its last user, or in a crash. */
+    Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
+        long id = metadata.nextInode();
+        try (Change change = new Change()) {
+            Node parent = change.directory(directory);
+            Node node = add(change, parent, id, mode, 0, 0, new byte[0], owner);
+            node.unnamed = true;
+            namespace.addOrphan(id, 0);
+            return node.attributes();
+        }
+    }
+
+    private Node add(Change change, Node parent, long id, int mode, int links, int device, byte[] target, Owner owner)
+            throws IOException {
+        ExtendedAttributes.Inherited inherited = attributes.inherit(parent, mode, owner.umask());
+        boolean isDirectory = (mode & Modes.TYPE) == Modes.DIRECTORY;
+        long now = change.nowNs;
+        Node node = nodes.add(new Inode(
+                id,
+                1,
+                inherited.mode(),
+                links,
+                owner.uid(),
+                owner.gid(),
+                device,
+                target.length,
+                isDirectory ? parent.id : 0,
+                now,
+                now,
+                now,
+                now,
+                target));
+        attributes.bequeath(node, inherited);
+        metadata.addToTotals(0, 1, 0, 0);
+        return node;
     }
 
     private static void checkLinks(Node node, byte[] name) throws PosixException {
@@ -221,18 +274,38 @@ final class Tree {
             if (node.isDirectory()) {
                 throw refuse(Reason.EPERM, name);
             }
-            synchronized (node) {
-                if (node.links == 0) {
-                    throw refuse(Reason.ENOENT, name);
-                }
-            }
-            checkLinks(node, name);
+            checkLinkable(node, name);
             namespace.putEntry(directory, name, inode, node.type);
             change.relink(node, 1);
+            endUnnamed(node);
             change.touch(parent, 0);
             committer.noteNamed(node);
             change.keep(node);
             return node.attributes();
+        }
+    }
+
+    private static void checkLinkable(Node node, byte[] name) throws PosixException {
+        synchronized (node) {
+            if (node.links == 0 && !node.unnamed) {
+                throw refuse(Reason.ENOENT, name);
+            }
+        }
+        checkLinks(node, name);
+    }
+
+    /** A file made without a name got one: it is no orphan any more, but for a tail that is just being cut off. */
+    private void endUnnamed(Node node) throws IOException {
+        synchronized (node) {
+            if (!node.unnamed) {
+                return;
+            }
+            node.unnamed = false;
+            namespace.removeOrphan(node.id);
+            if (node.contents != null && node.contents.cutting) {
+                int pageBytes = metadata.header().pageBytes();
+                namespace.addOrphan(node.id, (node.size + pageBytes - 1) / pageBytes);
+            }
         }
     }
 
@@ -259,7 +332,7 @@ final class Tree {
     }
 
     void removeDirectory(long directory, byte[] name) throws IOException {
-        if (Arrays.equals(name, new byte[] {'.', '.'})) {
+        if (isParent(name)) {
             throw refuse(Reason.ENOTEMPTY, name);
         }
         checkName(name);
@@ -437,10 +510,7 @@ final class Tree {
             if (!node.isDirectory()) {
                 throw new PosixException(Reason.ENOTDIR, "inode " + directory);
             }
-            long parent;
-            synchronized (node) {
-                parent = node.parent;
-            }
+            long parent = parentOf(node);
             if (cookie < SELF_COOKIE
                     && !visitor.visit(new byte[] {'.'}, directory, Modes.DIRECTORY, SELF_COOKIE, null)) {
                 return;

@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -35,7 +34,6 @@ import org.opendedup.sar.metadata.Totals;
  */
 public final class Volume implements Closeable {
     private static final int MAX_TARGET_BYTES = 4095;
-    private static final int MAX_ATTRIBUTE_BYTES = 64 << 10;
     /** No file is longer; offsets stay far from overflowing. */
     private static final long MAX_FILE_BYTES = 1L << 60;
 
@@ -45,6 +43,7 @@ public final class Volume implements Closeable {
     private final MetadataStore metadata;
     private final NodeTable nodes;
     private final Tree tree;
+    private final ExtendedAttributes attributes;
     private final FileWriter writer;
     private final FileRanges ranges;
     private final RangeCopy copies;
@@ -58,6 +57,7 @@ public final class Volume implements Closeable {
         metadata = parts.metadata();
         nodes = parts.nodes();
         tree = parts.tree();
+        attributes = parts.attributes();
         writer = parts.writer();
         committer = parts.committer();
         ranges = new FileRanges(parts, config.capacityBytes());
@@ -163,15 +163,20 @@ public final class Volume implements Closeable {
             if (size != null) {
                 resize(node, size, now);
             }
-            Lock changes = committer.changes();
-            changes.lock();
-            try {
-                synchronized (node) {
+            Integer mode = change.mode();
+            if (mode == null) {
+                committer.changes().lock();
+                try {
                     apply(node, change, now);
+                } finally {
+                    committer.changes().unlock();
                 }
-                nodes.markDirty(node);
-            } finally {
-                changes.unlock();
+            } else {
+                // Its access list changes with it, and may be changed by others.
+                tree.alone(() -> {
+                    attributes.changeMode(node, mode);
+                    apply(node, change, now);
+                });
             }
             return node.attributes();
         } finally {
@@ -179,7 +184,14 @@ public final class Volume implements Closeable {
         }
     }
 
-    private static void apply(Node node, AttributeChange change, long now) {
+    private void apply(Node node, AttributeChange change, long now) {
+        synchronized (node) {
+            applyLocked(node, change, now);
+        }
+        nodes.markDirty(node);
+    }
+
+    private static void applyLocked(Node node, AttributeChange change, long now) {
         if (change.mode() != null) {
             node.mode = node.type | change.mode() & Modes.PERMISSIONS;
         }
@@ -289,6 +301,17 @@ public final class Volume implements Closeable {
     /** Makes a regular file, fifo, socket or device node; {@code mode} holds type and permissions. Retains it. EEXIST. */
     public Attributes makeNode(long directory, byte[] name, int mode, int device, Owner owner) throws IOException {
         return tree.make(directory, name, mode, device, new byte[0], owner);
+    }
+
+    /**
+     * Makes a regular file that has no name yet; retains it. {@link #link} can give it one; else it goes with the last
+     * reference, and in a crash.
+     *
+     * @param directory where it would lie: its default access list holds
+     * @param mode permissions
+     */
+    public Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
+        return tree.makeUnnamed(directory, Modes.REGULAR | mode & Modes.PERMISSIONS, owner);
     }
 
     public Attributes makeDirectory(long directory, byte[] name, int mode, Owner owner) throws IOException {
@@ -548,7 +571,12 @@ public final class Volume implements Closeable {
 
     /** The value of an extended attribute, or null. */
     public byte @Nullable [] extendedAttribute(long inode, byte[] name) throws IOException {
-        return metadata.namespace().attribute(inode, name);
+        Node node = nodes.pin(inode);
+        try {
+            return attributes.get(node, name);
+        } finally {
+            nodes.unpin(node);
+        }
     }
 
     /** How {@link #setExtendedAttribute} treats an existing value. */
@@ -558,42 +586,48 @@ public final class Volume implements Closeable {
         REPLACE
     }
 
-    /** EEXIST, ENODATA, E2BIG. */
+    /**
+     * EEXIST, ENODATA, E2BIG, ERANGE (a long name), ENOSPC (too many names). POSIX access control lists ({@code
+     * system.posix_acl_access} and {@code _default}) also change the mode, and are EINVAL where malformed.
+     */
     public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
-        if (value.length > MAX_ATTRIBUTE_BYTES || name.length > Tree.MAX_NAME_BYTES) {
-            throw new PosixException(name.length > Tree.MAX_NAME_BYTES ? Reason.ERANGE : Reason.E2BIG, "attribute");
-        }
-        changeAttributes(inode, () -> {
-            boolean exists = metadata.namespace().attribute(inode, name) != null;
-            if (exists && mode == SetMode.CREATE || !exists && mode == SetMode.REPLACE) {
-                throw new PosixException(exists ? Reason.EEXIST : Reason.ENODATA, "attribute");
-            }
-            metadata.namespace().putAttribute(inode, name, value);
-        });
-    }
-
-    /** ENODATA. */
-    public void removeExtendedAttribute(long inode, byte[] name) throws IOException {
-        changeAttributes(inode, () -> {
-            if (metadata.namespace().attribute(inode, name) == null) {
-                throw new PosixException(Reason.ENODATA, "attribute");
-            }
-            metadata.namespace().removeAttribute(inode, name);
-        });
-    }
-
-    private void changeAttributes(long inode, Tree.Work work) throws IOException {
-        committer.checkWritable();
         Node node = nodes.pin(inode);
         try {
-            tree.change(node, work);
+            tree.change(node, () -> attributes.set(node, name, value, mode));
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+
+    /** ENODATA, but for access control lists. */
+    public void removeExtendedAttribute(long inode, byte[] name) throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            tree.change(node, () -> attributes.remove(node, name));
         } finally {
             nodes.unpin(node);
         }
     }
 
     public List<byte[]> extendedAttributes(long inode) throws IOException {
-        return metadata.namespace().attributes(inode);
+        Node node = nodes.pin(inode);
+        try {
+            return attributes.names(node);
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+
+    /** Takes a program's capabilities ({@code security.capability}) away, as whoever changes the file must; cheap if it has none. */
+    public void dropCapability(long inode) throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            if (attributes.hasCapability(node)) {
+                tree.change(node, () -> attributes.dropCapability(node));
+            }
+        } finally {
+            nodes.unpin(node);
+        }
     }
 
     public SpaceUse space() throws IOException {

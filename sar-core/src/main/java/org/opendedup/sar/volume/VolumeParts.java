@@ -46,6 +46,7 @@ final class VolumeParts implements Closeable {
     private final NodeTable nodes;
     private final FileWriter writer;
     private final Committer committer;
+    private final ExtendedAttributes attributes;
     private final Tree tree;
     private final Reaper reaper;
     private final IngestPipeline ingest;
@@ -117,7 +118,8 @@ final class VolumeParts implements Closeable {
         nodes = new NodeTable(metadata, this::free);
         writer = new FileWriter(ingest, nodes, dirtyBudget, storers);
         committer = new Committer(metadata, containers, nodes, writer, changeLock, plan.pendingMetadata() / 2, name);
-        tree = new Tree(metadata, nodes, writer, committer, stores.clock());
+        attributes = new ExtendedAttributes(metadata.namespace());
+        tree = new Tree(metadata, nodes, writer, committer, stores.clock(), attributes);
         reaper = new Reaper(metadata, committer, name);
         rebuilder = new IndexRebuilder(containers, index, name);
     }
@@ -177,6 +179,10 @@ final class VolumeParts implements Closeable {
 
     Committer committer() {
         return committer;
+    }
+
+    ExtendedAttributes attributes() {
+        return attributes;
     }
 
     Tree tree() {

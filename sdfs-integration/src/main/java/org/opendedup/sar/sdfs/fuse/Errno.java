@@ -24,6 +24,7 @@ public final class Errno {
     public static final int ENOTDIR = 20;
     public static final int EISDIR = 21;
     public static final int EINVAL = 22;
+    public static final int ENFILE = 23;
     public static final int ENOTTY = 25;
     public static final int EFBIG = 27;
     public static final int ENOSPC = 28;
@@ -89,6 +90,7 @@ public final class Errno {
             case ENOSPC -> ENOSPC;
             case EROFS -> EROFS;
             case EMLINK -> EMLINK;
+            case ENFILE -> ENFILE;
             case ERANGE -> ERANGE;
             case ENAMETOOLONG -> ENAMETOOLONG;
             case ENOSYS -> ENOSYS;

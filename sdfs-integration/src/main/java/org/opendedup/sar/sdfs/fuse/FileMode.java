@@ -35,7 +35,7 @@ public final class FileMode {
 
     /** Who owns what {@code caller} makes in a directory: a setgid directory gives its group on. */
     public static Owner ownerIn(Attributes directory, Owner caller) {
-        return (directory.mode() & SETGID) != 0 ? new Owner(caller.uid(), directory.gid()) : caller;
+        return (directory.mode() & SETGID) != 0 ? new Owner(caller.uid(), directory.gid(), caller.umask()) : caller;
     }
 
     /** The mode of a directory made in {@code parent}: setgid is inherited. */

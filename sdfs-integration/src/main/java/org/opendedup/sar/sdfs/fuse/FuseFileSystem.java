@@ -2,11 +2,8 @@ package org.opendedup.sar.sdfs.fuse;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.volume.AttributeChange;
 import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.EntryVisitor;
@@ -22,9 +19,6 @@ import org.opendedup.sar.volume.Volume.SetMode;
  * setgid directory gives on, lost setuid bits. Does not own the volume.
  */
 public final class FuseFileSystem implements FuseOperations {
-    /** Access lists the kernel would have to honour; storing them unheeded would be a false promise. */
-    private static final byte[] ACCESS_LIST_PREFIX = "system.posix_acl_".getBytes(StandardCharsets.US_ASCII);
-
     private final Volume volume;
     private final HandleTable<OpenFile> openFiles = new HandleTable<>();
 
@@ -49,11 +43,15 @@ public final class FuseFileSystem implements FuseOperations {
 
     @Override
     public Attributes change(long inode, AttributeChange change) throws IOException {
+        if (change.size() != null || change.uid() != null || change.gid() != null) {
+            volume.dropCapability(inode);
+        }
         return volume.change(inode, change);
     }
 
     @Override
     public boolean dropSetId(long inode) throws IOException {
+        volume.dropCapability(inode);
         int mode = volume.attributes(inode).mode();
         int kept = FileMode.withoutSetId(mode);
         if (kept == mode) {
@@ -120,7 +118,7 @@ public final class FuseFileSystem implements FuseOperations {
         OpenFile file = volume.open(inode, writable);
         try {
             if (truncate) {
-                volume.change(inode, AttributeChange.ofSize(0));
+                change(inode, AttributeChange.ofSize(0));
             }
             return openFiles.add(file);
         } catch (IOException | RuntimeException | Error e) {
@@ -133,6 +131,17 @@ public final class FuseFileSystem implements FuseOperations {
     public CreatedFile create(long directory, byte[] name, int mode, boolean writable, Owner caller)
             throws IOException {
         Attributes made = makeNode(directory, name, mode, 0, caller);
+        try {
+            return new CreatedFile(made, open(made.inode(), writable, false));
+        } catch (IOException | RuntimeException | Error e) {
+            volume.forget(made.inode(), 1);
+            throw e;
+        }
+    }
+
+    @Override
+    public CreatedFile createUnnamed(long directory, int mode, boolean writable, Owner caller) throws IOException {
+        Attributes made = volume.makeUnnamed(directory, mode, ownerIn(directory, caller));
         try {
             return new CreatedFile(made, open(made.inode(), writable, false));
         } catch (IOException | RuntimeException | Error e) {
@@ -198,27 +207,20 @@ public final class FuseFileSystem implements FuseOperations {
 
     @Override
     public byte @Nullable [] extendedAttribute(long inode, byte[] name) throws IOException {
-        refuseAccessList(name);
+        ExtendedAttributeName.check(name);
         return volume.extendedAttribute(inode, name);
     }
 
     @Override
     public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
-        refuseAccessList(name);
+        ExtendedAttributeName.check(name);
         volume.setExtendedAttribute(inode, name, value, mode);
     }
 
     @Override
     public void removeExtendedAttribute(long inode, byte[] name) throws IOException {
-        refuseAccessList(name);
+        ExtendedAttributeName.check(name);
         volume.removeExtendedAttribute(inode, name);
-    }
-
-    private static void refuseAccessList(byte[] name) throws PosixException {
-        int prefix = ACCESS_LIST_PREFIX.length;
-        if (name.length >= prefix && Arrays.equals(name, 0, prefix, ACCESS_LIST_PREFIX, 0, prefix)) {
-            throw new PosixException(PosixException.Reason.EOPNOTSUPP, "POSIX access control lists");
-        }
     }
 
     @Override

@@ -15,17 +15,17 @@ import org.opendedup.sar.volume.Volume.SetMode;
 
 /**
  * What a {@link FuseBinding} asks of a file system, in inode numbers (the root is 1) and handles of open files. Called by
- * many threads at once. Every call may refuse with {@link org.opendedup.sar.common.PosixException}; any other exception
+ * many threads at once. Every call may refuse with {@link PosixException}; any other exception
  * reaches the caller as EIO or ENOSPC ({@link Errno}).
  *
- * <p>The kernel has checked permissions, applied the umask, and serializes changes of one directory. It keeps names,
+ * <p>The kernel has checked permissions, applied the umask or left it in {@link Owner}, and serializes changes of one directory. It keeps names,
  * attributes and pages in its caches for as long as it likes: nothing may change but through these calls.
  *
  * <p><b>References.</b> {@link #lookup}, the make calls, {@link #create}, {@link #link} and a listing with attributes retain
  * the inode they return, until {@link #forget} was called as often.
  */
 public interface FuseOperations {
-    /** Finds a name; retains what it finds. ENOENT. */
+    /** Finds a name, {@code .} (of any inode) and {@code ..} included; retains what it finds. ENOENT, ESTALE. */
     Attributes lookup(long directory, byte[] name) throws IOException;
 
     /** Gives references back. Never fails. */
@@ -36,9 +36,10 @@ public interface FuseOperations {
     Attributes change(long inode, AttributeChange change) throws IOException;
 
     /**
-     * Takes the privileges away that {@link FileMode#withoutSetId} names, before a write, truncation or new owner.
+     * Takes the privileges away that {@link FileMode#withoutSetId} names, and a program's capabilities, before a write,
+     * truncation or new owner.
      *
-     * @return true if there were any
+     * @return true if the mode changed
      */
     boolean dropSetId(long inode) throws IOException;
 
@@ -75,6 +76,14 @@ public interface FuseOperations {
 
     /** Makes a regular file, retains it and opens it. */
     CreatedFile create(long directory, byte[] name, int mode, boolean writable, Owner caller) throws IOException;
+
+    /**
+     * Makes a regular file without a name (O_TMPFILE), as in {@code directory}, retains it and opens it. {@link #link} can
+     * name it. EOPNOTSUPP where this cannot be done.
+     */
+    default CreatedFile createUnnamed(long directory, int mode, boolean writable, Owner caller) throws IOException {
+        throw new PosixException(PosixException.Reason.EOPNOTSUPP, "files without a name");
+    }
 
     /** A new file's attributes and its open handle. */
     record CreatedFile(Attributes attributes, long handle) {}

@@ -26,12 +26,12 @@ public final class HandleTable<T> {
     private int freeCount;
     private int unused;
 
-    /** @throws PosixException EBUSY if the table is full */
+    /** @throws PosixException ENFILE if the table is full */
     public synchronized long add(T value) throws PosixException {
         int handle = freeCount > 0 ? free[--freeCount] : unused++;
         if (handle >= MAX_HANDLES) {
             unused--;
-            throw new PosixException(PosixException.Reason.EBUSY, MAX_HANDLES + " files are open");
+            throw new PosixException(PosixException.Reason.ENFILE, MAX_HANDLES + " files are open");
         }
         if (handle >= slots.length()) {
             grow();

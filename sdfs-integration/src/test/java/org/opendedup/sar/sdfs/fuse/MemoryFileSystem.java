@@ -24,6 +24,9 @@ import org.opendedup.sar.volume.Volume.SetMode;
  */
 public class MemoryFileSystem implements FuseOperations {
     public static final long ROOT = 1;
+    /** When every file says it was made, in seconds. */
+    public static final long BORN_S = 1_000_000_000;
+
     private static final long MAX_FILE_BYTES = 1 << 30;
 
     private final Map<Long, Node> nodes = new HashMap<>();
@@ -74,7 +77,7 @@ public class MemoryFileSystem implements FuseOperations {
                     accessedNs,
                     modifiedNs,
                     changedNs,
-                    0);
+                    BORN_S * 1_000_000_000);
         }
     }
 
@@ -274,14 +277,20 @@ public class MemoryFileSystem implements FuseOperations {
         if (parent.entries.containsKey(text(name))) {
             throw refused(Reason.EEXIST);
         }
-        Owner owner = FileMode.ownerIn(parent.attributes(), caller);
-        Node node = new Node(++lastInode, mode);
+        Node node = add(parent, mode, caller);
         node.links = 1;
+        putEntry(parent, name, node.inode);
+        return node;
+    }
+
+    private Node add(Node parent, int mode, Owner caller) {
+        Owner owner = FileMode.ownerIn(parent.attributes(), caller);
+        boolean masked = (mode & FileMode.TYPE_MASK) != FileMode.SYMBOLIC_LINK;
+        Node node = new Node(++lastInode, masked ? mode & ~caller.umask() : mode);
         node.uid = owner.uid();
         node.gid = owner.gid();
         node.references = 1;
         nodes.put(node.inode, node);
-        putEntry(parent, name, node.inode);
         return node;
     }
 
@@ -420,6 +429,13 @@ public class MemoryFileSystem implements FuseOperations {
             throws IOException {
         Attributes made = makeNode(directory, name, mode, 0, caller);
         return new CreatedFile(made, open(made.inode(), writable, false));
+    }
+
+    @Override
+    public synchronized CreatedFile createUnnamed(long directory, int mode, boolean writable, Owner caller)
+            throws IOException {
+        Node node = add(directory(directory), mode, caller);
+        return new CreatedFile(node.attributes(), open(node.inode, writable, false));
     }
 
     @Override

@@ -8,12 +8,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.ExtendedAttributeName;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.SetAttribute;
 import org.opendedup.sar.volume.AttributeChange;
 import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.Volume.RenameMode;
 import org.opendedup.sar.volume.Volume.SetMode;
@@ -35,12 +38,19 @@ final class Dispatcher {
 
     private final FuseOperations operations;
     private final AttributeCache cache;
+    private final Agreement agreement;
     private final Request request;
     private final Reply reply;
 
-    Dispatcher(FuseOperations operations, AttributeCache cache, ByteBuffer requestBuffer, ByteBuffer replyBuffer) {
+    Dispatcher(
+            FuseOperations operations,
+            AttributeCache cache,
+            Agreement agreement,
+            ByteBuffer requestBuffer,
+            ByteBuffer replyBuffer) {
         this.operations = operations;
         this.cache = cache;
+        this.agreement = agreement;
         this.request = new Request(requestBuffer);
         this.reply = new Reply(replyBuffer);
     }
@@ -98,6 +108,7 @@ final class Dispatcher {
             case Opcode.GETATTR -> getAttributes();
             case Opcode.FORGET -> forget();
             case Opcode.BATCH_FORGET -> forgetBatch();
+            case Opcode.STATX -> getExtendedStatus();
             case Opcode.SETATTR -> setAttributes();
             case Opcode.READLINK -> readLink();
             case Opcode.SYMLINK -> symbolicLink();
@@ -110,6 +121,7 @@ final class Dispatcher {
             case Opcode.LINK -> link();
             case Opcode.OPEN -> open();
             case Opcode.CREATE -> create();
+            case Opcode.TMPFILE -> createUnnamed();
             case Opcode.RELEASE -> release();
             case Opcode.FLUSH -> flush();
             case Opcode.FSYNC -> sync();
@@ -188,18 +200,30 @@ final class Dispatcher {
 
     private int create() throws IOException {
         int flags = request.takeInt();
-        int mode = request.takeInt();
-        request.skip(8);
+        int mode = FileMode.REGULAR | (request.takeInt() & FileMode.PERMISSIONS);
+        Owner caller = takeCaller();
+        request.skip(4);
         byte[] name = request.takeName();
-        FuseOperations.CreatedFile created = operations.create(
-                request.node(),
-                name,
-                FileMode.REGULAR | (mode & FileMode.PERMISSIONS),
-                isWritable(flags),
-                request.caller());
+        return created(operations.create(request.node(), name, mode, isWritable(flags), caller));
+    }
+
+    /** The arguments are those of CREATE; the name says nothing. */
+    private int createUnnamed() throws IOException {
+        int flags = request.takeInt();
+        int mode = FileMode.REGULAR | (request.takeInt() & FileMode.PERMISSIONS);
+        return created(operations.createUnnamed(request.node(), mode, isWritable(flags), takeCaller()));
+    }
+
+    private int created(FuseOperations.CreatedFile created) {
         reply.putEntry(created.attributes());
         reply.putOpened(created.handle(), Protocol.FOPEN_KEEP_CACHE);
         return 0;
+    }
+
+    /** Takes the umask. The kernel has applied it already, unless it was told not to. */
+    private Owner takeCaller() throws MalformedRequestException {
+        int umask = request.takeInt();
+        return request.caller(agreement.has(InitFlag.DONT_MASK) ? umask : 0);
     }
 
     private static boolean isWritable(int openFlags) {
@@ -344,6 +368,12 @@ final class Dispatcher {
         return 0;
     }
 
+    /** The attributes and the birth time; whatever was asked for, all are given. */
+    private int getExtendedStatus() throws IOException {
+        reply.putExtendedAttributes(operations.attributes(request.node()));
+        return 0;
+    }
+
     private int setAttributes() throws IOException {
         SetAttributeArguments arguments = SetAttributeArguments.take(request);
         if (arguments.has(SetAttribute.UID | SetAttribute.GID | SetAttribute.KILL_SUIDGID)) {
@@ -380,16 +410,17 @@ final class Dispatcher {
     private int makeNode() throws IOException {
         int mode = request.takeInt();
         int device = request.takeInt();
-        request.skip(8);
+        Owner caller = takeCaller();
+        request.skip(4);
         byte[] name = request.takeName();
-        return entry(operations.makeNode(request.node(), name, mode, device, request.caller()));
+        return entry(operations.makeNode(request.node(), name, mode, device, caller));
     }
 
     private int makeDirectory() throws IOException {
         int mode = FileMode.DIRECTORY | (request.takeInt() & FileMode.PERMISSIONS);
-        request.skip(4);
+        Owner caller = takeCaller();
         byte[] name = request.takeName();
-        return entry(operations.makeDirectory(request.node(), name, mode, request.caller()));
+        return entry(operations.makeDirectory(request.node(), name, mode, caller));
     }
 
     private int symbolicLink() throws IOException {
@@ -481,12 +512,30 @@ final class Dispatcher {
     private int setExtendedAttribute() throws IOException {
         int size = request.takeInt();
         SetMode mode = setMode(request.takeInt());
+        int more = 0;
+        if (agreement.has(InitFlag.SETXATTR_EXT)) {
+            more = request.takeInt();
+            request.skip(4);
+        }
         byte[] name = request.takeString(Protocol.MAX_NAME_BYTES);
         if (size < 0 || size > Protocol.MAX_XATTR_BYTES) {
             return Errno.E2BIG;
         }
-        operations.setExtendedAttribute(request.node(), name, request.takeBytes(size), mode);
+        byte[] value = request.takeBytes(size);
+        if ((more & Protocol.SETXATTR_ACL_KILL_SGID) != 0) {
+            dropSetGroupId();
+        }
+        operations.setExtendedAttribute(request.node(), name, value, mode);
         return 0;
+    }
+
+    /** The kernel asks for the attributes anew after an access list was set, and holds the inode's lock until then. */
+    private void dropSetGroupId() throws IOException {
+        int mode = operations.attributes(request.node()).mode();
+        if ((mode & FileMode.SETGID) != 0) {
+            int kept = mode & FileMode.PERMISSIONS & ~FileMode.SETGID;
+            operations.change(request.node(), AttributeChange.ofMode(kept));
+        }
     }
 
     private static SetMode setMode(int flags) throws PosixException {
@@ -508,7 +557,9 @@ final class Dispatcher {
 
     private int listExtendedAttributes() throws IOException {
         int room = request.takeInt();
-        List<byte[]> names = operations.extendedAttributes(request.node());
+        List<byte[]> names = operations.extendedAttributes(request.node()).stream()
+                .filter(name -> ExtendedAttributeName.isShownTo(request.uid(), name))
+                .toList();
         int bytes = names.stream().mapToInt(name -> name.length + 1).sum();
         ByteBuffer list = ByteBuffer.allocate(bytes);
         names.forEach(name -> list.put(name).put((byte) 0));

@@ -24,13 +24,18 @@ final class InitHandshake {
 
     /**
      * What is taken where it is offered. HANDLE_KILLPRIV_V2 saves a request for {@code security.capability} with each
-     * write(2).
+     * write(2). With POSIX_ACL the kernel heeds access lists, and with DONT_MASK it leaves the umask to this service, as a
+     * default list takes its place.
      */
-    private static final int OPTIONAL = InitFlag.READDIRPLUS_AUTO
+    private static final int OPTIONAL = InitFlag.EXPORT_SUPPORT
+            | InitFlag.DONT_MASK
+            | InitFlag.READDIRPLUS_AUTO
             | InitFlag.ASYNC_DIO
+            | InitFlag.POSIX_ACL
             | InitFlag.ABORT_ERROR
             | InitFlag.CACHE_SYMLINKS
-            | InitFlag.HANDLE_KILLPRIV_V2;
+            | InitFlag.HANDLE_KILLPRIV_V2
+            | InitFlag.SETXATTR_EXT;
 
     /** Requests the kernel keeps under way for read-ahead and write-back: 64 MiB at the largest size. */
     private static final int MAX_BACKGROUND = 64;
@@ -52,19 +57,20 @@ final class InitHandshake {
     }
 
     /** @throws IOException if the kernel cannot be served */
-    void perform() throws IOException {
-        boolean agreed = false;
-        while (!agreed) {
+    Agreement perform() throws IOException {
+        Agreement agreement = null;
+        while (agreement == null) {
             int length = channel.receive();
             if (length < 0 || !request.begin(length) || request.opcode() != Opcode.INIT) {
                 throw new IOException("the kernel did not begin with FUSE INIT");
             }
-            agreed = answer();
+            agreement = answer();
         }
+        return agreement;
     }
 
-    /** @return false if the kernel will ask again, with our major version */
-    private boolean answer() throws IOException {
+    /** @return null if the kernel will ask again, with our major version */
+    private @Nullable Agreement answer() throws IOException {
         reply.begin();
         int major = request.takeInt();
         int minor = request.takeInt();
@@ -73,7 +79,7 @@ final class InitHandshake {
             reply.putInt(Protocol.NEWEST_MINOR);
             reply.putZeros(Protocol.INIT_OUT_BYTES - 8);
             send(reply.success(request.unique()));
-            return false;
+            return null;
         }
         int readAhead = request.takeInt();
         int offered = request.takeInt();
@@ -82,15 +88,16 @@ final class InitHandshake {
             channel.send(reply.error(EPROTO, request.unique()));
             throw new IOException(refusal);
         }
-        putAgreement(Math.min(minor, Protocol.NEWEST_MINOR), readAhead, offered & (REQUIRED | OPTIONAL));
+        Agreement agreement = new Agreement(Math.min(minor, Protocol.NEWEST_MINOR), offered & (REQUIRED | OPTIONAL));
+        putAgreement(agreement, readAhead);
         send(reply.success(request.unique()));
         LOG.info(
                 "the kernel speaks FUSE {}.{}; flags offered {}, taken {}",
                 major,
                 minor,
                 Integer.toHexString(offered),
-                Integer.toHexString(offered & (REQUIRED | OPTIONAL)));
-        return true;
+                Integer.toHexString(agreement.flags()));
+        return agreement;
     }
 
     static @Nullable String refusal(int major, int minor, int offered) {
@@ -106,11 +113,11 @@ final class InitHandshake {
     }
 
     /** {@code fuse_init_out}. */
-    private void putAgreement(int minor, int readAhead, int flags) {
+    private void putAgreement(Agreement agreement, int readAhead) {
         reply.putInt(Protocol.MAJOR);
-        reply.putInt(minor);
+        reply.putInt(agreement.minor());
         reply.putInt(readAhead);
-        reply.putInt(flags);
+        reply.putInt(agreement.flags());
         reply.putShort(MAX_BACKGROUND);
         reply.putShort(CONGESTION_THRESHOLD);
         reply.putInt(MAX_IO_BYTES);

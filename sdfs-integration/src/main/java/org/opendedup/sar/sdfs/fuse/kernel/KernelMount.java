@@ -48,9 +48,10 @@ final class KernelMount implements FuseMount {
             throws IOException {
         int device = mounter.mount(options);
         List<Channel> channels = new ArrayList<>();
+        Agreement agreement;
         try {
             channels.add(new Channel(libc, device));
-            new InitHandshake(channels.get(0)).perform();
+            agreement = new InitHandshake(channels.get(0)).perform();
             addClones(channels, options.threads());
         } catch (IOException | RuntimeException | Error e) {
             channels.forEach(Channel::close);
@@ -58,7 +59,7 @@ final class KernelMount implements FuseMount {
             throw e;
         }
         KernelMount mount = new KernelMount(options.mountPoint(), libc, mounter, operations, channels);
-        mount.startThreads();
+        mount.startThreads(agreement);
         ReadAhead.raise(options.mountPoint(), options.readAheadKib());
         return mount;
     }
@@ -77,9 +78,10 @@ final class KernelMount implements FuseMount {
         }
     }
 
-    private void startThreads() {
+    private void startThreads(Agreement agreement) {
         for (int i = 0; i < channels.size(); i++) {
-            Thread thread = new Thread(new Worker(channels.get(i), operations, this::workerEnded), "fuse-" + i);
+            Thread thread =
+                    new Thread(new Worker(channels.get(i), operations, agreement, this::workerEnded), "fuse-" + i);
             thread.setDaemon(true);
             thread.start();
         }

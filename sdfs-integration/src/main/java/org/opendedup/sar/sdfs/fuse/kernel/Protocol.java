@@ -1,10 +1,10 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
-/** Numbers of the FUSE protocol ({@code linux/fuse.h}, version 7.38): versions, sizes of structures, flags. */
+/** Numbers of the FUSE protocol ({@code linux/fuse.h}, version 7.39): versions, sizes of structures, flags. */
 final class Protocol {
     static final int MAJOR = 7;
     /** The newest minor version this program was written against. */
-    static final int NEWEST_MINOR = 38;
+    static final int NEWEST_MINOR = 39;
     /** Linux 5.4: the first with all of FUSE_MAX_PAGES, FUSE_CACHE_SYMLINKS and directories opened without a message. */
     static final int OLDEST_MINOR = 31;
 
@@ -16,6 +16,7 @@ final class Protocol {
     static final int DIRENT_BYTES = 24;
     static final int WRITE_IN_BYTES = 40;
     static final int INIT_OUT_BYTES = 64;
+    static final int STATX_OUT_BYTES = 32 + 256;
 
     /** The largest read or write: 256 pages, the kernel's own limit. */
     static final int MAX_IO_BYTES = 1 << 20;
@@ -69,6 +70,8 @@ final class Protocol {
         static final int LSEEK = 46;
         static final int COPY_FILE_RANGE = 47;
         static final int SYNCFS = 50;
+        static final int TMPFILE = 51;
+        static final int STATX = 52;
         /** Since protocol 7.45 (Linux 6.18): the reply has 64 bits for the bytes copied. */
         static final int COPY_FILE_RANGE_64 = 53;
 
@@ -79,17 +82,21 @@ final class Protocol {
     static final class InitFlag {
         static final int ASYNC_READ = 1;
         static final int ATOMIC_O_TRUNC = 1 << 3;
+        static final int EXPORT_SUPPORT = 1 << 4;
         static final int BIG_WRITES = 1 << 5;
+        static final int DONT_MASK = 1 << 6;
         static final int DO_READDIRPLUS = 1 << 13;
         static final int READDIRPLUS_AUTO = 1 << 14;
         static final int ASYNC_DIO = 1 << 15;
         static final int WRITEBACK_CACHE = 1 << 16;
         static final int PARALLEL_DIROPS = 1 << 18;
+        static final int POSIX_ACL = 1 << 20;
         static final int ABORT_ERROR = 1 << 21;
         static final int MAX_PAGES = 1 << 22;
         static final int CACHE_SYMLINKS = 1 << 23;
         static final int NO_OPENDIR_SUPPORT = 1 << 24;
         static final int HANDLE_KILLPRIV_V2 = 1 << 28;
+        static final int SETXATTR_EXT = 1 << 29;
 
         private InitFlag() {}
     }
@@ -115,6 +122,15 @@ final class Protocol {
 
     /** {@code FUSE_OPEN_KILL_SUIDGID} of an open that truncates. */
     static final int OPEN_KILL_SUIDGID = 1;
+
+    /** {@code STATX_BASIC_STATS} and {@code STATX_BTIME} of statx(2): all that this service knows. */
+    static final int STATX_FIELDS = 0x07ff | 0x0800;
+
+    /** {@code FUSE_SETXATTR_ACL_KILL_SGID}: who sets an access list may not keep setgid. */
+    static final int SETXATTR_ACL_KILL_SGID = 1;
+
+    /** {@code FUSE_WRITE_CACHE}: the kernel writes back what it had taken earlier. */
+    static final int WRITE_CACHE = 1;
 
     /** {@code FUSE_WRITE_KILL_SUIDGID}. */
     static final int WRITE_KILL_SUIDGID = 1 << 2;

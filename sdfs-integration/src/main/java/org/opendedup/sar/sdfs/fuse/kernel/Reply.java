@@ -6,6 +6,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.DIRENT_BYTES;
 import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.ENTRY_OUT_BYTES;
 import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
 import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.PAGE_BYTES;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.STATX_OUT_BYTES;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -156,6 +157,40 @@ final class Reply {
         putInt(PAGE_BYTES);
         putInt(0);
         assert position - start == ATTR_BYTES : position - start;
+    }
+
+    /** {@code fuse_statx_out}: 32 bytes of validity, then {@code fuse_statx}. */
+    void putExtendedAttributes(Attributes attributes) {
+        int start = position;
+        putLong(CACHE_SECONDS);
+        putZeros(24);
+        putInt(Protocol.STATX_FIELDS);
+        putInt(PAGE_BYTES);
+        putLong(0);
+        putInt(attributes.links());
+        putInt(attributes.uid());
+        putInt(attributes.gid());
+        putShort(attributes.mode());
+        putShort(0);
+        putLong(attributes.inode());
+        putLong(attributes.size());
+        putLong(attributes.blocks());
+        putLong(0);
+        putTime(attributes.accessedNs());
+        putTime(attributes.createdNs());
+        putTime(attributes.changedNs());
+        putTime(attributes.modifiedNs());
+        putInt(DeviceNumber.nodeMajor(attributes.device()));
+        putInt(DeviceNumber.nodeMinor(attributes.device()));
+        putZeros(8 + 14 * 8);
+        assert position - start == STATX_OUT_BYTES : position - start;
+    }
+
+    /** {@code fuse_sx_time}. */
+    private void putTime(long ns) {
+        putLong(Math.floorDiv(ns, NANOS));
+        putInt((int) Math.floorMod(ns, NANOS));
+        putInt(0);
     }
 
     /** {@code fuse_open_out}. */

@@ -55,8 +55,22 @@ final class Request {
         return buffer.getLong(16);
     }
 
+    int uid() {
+        return buffer.getInt(24);
+    }
+
+    /** The caller's thread, as the service's pid namespace numbers it; 0 if it does not. */
+    int pid() {
+        return buffer.getInt(32);
+    }
+
     Owner caller() {
-        return new Owner(buffer.getInt(24), buffer.getInt(28));
+        return caller(0);
+    }
+
+    /** @param umask what the caller wants off, where this service applies it; see {@link Owner} */
+    Owner caller(int umask) {
+        return new Owner(buffer.getInt(24), buffer.getInt(28), umask);
     }
 
     /** Takes the next {@code bytes} bytes and returns where they begin. */

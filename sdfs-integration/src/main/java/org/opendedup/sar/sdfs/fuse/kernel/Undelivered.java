@@ -22,7 +22,7 @@ final class Undelivered {
         switch (opcode) {
             case Opcode.LOOKUP, Opcode.MKNOD, Opcode.MKDIR, Opcode.SYMLINK, Opcode.LINK ->
                 forgetAt(OUT_HEADER_BYTES, reply, operations);
-            case Opcode.CREATE -> {
+            case Opcode.CREATE, Opcode.TMPFILE -> {
                 operations.close(reply.getLong(OUT_HEADER_BYTES + ENTRY_OUT_BYTES));
                 forgetAt(OUT_HEADER_BYTES, reply, operations);
             }

@@ -20,9 +20,10 @@ final class Worker implements Runnable {
         void ended(boolean unmounted);
     }
 
-    Worker(Channel channel, FuseOperations operations, EndListener listener) {
+    Worker(Channel channel, FuseOperations operations, Agreement agreement, EndListener listener) {
         this.channel = channel;
-        this.dispatcher = new Dispatcher(operations, channel, channel.requestBuffer(), channel.replyBuffer());
+        this.dispatcher =
+                new Dispatcher(operations, channel, agreement, channel.requestBuffer(), channel.replyBuffer());
         this.listener = listener;
     }
 

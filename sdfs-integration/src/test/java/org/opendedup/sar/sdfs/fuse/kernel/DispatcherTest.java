@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,19 +15,26 @@ import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.NothingStored;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
+import org.opendedup.sar.volume.AttributeChange;
 import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.Volume;
 
 /** The dispatcher on requests made by hand, good and bad. */
 class DispatcherTest {
     private static final int BUFFER_BYTES = 1 << 20;
     private static final long UNIQUE = 42;
+    /** Of the mode in a reply with an entry: the header, what precedes the attributes, what precedes the mode. */
+    private static final int MODE_IN_ENTRY = 16 + 40 + 60;
+
+    private static final Agreement NOTHING_TAKEN = new Agreement(Protocol.OLDEST_MINOR, 0);
 
     private final ByteBuffer request =
             ByteBuffer.allocateDirect(BUFFER_BYTES + 80).order(ByteOrder.nativeOrder());
     private final ByteBuffer reply =
             ByteBuffer.allocateDirect(BUFFER_BYTES + 16).order(ByteOrder.nativeOrder());
     private final MemoryFileSystem memory = new MemoryFileSystem();
-    private final Dispatcher dispatcher = new Dispatcher(memory, inode -> {}, request, reply);
+    private static final Agreement ALL_TAKEN = new Agreement(Protocol.NEWEST_MINOR, -1);
+    private final Dispatcher dispatcher = new Dispatcher(memory, inode -> {}, ALL_TAKEN, request, reply);
 
     private int send(int opcode, long node, byte[]... arguments) {
         int length = put(opcode, node, arguments);
@@ -104,6 +112,76 @@ class DispatcherTest {
     }
 
     @Test
+    void theUmaskIsAppliedOnlyWhereTheKernelLeavesItToTheService() {
+        send(Opcode.MKDIR, 1, ints(0777, 022), name("d"));
+        assertEquals(040755, reply.getInt(MODE_IN_ENTRY));
+        send(Opcode.CREATE, 1, ints(0, 0666, 027, 0), name("f"));
+        assertEquals(0100640, reply.getInt(MODE_IN_ENTRY));
+        send(Opcode.MKNOD, 1, ints(010666, 0, 077, 0), name("p"));
+        assertEquals(010600, reply.getInt(MODE_IN_ENTRY));
+
+        Dispatcher masked = new Dispatcher(memory, inode -> {}, NOTHING_TAKEN, request, reply);
+        masked.dispatch(put(Opcode.MKDIR, 1, ints(0777, 022), name("e")));
+        assertEquals(040777, reply.getInt(MODE_IN_ENTRY));
+    }
+
+    @Test
+    void anAttributesExtensionIsReadOnlyWhereItWasTaken() throws Exception {
+        long inode = memory.lookup(1, fileName()).inode();
+        byte[] value = {1, 2, 3};
+        assertEquals(16, send(Opcode.SETXATTR, inode, ints(3, 0, 0, 0), name("user.a"), value));
+        assertArrayEquals(value, memory.extendedAttribute(inode, "user.a".getBytes(StandardCharsets.UTF_8)));
+
+        Dispatcher older = new Dispatcher(memory, i -> {}, NOTHING_TAKEN, request, reply);
+        assertEquals(16, older.dispatch(put(Opcode.SETXATTR, inode, ints(3, 0), name("user.b"), value)));
+        assertArrayEquals(value, memory.extendedAttribute(inode, "user.b".getBytes(StandardCharsets.UTF_8)));
+    }
+
+    @Test
+    void setgidGoesWithAnAccessListWhereTheKernelSaysSo() throws Exception {
+        long inode = memory.lookup(1, fileName()).inode();
+        memory.change(inode, AttributeChange.ofMode(02755));
+        send(Opcode.SETXATTR, inode, ints(1, 0, 0, 0), name("system.posix_acl_access"), new byte[1]);
+        assertEquals(0102755, memory.attributes(inode).mode());
+        send(Opcode.SETXATTR, inode, ints(1, 0, 1, 0), name("system.posix_acl_access"), new byte[1]);
+        assertEquals(0100755, memory.attributes(inode).mode());
+    }
+
+    @Test
+    void trustedAttributesAreListedToRootAlone() throws Exception {
+        long inode = memory.lookup(1, fileName()).inode();
+        for (String name : new String[] {"trusted.t", "user.u"}) {
+            memory.setExtendedAttribute(
+                    inode, name.getBytes(StandardCharsets.UTF_8), new byte[0], Volume.SetMode.CREATE_OR_REPLACE);
+        }
+        assertEquals(16 + 10 + 7, send(Opcode.LISTXATTR, inode, ints(1000, 0)));
+        int length = put(Opcode.LISTXATTR, inode, ints(1000, 0));
+        request.putInt(24, 1000);
+        assertEquals(16 + 7, dispatcher.dispatch(length));
+    }
+
+    @Test
+    void statxTellsTheBirthTime() throws Exception {
+        long inode = memory.lookup(1, fileName()).inode();
+        assertEquals(16 + 288, send(Opcode.STATX, inode, ints(0, 0), longs(0), ints(0, 0xfff)));
+        int stat = 16 + 32;
+        assertEquals(0xfff, reply.getInt(stat));
+        assertEquals((short) 0100644, reply.getShort(stat + 28));
+        assertEquals(inode, reply.getLong(stat + 32));
+        assertEquals(MemoryFileSystem.BORN_S, reply.getLong(stat + 80));
+    }
+
+    @Test
+    void aFileWithoutANameIsOpened() {
+        assertEquals(16 + 128 + 16, send(Opcode.TMPFILE, 1, ints(2, 0600, 0, 0), name("/")));
+        assertEquals(0, reply.getInt(16 + 40 + 64), "no links");
+        assertEquals(1, memory.referencesHeld());
+        dispatcher.takeBack();
+        assertEquals(0, memory.referencesHeld());
+        assertEquals(1, memory.inodes(), "the root alone");
+    }
+
+    @Test
     void aListingStopsWhereTheRoomEnds() {
         for (int i = 0; i < 10; i++) {
             send(Opcode.MKDIR, 1, ints(0755, 0), name("directory-" + i));
@@ -153,8 +231,8 @@ class DispatcherTest {
         }
         assertErrno(Errno.EIO, send(Opcode.READ, 2, longs(handle, 0), ints(BUFFER_BYTES + 1, 0), longs(0), ints(0, 0)));
         assertErrno(Errno.EIO, send(Opcode.READ, 2, longs(handle, -1), ints(4096, 0), longs(0), ints(0, 0)));
-        assertErrno(Errno.E2BIG, send(Opcode.SETXATTR, 2, ints(65537, 0), name("user.a"), new byte[100]));
-        assertErrno(Errno.EIO, send(Opcode.SETXATTR, 2, ints(101, 0), name("user.a"), new byte[100]));
+        assertErrno(Errno.E2BIG, send(Opcode.SETXATTR, 2, ints(65537, 0, 0, 0), name("user.a"), new byte[100]));
+        assertErrno(Errno.EIO, send(Opcode.SETXATTR, 2, ints(101, 0, 0, 0), name("user.a"), new byte[100]));
         assertEquals(Dispatcher.NO_REPLY, send(Opcode.BATCH_FORGET, 0, ints(Integer.MAX_VALUE, 0)));
         assertEquals(Dispatcher.NO_REPLY, send(Opcode.FORGET, 2, longs(-1)));
         assertEquals(0, memory.attributes(2).size());
@@ -183,7 +261,7 @@ class DispatcherTest {
         long seed = Long.getLong("sar.seed", System.nanoTime());
         System.out.printf(Locale.ROOT, "sar.seed=%d%n", seed);
         Random random = new Random(seed);
-        Dispatcher nothing = new Dispatcher(new NothingStored(1 << 20), inode -> {}, request, reply);
+        Dispatcher nothing = new Dispatcher(new NothingStored(1 << 20), inode -> {}, ALL_TAKEN, request, reply);
         for (int i = 0; i < 20_000; i++) {
             byte[] arguments = new byte[random.nextInt(200)];
             random.nextBytes(arguments);
@@ -215,5 +293,11 @@ class DispatcherTest {
     private long openFile() throws Exception {
         byte[] name = "f".getBytes(StandardCharsets.UTF_8);
         return memory.create(1, name, 0100644, true, new Owner(0, 0)).handle();
+    }
+
+    /** Makes a file, and returns its name. */
+    private byte[] fileName() throws Exception {
+        openFile();
+        return "f".getBytes(StandardCharsets.UTF_8);
     }
 }
