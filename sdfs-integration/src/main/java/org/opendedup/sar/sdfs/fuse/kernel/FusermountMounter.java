@@ -44,13 +44,17 @@ final class FusermountMounter implements Mounter {
         list.add("default_permissions");
         list.add("max_read=" + Protocol.MAX_IO_BYTES);
         list.add(options.readOnly() ? "ro" : "rw");
-        list.add(options.noSuid() ? "nosuid" : "suid");
-        list.add(options.noDev() ? "nodev" : "dev");
+        // The helper allows a user nothing else.
+        list.add("nosuid");
+        list.add("nodev");
         if (options.allowOther()) {
             list.add("allow_other");
         }
         if (options.noExec()) {
             list.add("noexec");
+        }
+        if (options.synchronous()) {
+            list.add("sync");
         }
         if (options.noAccessTime()) {
             list.add("noatime");
