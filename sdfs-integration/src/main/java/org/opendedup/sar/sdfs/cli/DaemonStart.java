@@ -18,6 +18,9 @@ final class DaemonStart {
     /** A daemon that is just closing the volume gets this long to end. */
     private static final long CLOSE_SECONDS_MAX = 120;
 
+    /** After every umount the mount is gone a moment before its daemon notices; after this long, programs use it. */
+    private static final long DETACHED_SECONDS_MAX = 3;
+
     private static final long POLL_MILLIS = 20;
     private static final int ERROR_LINES_MAX = 10;
 
@@ -74,20 +77,39 @@ final class DaemonStart {
 
     /** Refuses a second mount. A daemon whose mount has gone is waited for: umount returns before the volume is closed. */
     private void awaitUnserved() throws IOException, InterruptedException, CommandFailedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS_MAX);
+        long start = System.nanoTime();
         while (LockFile.isHeld(files.lock())) {
             Map<String, Object> state =
                     ControlSocket.ping(files.socket()).orElse(Map.of("state", "starting or ending"));
-            boolean ending = !"mounted".equals(state.get("state")) && !"opening".equals(state.get("state"));
-            if (!ending || System.nanoTime() > deadline) {
-                throw new CommandFailedException("the volume '" + arguments.volume + "' is " + state.get("state")
-                        + (state.containsKey("pid")
-                                ? ", on " + state.get("mountPoint") + ", by process " + state.get("pid")
-                                : ", by another process")
-                        + "; it cannot be mounted twice");
+            if (System.nanoTime() - start
+                    >= TimeUnit.SECONDS.toNanos(patienceSeconds(String.valueOf(state.get("state"))))) {
+                throw new CommandFailedException(servedAlready(state));
             }
             Thread.sleep(POLL_MILLIS);
         }
+    }
+
+    private static long patienceSeconds(String state) {
+        if (state.equals(VolumeDaemon.Phase.OPENING.text()) || state.equals(VolumeDaemon.Phase.MOUNTED.text())) {
+            return 0;
+        }
+        return state.equals(VolumeDaemon.DETACHED) ? DETACHED_SECONDS_MAX : CLOSE_SECONDS_MAX;
+    }
+
+    private String servedAlready(Map<String, Object> state) {
+        String volume = "the volume '" + arguments.volume + "' ";
+        if (VolumeDaemon.DETACHED.equals(state.get("state"))) {
+            return volume + "was unmounted from " + state.get("mountPoint")
+                    + " with umount -l, and files of it are still open, by "
+                    + state.get("users") + "; it can be mounted when they are closed, or when its process "
+                    + state.get("pid")
+                    + " is ended";
+        }
+        return volume + "is " + state.get("state")
+                + (state.containsKey("pid")
+                        ? ", on " + state.get("mountPoint") + ", by process " + state.get("pid")
+                        : ", by another process")
+                + "; it cannot be mounted twice";
     }
 
     private Process start(boolean foreground) throws IOException {

@@ -62,8 +62,10 @@ final class MountTable {
                 .reduce((first, second) -> second);
     }
 
-    boolean contains(Entry entry) {
-        return entries.contains(entry);
+    /** Is this mount still there, if perhaps at another place? */
+    boolean contains(Entry mount) {
+        return entries.stream()
+                .anyMatch(entry -> entry.id() == mount.id() && entry.device().equals(mount.device()));
     }
 
     /** The kernel writes space, tab, newline and backslash as a backslash and three octal digits. */

@@ -86,9 +86,7 @@ final class FusermountMounter implements Mounter {
     /** Cuts the connection by the control file system, which gives each mount's owner a switch. */
     private static void abort(Path mountPoint) {
         try {
-            long device = DeviceNumber.of(mountPoint);
-            Path control = Path.of("/sys/fs/fuse/connections", Long.toString(DeviceNumber.minor(device)), "abort");
-            Files.writeString(control, "1");
+            FuseConnection.at(mountPoint).abort();
         } catch (IOException e) {
             LOG.warn("{} is detached without cutting its connection: {}", mountPoint, e.toString());
         }
