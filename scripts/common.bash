@@ -1,38 +1,10 @@
 # shellcheck shell=bash
-# Common to the scripts: where the project is, which Java runs it, what must be installed. Sourced, not run.
+# Common to the scripts that build: where the project is, what must be installed. Sourced, not run.
 
 # The project's folder, also when the script is called through a link.
 project="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
 
-# Names of files in any language, whatever the caller's locale; messages and numbers in plain English.
-export LC_ALL=C.UTF-8
-
-die() {
-  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
-  exit 1
-}
-
-# Prints the Java program: of JAVA_HOME, else of the PATH. Fails if there is none.
-find_java() {
-  if [[ -n "${JAVA_HOME:-}" && -x "$JAVA_HOME/bin/java" ]]; then
-    printf '%s\n' "$JAVA_HOME/bin/java"
-  else
-    command -v java
-  fi
-}
-
-# Prints the release of a Java program, such as 17; from the JDK's release file where there is one, since asking Java itself
-# takes as long as a whole command.
-java_feature() {
-  local home version
-  home="$(dirname "$(dirname "$(readlink -f "$1")")")"
-  if [[ -r "$home/release" ]]; then
-    version="$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$home/release")"
-  else
-    version="$("$1" -version 2>&1 | sed -n '1s/.*"\([0-9]*\).*/\1/p')"
-  fi
-  printf '%s\n' "${version:-0}"
-}
+source "$project/scripts/java.bash"
 
 # Is there a JDK, not only a JRE, of release 17 or later?
 have_jdk() {
@@ -71,18 +43,4 @@ set_up() {
   if ((${#missing[@]})); then
     die "missing: ${missing[*]}. Install with: sudo apt-get install ${missing[*]}"
   fi
-}
-
-# Runs a main class of ours in a JVM tuned for a short life. Builds if nothing is built.
-run_java() {
-  local main_class="$1" java feature
-  shift
-  local target="$project/sdfs-integration/target"
-  compgen -G "$target/sdfs-integration-*.jar" >/dev/null || "$project/scripts/build" >&2
-  java="$(find_java)" || die "no Java; run $project/scripts/build"
-  feature="$(java_feature "$java")"
-  local -a options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Xmx256m)
-  ((feature < 22)) || options+=(--enable-native-access=ALL-UNNAMED)
-  ((feature < 24)) || options+=(--sun-misc-unsafe-memory-access=allow)
-  exec "$java" "${options[@]}" -cp "$target/*:$target/lib/*" "$main_class" "$@"
 }

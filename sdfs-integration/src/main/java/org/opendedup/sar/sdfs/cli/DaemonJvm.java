@@ -24,6 +24,10 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, String extraOptions) {
     /** The first release that warns of sun.misc.Unsafe, which our libraries use for buffers. */
     private static final int UNSAFE_FEATURE = 24;
 
+    /** Where the native libraries lie unpacked, for RocksDB, zstd and LZ4, and for jnr-ffi. The launchers set them. */
+    private static final List<String> NATIVE_LIBRARY_PROPERTIES =
+            List.of("java.library.path", "jffi.boot.library.path");
+
     /** The command line up to the main class. */
     List<String> command(RunFiles files, boolean foreground) {
         var command = new ArrayList<String>();
@@ -41,6 +45,9 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, String extraOptions) {
         command.add("-XX:ErrorFile=" + files.logFolder().resolve("hs_err_%p.log"));
         command.add("-Dlogback.configurationFile=" + (foreground ? "logback-foreground.xml" : "logback-daemon.xml"));
         command.add("-Dsdfs.log.file=" + files.log());
+        NATIVE_LIBRARY_PROPERTIES.stream()
+                .filter(name -> System.getProperty(name) != null)
+                .forEach(name -> command.add("-D" + name + "=" + System.getProperty(name)));
         if (javaFeature >= NATIVE_ACCESS_FEATURE) {
             command.add("--enable-native-access=ALL-UNNAMED");
         }

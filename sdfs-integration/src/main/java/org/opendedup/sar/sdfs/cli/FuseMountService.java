@@ -8,6 +8,7 @@ import org.opendedup.sar.sdfs.fuse.FuseBindings;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelBinding;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.Verification;
 import org.opendedup.sar.volume.Volume;
@@ -28,6 +29,11 @@ final class FuseMountService implements MountService {
         return Arrays.stream(options.split(","))
                 .filter(option -> !option.equals(VERIFY))
                 .collect(Collectors.joining(","));
+    }
+
+    @Override
+    public void remount(Path mountPoint, String options) throws IOException {
+        KernelBinding.remount(MountOptions.of(mountPoint, "none").with(withoutVerify(options)));
     }
 
     @Override

@@ -1,10 +1,15 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.VolumeConfig;
 import picocli.CommandLine.Model.CommandSpec;
@@ -29,9 +34,9 @@ final class MountArguments {
             names = "-o",
             paramLabel = "OPTIONS",
             description =
-                    "Mount options, separated by commas: ro, allow_other (for what a user mounts), verify_fingerprints (hash "
-                            + "every chunk read from disk), nosuid, nodev, noexec, "
-                            + "noatime, and others of mount(8) and fstab.")
+                    "Mount options, separated by commas: ro, allow_other (let in other users than the one who mounts), "
+                            + "memory_budget=SIZE, verify_fingerprints (hash every chunk read from disk), nosuid, nodev, "
+                            + "noexec, sync, and others of mount(8) and fstab.")
     List<String> options = new ArrayList<>();
 
     @Option(
@@ -42,15 +47,37 @@ final class MountArguments {
     @Nullable
     Long memoryBudgetBytes;
 
+    /** The mount option that says the same as {@code --memory-budget}, for fstab. */
+    private static final String MEMORY_BUDGET = "memory_budget=";
+
     /** The volume's definition, with what was given for this mount. */
     VolumeDefinition definition(Environment environment) throws IOException {
         VolumeDefinition stored;
         try {
             stored = environment.configDirectory().read(volume);
-            return memoryBudgetBytes == null ? stored : withBudget(stored, memoryBudgetBytes);
+            Long budgetBytes = budgetBytes();
+            return budgetBytes == null ? stored : withBudget(stored, budgetBytes);
         } catch (IllegalArgumentException e) {
             throw usage(e);
         }
+    }
+
+    /** As given for this mount; the last of several options wins. */
+    private @Nullable Long budgetBytes() {
+        return memoryBudgetBytes != null
+                ? memoryBudgetBytes
+                : split().filter(MountArguments::isMemoryBudget)
+                        .reduce((first, second) -> second)
+                        .map(option -> ByteSize.parse(option.substring(MEMORY_BUDGET.length())))
+                        .orElse(null);
+    }
+
+    private static boolean isMemoryBudget(String option) {
+        return option.startsWith(MEMORY_BUDGET);
+    }
+
+    private Stream<String> split() {
+        return options.stream().flatMap(list -> Arrays.stream(list.split(",")));
     }
 
     private static VolumeDefinition withBudget(VolumeDefinition stored, long budgetBytes) {
@@ -77,19 +104,41 @@ final class MountArguments {
                 stored.restore());
     }
 
+    /** As the mount table has it: without symbolic links. Of a dead mount only the folder that it is in can be looked at. */
     Path absoluteMountPoint() {
-        return mountPoint.toAbsolutePath().normalize();
+        Path absolute = mountPoint.toAbsolutePath().normalize();
+        Path name = absolute.getFileName();
+        Path folder = absolute.getParent();
+        if (name == null || folder == null) {
+            return absolute;
+        }
+        try {
+            return Files.isSymbolicLink(absolute)
+                    ? absolute.toRealPath()
+                    : folder.toRealPath().resolve(name);
+        } catch (IOException e) {
+            // Does not exist, which is said when it is mounted on.
+            return absolute;
+        }
     }
 
     /** The options for the file system, checked. */
     String mountOptions(MountService service) {
-        String forFileSystem = MountHelperOptions.without(String.join(",", options));
+        String forFileSystem = MountHelperOptions.without(
+                split().filter(option -> !isMemoryBudget(option)).collect(Collectors.joining(",")));
         try {
             service.checkOptions(forFileSystem);
         } catch (IllegalArgumentException e) {
             throw usage(e);
         }
         return forFileSystem;
+    }
+
+    /** @throws IllegalArgumentException if a single option is not known */
+    void checkOption(String option, MountService service) {
+        if (!isMemoryBudget(option)) {
+            service.checkOptions(option);
+        }
     }
 
     /** The arguments again, for the daemon, with the options that are left. */
@@ -99,8 +148,9 @@ final class MountArguments {
             arguments.add("-o");
             arguments.add(forFileSystem);
         }
-        if (memoryBudgetBytes != null) {
-            arguments.add("--memory-budget=" + memoryBudgetBytes);
+        Long budgetBytes = budgetBytes();
+        if (budgetBytes != null) {
+            arguments.add("--memory-budget=" + budgetBytes);
         }
         arguments.add("--");
         arguments.add(volume);

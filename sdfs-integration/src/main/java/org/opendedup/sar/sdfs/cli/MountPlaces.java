@@ -5,12 +5,16 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.VolumeConfig;
 
 /** Looks at the folders before a volume is mounted, so that what is wrong is said at once and in plain words. */
 final class MountPlaces {
+    /** One on top of the other; each mount of the volume clears those before it. */
+    private static final int DEAD_MOUNTS_MAX = 10;
+
     private MountPlaces() {}
 
     /**
@@ -39,13 +43,22 @@ final class MountPlaces {
         }
     }
 
-    /** @throws CommandFailedException if nothing can be mounted there */
+    /**
+     * Clears away what a killed daemon left mounted there.
+     *
+     * @throws CommandFailedException if nothing can be mounted there
+     */
     static void checkMountPoint(Path mountPoint, PrintWriter warnings) throws IOException, CommandFailedException {
-        if (MountTable.read().contains(mountPoint)) {
-            throw new CommandFailedException((answers(mountPoint)
-                            ? "something is mounted on " + mountPoint + " already; unmount it first"
-                            : "the daemon of what was mounted on " + mountPoint + " is dead; clear it away")
-                    + ": umount " + mountPoint);
+        for (int cleared = 0; ; cleared++) {
+            Optional<MountTable.Entry> mount = MountTable.read().top(mountPoint);
+            if (mount.isEmpty()) {
+                break;
+            } else if (cleared == DEAD_MOUNTS_MAX || !DeadMount.isDead(mount.get())) {
+                throw new CommandFailedException(
+                        "something is mounted on " + mountPoint + " already; unmount it first: umount " + mountPoint);
+            }
+            DeadMount.clear(mount.get());
+            warnings.println("mount.sdfs: cleared away the mount on " + mountPoint + ", whose daemon was dead");
         }
         if (Files.notExists(mountPoint)) {
             throw new CommandFailedException(
@@ -59,19 +72,6 @@ final class MountPlaces {
                 warnings.println("mount.sdfs: " + mountPoint
                         + " is not empty; what lies there is hidden while the volume is mounted");
             }
-        }
-    }
-
-    /**
-     * A file system whose daemon was killed stays mounted, and refuses what the kernel asks it. Attributes the kernel may
-     * still have, so the free space is asked for, which it never keeps.
-     */
-    private static boolean answers(Path mountPoint) {
-        try {
-            Files.getFileStore(mountPoint).getTotalSpace();
-            return true;
-        } catch (IOException e) {
-            return false;
         }
     }
 }

@@ -17,6 +17,14 @@ interface MountService {
      */
     void checkOptions(String options);
 
+    /**
+     * Changes what the kernel itself heeds of the options of a mount: ro and rw, suid, dev, exec, atime, sync and their
+     * opposites. All the others are ignored. Options as in {@link #checkOptions}.
+     *
+     * @throws IOException if the mount cannot be changed, say because files are open for writing that must not be
+     */
+    void remount(Path mountPoint, String options) throws IOException;
+
     /** Returns when the kernel serves the mount point from the volume. Options as in {@link #checkOptions}. */
     MountedVolume mount(VolumeConfig config, Path mountPoint, String options) throws IOException;
 

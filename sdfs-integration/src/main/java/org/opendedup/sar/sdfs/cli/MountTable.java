@@ -3,19 +3,30 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.Optional;
 
-/** Where something is mounted, by {@code /proc/self/mountinfo}. */
+/** What is mounted where, by {@code /proc/self/mountinfo}; see proc(5). */
 final class MountTable {
     private static final Path FILE = Path.of("/proc/self/mountinfo");
-    private static final int MOUNT_POINT_FIELD = 4;
 
-    private final Set<String> mountPoints;
+    /** Ends the optional fields of a line. */
+    private static final String SEPARATOR = "-";
 
-    private MountTable(Set<String> mountPoints) {
-        this.mountPoints = mountPoints;
+    /**
+     * One mount.
+     *
+     * @param id as in {@code /proc/PID/fdinfo}
+     * @param device major and minor number, as {@code 0:42}
+     * @param type such as {@code fuse.sdfs}
+     */
+    record Entry(long id, String device, String mountPoint, String type) {}
+
+    private final List<Entry> entries;
+
+    private MountTable(List<Entry> entries) {
+        this.entries = entries;
     }
 
     static MountTable read() throws IOException {
@@ -23,16 +34,38 @@ final class MountTable {
     }
 
     static MountTable of(List<String> lines) {
-        return new MountTable(lines.stream()
-                .map(line -> line.split(" "))
-                .filter(fields -> fields.length > MOUNT_POINT_FIELD)
-                .map(fields -> unescape(fields[MOUNT_POINT_FIELD]))
-                .collect(Collectors.toSet()));
+        return new MountTable(
+                lines.stream().flatMap(line -> entry(line).stream()).toList());
+    }
+
+    private static Optional<Entry> entry(String line) {
+        List<String> fields = Arrays.asList(line.split(" "));
+        int separator = fields.lastIndexOf(SEPARATOR);
+        return separator < 5 || separator + 1 >= fields.size()
+                ? Optional.empty()
+                : Optional.of(new Entry(
+                        Long.parseLong(fields.get(0)),
+                        fields.get(2),
+                        unescape(fields.get(4)),
+                        fields.get(separator + 1)));
     }
 
     /** Works for a mount point whose server is dead as well, which cannot be looked at. */
     boolean contains(Path path) {
-        return mountPoints.contains(path.toString());
+        return top(path).isPresent();
+    }
+
+    /** What is seen at a mount point: of several mounts, the last. */
+    Optional<Entry> top(Path mountPoint) {
+        return entries.stream()
+                .filter(entry -> entry.mountPoint().equals(mountPoint.toString()))
+                .reduce((first, second) -> second);
+    }
+
+    /** Is this mount still there, if perhaps at another place? */
+    boolean contains(Entry mount) {
+        return entries.stream()
+                .anyMatch(entry -> entry.id() == mount.id() && entry.device().equals(mount.device()));
     }
 
     /** The kernel writes space, tab, newline and backslash as a backslash and three octal digits. */

@@ -6,9 +6,11 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +41,9 @@ final class VolumeDaemon {
         }
     }
 
+    /** Instead of {@link Phase#MOUNTED}, while programs use what was taken off its mount point. */
+    static final String DETACHED = "detached";
+
     private final VolumeDefinition definition;
     private final Path volumeFile;
     private final RunFiles files;
@@ -51,6 +56,8 @@ final class VolumeDaemon {
     private volatile boolean stopRequested;
     private volatile @Nullable MountedVolume mounted;
     private volatile @Nullable VolumeMonitor monitor;
+    /** In the mount table, as long as nobody unmounts it. */
+    private volatile Optional<MountTable.Entry> mountEntry = Optional.empty();
 
     VolumeDaemon(Path volumeFile, RunFiles files, Path mountPoint, String options, MountService service) {
         this.definition = files.definition();
@@ -102,6 +109,7 @@ final class VolumeDaemon {
         try (VolumeRegistration registration = VolumeRegistration.register(figures)) {
             mounted = volume;
             monitor = figures;
+            mountEntry = MountTable.read().top(mountPoint);
             phase = Phase.MOUNTED;
             LOG.info("mounted {} on {}", name(), mountPoint);
             if (stopRequested) {
@@ -160,7 +168,7 @@ final class VolumeDaemon {
             }
             case "unmount" -> {
                 requireMounted();
-                Objects.requireNonNull(mounted).unmount();
+                unmount();
                 yield state();
             }
             default -> throw new IOException("the command '" + command + "' is not known to the daemon");
@@ -174,11 +182,40 @@ final class VolumeDaemon {
         }
     }
 
-    private Map<String, Object> state() {
+    private void unmount() throws IOException {
+        if (isDetached()) {
+            throw new IOException(
+                    "it was unmounted with umount -l already, and ends when its files are closed" + users());
+        }
+        try {
+            Objects.requireNonNull(mounted).unmount();
+        } catch (IOException e) {
+            throw new IOException(e.getMessage() + users(), e);
+        }
+    }
+
+    /** Who keeps the mount busy, as the end of a message; nothing if that cannot be seen. */
+    private String users() throws IOException {
+        List<String> users = mountEntry.isPresent() ? MountUsers.of(mountEntry.get()) : List.of();
+        return users.isEmpty() ? "" : "; used by process " + String.join(", ", users);
+    }
+
+    /** Is it unmounted for everybody but those who had files open? So {@code umount -l} leaves it. */
+    private boolean isDetached() throws IOException {
+        return phase == Phase.MOUNTED
+                && mountEntry.isPresent()
+                && !MountTable.read().contains(mountEntry.get());
+    }
+
+    private Map<String, Object> state() throws IOException {
         var state = new LinkedHashMap<String, Object>();
-        state.put("state", phase.text());
+        boolean detached = isDetached();
+        state.put("state", detached ? DETACHED : phase.text());
         state.put("mountPoint", mountPoint.toString());
         state.put("pid", ProcessHandle.current().pid());
+        if (detached) {
+            state.put("users", MountUsers.of(mountEntry.get()));
+        }
         return state;
     }
 

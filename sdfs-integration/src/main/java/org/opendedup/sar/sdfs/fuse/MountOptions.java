@@ -8,12 +8,13 @@ import java.nio.file.Path;
  * @param mountPoint an existing directory
  * @param source what {@code mount} and {@code df} show as the device: the volume's name
  * @param readOnly refuse every change
- * @param allowOther let users in other than the one who mounts (needs {@code user_allow_other} in {@code
- *     /etc/fuse.conf}); what root mounts is open to every user in any case. The kernel always checks permissions
- * @param noSuid ignore setuid bits
- * @param noDev ignore device nodes
+ * @param allowOther let users in other than the one who mounts, root included where a user mounts; others than root need
+ *     {@code user_allow_other} in {@code /etc/fuse.conf} for it. The kernel always checks permissions
+ * @param noSuid ignore setuid bits; always so where another user than root mounts
+ * @param noDev ignore device nodes; always so where another user than root mounts
  * @param noExec refuse to run programs
  * @param noAccessTime leave access times alone
+ * @param synchronous each write is durable when it returns
  * @param threads requests served at once, 1 to {@value #MAX_THREADS}; each costs about 2 MiB of buffers
  * @param readAheadKib the kernel's read-ahead in KiB, set where this process may (root); 0 leaves the kernel's own
  */
@@ -26,6 +27,7 @@ public record MountOptions(
         boolean noDev,
         boolean noExec,
         boolean noAccessTime,
+        boolean synchronous,
         int threads,
         int readAheadKib) {
 
@@ -46,10 +48,20 @@ public record MountOptions(
         }
     }
 
-    /** The defaults: writable, setuid programs and devices off. */
+    /** The defaults, as of every file system: writable, setuid programs and devices on. */
     public static MountOptions of(Path mountPoint, String source) {
         return new MountOptions(
-                mountPoint, source, false, false, true, true, false, false, DEFAULT_THREADS, DEFAULT_READ_AHEAD_KIB);
+                mountPoint,
+                source,
+                false,
+                false,
+                false,
+                false,
+                false,
+                false,
+                false,
+                DEFAULT_THREADS,
+                DEFAULT_READ_AHEAD_KIB);
     }
 
     /**
@@ -83,10 +95,14 @@ public record MountOptions(
             case "nodev" -> withSafety(noSuid, true, noExec);
             case "exec" -> withSafety(noSuid, noDev, false);
             case "noexec" -> withSafety(noSuid, noDev, true);
-            case "atime", "relatime" -> withNoAccessTime(false);
             case "noatime" -> withNoAccessTime(true);
-            // default_permissions is always on; the others concern mount(8) and fstab, not the file system.
-            case "", "defaults", "default_permissions", "auto", "noauto", "_netdev", "nofail" -> this;
+            // No access time changes by reading, so there is nothing to choose.
+            case "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "diratime", "nodiratime" ->
+                withNoAccessTime(false);
+            case "sync" -> withSynchronous(true);
+            case "async" -> withSynchronous(false);
+            // default_permissions is always on.
+            case "", "defaults", "default_permissions", "lazytime", "nolazytime", "silent", "loud", "nomand" -> this;
             default -> throw new IllegalArgumentException("mount option '" + option + "' is not known");
         };
     }
@@ -105,17 +121,47 @@ public record MountOptions(
 
     public MountOptions withMountPoint(Path value) {
         return new MountOptions(
-                value, source, readOnly, allowOther, noSuid, noDev, noExec, noAccessTime, threads, readAheadKib);
+                value,
+                source,
+                readOnly,
+                allowOther,
+                noSuid,
+                noDev,
+                noExec,
+                noAccessTime,
+                synchronous,
+                threads,
+                readAheadKib);
     }
 
     public MountOptions withReadOnly(boolean value) {
         return new MountOptions(
-                mountPoint, source, value, allowOther, noSuid, noDev, noExec, noAccessTime, threads, readAheadKib);
+                mountPoint,
+                source,
+                value,
+                allowOther,
+                noSuid,
+                noDev,
+                noExec,
+                noAccessTime,
+                synchronous,
+                threads,
+                readAheadKib);
     }
 
     public MountOptions withAllowOther(boolean value) {
         return new MountOptions(
-                mountPoint, source, readOnly, value, noSuid, noDev, noExec, noAccessTime, threads, readAheadKib);
+                mountPoint,
+                source,
+                readOnly,
+                value,
+                noSuid,
+                noDev,
+                noExec,
+                noAccessTime,
+                synchronous,
+                threads,
+                readAheadKib);
     }
 
     public MountOptions withSafety(boolean suidOff, boolean devicesOff, boolean execOff) {
@@ -128,22 +174,68 @@ public record MountOptions(
                 devicesOff,
                 execOff,
                 noAccessTime,
+                synchronous,
                 threads,
                 readAheadKib);
     }
 
     public MountOptions withNoAccessTime(boolean value) {
         return new MountOptions(
-                mountPoint, source, readOnly, allowOther, noSuid, noDev, noExec, value, threads, readAheadKib);
+                mountPoint,
+                source,
+                readOnly,
+                allowOther,
+                noSuid,
+                noDev,
+                noExec,
+                value,
+                synchronous,
+                threads,
+                readAheadKib);
+    }
+
+    public MountOptions withSynchronous(boolean value) {
+        return new MountOptions(
+                mountPoint,
+                source,
+                readOnly,
+                allowOther,
+                noSuid,
+                noDev,
+                noExec,
+                noAccessTime,
+                value,
+                threads,
+                readAheadKib);
     }
 
     public MountOptions withThreads(int value) {
         return new MountOptions(
-                mountPoint, source, readOnly, allowOther, noSuid, noDev, noExec, noAccessTime, value, readAheadKib);
+                mountPoint,
+                source,
+                readOnly,
+                allowOther,
+                noSuid,
+                noDev,
+                noExec,
+                noAccessTime,
+                synchronous,
+                value,
+                readAheadKib);
     }
 
     public MountOptions withReadAheadKib(int value) {
         return new MountOptions(
-                mountPoint, source, readOnly, allowOther, noSuid, noDev, noExec, noAccessTime, threads, value);
+                mountPoint,
+                source,
+                readOnly,
+                allowOther,
+                noSuid,
+                noDev,
+                noExec,
+                noAccessTime,
+                synchronous,
+                threads,
+                value);
     }
 }

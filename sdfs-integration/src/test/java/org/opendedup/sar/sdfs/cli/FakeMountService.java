@@ -28,6 +28,11 @@ final class FakeMountService implements MountService {
     }
 
     @Override
+    public void remount(Path mountPoint, String options) {
+        note("remount " + mountPoint + " " + options);
+    }
+
+    @Override
     public MountedVolume mount(VolumeConfig config, Path mountPoint, String options) throws IOException {
         if (options.contains("noexec")) {
             throw new IOException("the fake volume does not open");

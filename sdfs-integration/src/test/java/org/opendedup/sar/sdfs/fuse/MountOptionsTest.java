@@ -14,14 +14,15 @@ class MountOptionsTest {
     @Test
     void optionsOfMountAreUnderstood() {
         MountOptions options =
-                defaults.with("ro,noatime,suid,dev,noexec,allow_other,threads=3,read_ahead_kb=128,_netdev");
+                defaults.with("ro,noatime,nosuid,nodev,noexec,sync,allow_other,threads=3,read_ahead_kb=128");
         assertTrue(options.readOnly() && options.noAccessTime() && options.noExec() && options.allowOther());
-        assertFalse(options.noSuid() || options.noDev());
+        assertTrue(options.noSuid() && options.noDev() && options.synchronous());
+        assertFalse(defaults.noSuid() || defaults.noDev() || defaults.allowOther() || defaults.synchronous());
         assertEquals(3, options.threads());
         assertEquals(128, options.readAheadKib());
         assertEquals(
                 defaults,
-                options.with("rw,atime,nosuid,nodev,exec,threads=8,read_ahead_kb=4096")
+                options.with("rw,atime,suid,dev,exec,async,threads=8,read_ahead_kb=4096")
                         .withAllowOther(false));
         assertEquals(defaults, defaults.with(""));
     }

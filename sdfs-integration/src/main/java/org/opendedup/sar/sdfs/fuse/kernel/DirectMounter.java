@@ -5,12 +5,17 @@ import java.nio.file.Path;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 
-/** Mounts with mount(2): for root. The file system is open to every user, as a local one is. */
+/**
+ * Mounts with mount(2): for root. Without {@code allow_other} the kernel lets in nobody but root; with it, everybody whom the
+ * files' permissions let in, as on a local file system.
+ */
 final class DirectMounter implements Mounter {
     private static final long MS_RDONLY = 1;
     private static final long MS_NOSUID = 1 << 1;
     private static final long MS_NODEV = 1 << 2;
     private static final long MS_NOEXEC = 1 << 3;
+    private static final long MS_SYNCHRONOUS = 1 << 4;
+    private static final long MS_REMOUNT = 1 << 5;
     private static final long MS_NOATIME = 1 << 10;
 
     private static final int MNT_FORCE = 1;
@@ -35,7 +40,8 @@ final class DirectMounter implements Mounter {
                 + ",rootmode=" + Integer.toOctalString(ROOT_MODE)
                 + ",user_id=" + libc.functions().geteuid()
                 + ",group_id=" + libc.functions().getegid()
-                + ",default_permissions,allow_other,max_read=" + Protocol.MAX_IO_BYTES;
+                + ",default_permissions,max_read=" + Protocol.MAX_IO_BYTES
+                + (options.allowOther() ? ",allow_other" : "");
         int result = libc.functions()
                 .mount(options.source(), options.mountPoint().toString(), "fuse." + SUBTYPE, flags(options), data);
         if (result != 0) {
@@ -46,11 +52,24 @@ final class DirectMounter implements Mounter {
         return device;
     }
 
+    /** As {@link KernelBinding#remount}. */
+    void remount(MountOptions options) throws IOException {
+        // The kernel looks at the flags only: no device, no data.
+        int result = libc.functions()
+                .mount(options.source(), options.mountPoint().toString(), "", flags(options) | MS_REMOUNT, "");
+        if (result != 0) {
+            throw libc.errno() == Errno.EBUSY && options.readOnly()
+                    ? new IOException(options.mountPoint() + " is busy: files in it are open for writing")
+                    : libc.failure("remounting " + options.mountPoint());
+        }
+    }
+
     private static long flags(MountOptions options) {
         return (options.readOnly() ? MS_RDONLY : 0)
                 | (options.noSuid() ? MS_NOSUID : 0)
                 | (options.noDev() ? MS_NODEV : 0)
                 | (options.noExec() ? MS_NOEXEC : 0)
+                | (options.synchronous() ? MS_SYNCHRONOUS : 0)
                 | (options.noAccessTime() ? MS_NOATIME : 0);
     }
 

@@ -44,13 +44,17 @@ final class FusermountMounter implements Mounter {
         list.add("default_permissions");
         list.add("max_read=" + Protocol.MAX_IO_BYTES);
         list.add(options.readOnly() ? "ro" : "rw");
-        list.add(options.noSuid() ? "nosuid" : "suid");
-        list.add(options.noDev() ? "nodev" : "dev");
+        // The helper allows a user nothing else.
+        list.add("nosuid");
+        list.add("nodev");
         if (options.allowOther()) {
             list.add("allow_other");
         }
         if (options.noExec()) {
             list.add("noexec");
+        }
+        if (options.synchronous()) {
+            list.add("sync");
         }
         if (options.noAccessTime()) {
             list.add("noatime");
@@ -82,9 +86,7 @@ final class FusermountMounter implements Mounter {
     /** Cuts the connection by the control file system, which gives each mount's owner a switch. */
     private static void abort(Path mountPoint) {
         try {
-            long device = DeviceNumber.of(mountPoint);
-            Path control = Path.of("/sys/fs/fuse/connections", Long.toString(DeviceNumber.minor(device)), "abort");
-            Files.writeString(control, "1");
+            FuseConnection.at(mountPoint).abort();
         } catch (IOException e) {
             LOG.warn("{} is detached without cutting its connection: {}", mountPoint, e.toString());
         }

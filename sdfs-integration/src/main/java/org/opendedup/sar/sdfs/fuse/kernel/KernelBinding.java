@@ -29,6 +29,18 @@ public final class KernelBinding implements FuseBinding {
         return mount(operations, options, libc, root ? new DirectMounter(libc) : new FusermountMounter(libc));
     }
 
+    /**
+     * Changes a mount of whichever process and binding: read-only or writable, setuid programs, devices, execution, access times,
+     * synchronous writes, as {@code mount -o remount} does. What else the options say stays as it was mounted. Going read-only
+     * first writes back what the kernel holds. For root only.
+     *
+     * @throws IOException if it cannot be changed; with "busy" in its message if it was to become read-only and files are
+     *     open for writing
+     */
+    public static void remount(MountOptions options) throws IOException {
+        new DirectMounter(new Libc()).remount(options);
+    }
+
     static FuseMount mount(FuseOperations operations, MountOptions options, Libc libc, Mounter mounter)
             throws IOException {
         Path mountPoint = options.mountPoint();

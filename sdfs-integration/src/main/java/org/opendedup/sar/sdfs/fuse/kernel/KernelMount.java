@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
@@ -33,6 +35,9 @@ final class KernelMount implements FuseMount {
     private final AtomicBoolean unmounted = new AtomicBoolean();
 
     private final CountDownLatch ended = new CountDownLatch(1);
+
+    /** Known as soon as the mount answers, before anybody has this object. */
+    private volatile @Nullable FuseConnection connection;
 
     private KernelMount(
             Path mountPoint, Libc libc, Mounter mounter, FuseOperations operations, List<Channel> channels) {
@@ -60,6 +65,7 @@ final class KernelMount implements FuseMount {
         }
         KernelMount mount = new KernelMount(options.mountPoint(), libc, mounter, operations, channels);
         mount.startThreads(agreement);
+        mount.connection = FuseConnection.at(options.mountPoint());
         ReadAhead.raise(options.mountPoint(), options.readAheadKib());
         return mount;
     }
@@ -121,7 +127,7 @@ final class KernelMount implements FuseMount {
 
     @Override
     public void unmount() throws IOException {
-        if (!hasEnded() && !mounter.unmount(mountPoint)) {
+        if (!hasEnded() && isInPlace() && !mounter.unmount(mountPoint)) {
             throw new IOException(mountPoint + " is busy: programs use it");
         }
     }
@@ -139,8 +145,8 @@ final class KernelMount implements FuseMount {
                 writeBack();
                 mounter.detach(mountPoint);
             }
-            if (!ended.await(GRACE_MS, TimeUnit.MILLISECONDS)) {
-                throw new IOException(mountPoint + " is detached, but programs still use it");
+            if (!awaitGrace()) {
+                cutOffUsersOfDetached();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -150,7 +156,7 @@ final class KernelMount implements FuseMount {
 
     private boolean unmountInTime() throws IOException, InterruptedException {
         for (long waitedMs = 0; !hasEnded(); waitedMs += RETRY_MS) {
-            if (mounter.unmount(mountPoint)) {
+            if (!isInPlace() || mounter.unmount(mountPoint)) {
                 return true;
             }
             if (waitedMs >= GRACE_MS) {
@@ -174,6 +180,25 @@ final class KernelMount implements FuseMount {
         } finally {
             libc.functions().close(fd);
         }
+    }
+
+    /** After {@code umount -l}: files are open, and no path leads to them by which the kernel could be told to write back. */
+    private void cutOffUsersOfDetached() throws IOException, InterruptedException {
+        LOG.warn("{} is detached, but programs still use it; cutting them off", mountPoint);
+        libc.functions().sync();
+        Objects.requireNonNull(connection).abort();
+        if (!awaitGrace()) {
+            throw new IOException(mountPoint + " is detached, but its service does not end");
+        }
+    }
+
+    private boolean awaitGrace() throws InterruptedException {
+        return ended.await(GRACE_MS, TimeUnit.MILLISECONDS);
+    }
+
+    /** Else it was unmounted by somebody, and what is there now must be left alone. */
+    private boolean isInPlace() {
+        return Objects.requireNonNull(connection).isInPlace();
     }
 
     private boolean hasEnded() {

@@ -74,6 +74,8 @@ final class Libc {
 
         int syncfs(int fd);
 
+        void sync();
+
         int geteuid();
 
         int getegid();

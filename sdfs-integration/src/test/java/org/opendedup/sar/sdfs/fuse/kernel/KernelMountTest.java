@@ -159,8 +159,21 @@ class KernelMountTest {
     }
 
     @Test
-    void anUnprivilegedWriteTakesSetuidAway() throws Exception {
+    void othersThanWhoMountsAreLetInOnlyOnRequest() throws Exception {
+        String asNobody = "setpriv --reuid=65534 --regid=65534 --clear-groups ls -d ";
         try (MountedToy toy = new MountedToy(memory)) {
+            assumeRoot(toy);
+            assertError("Permission denied", MountedToy.shellIn(Path.of("/"), asNobody + toy.root + "/."));
+        }
+        try (MountedToy toy = new MountedToy(memory, "allow_other")) {
+            String seen = toy.root + "/.";
+            assertEquals(seen, MountedToy.shellIn(Path.of("/"), asNobody + seen));
+        }
+    }
+
+    @Test
+    void anUnprivilegedWriteTakesSetuidAway() throws Exception {
+        try (MountedToy toy = new MountedToy(memory, "allow_other")) {
             assumeRoot(toy);
             String asNobody = "setpriv --reuid=65534 --regid=65534 --clear-groups sh -c ";
             assertEquals("777", toy.shell("echo 1 > f; chmod 6777 f; " + asNobody + "'echo 2 >> f'; stat -c %a f"));
@@ -262,7 +275,7 @@ class KernelMountTest {
     void theMountShowsItsNameAndSpace() throws Exception {
         try (MountedToy toy = new MountedToy(memory)) {
             String line = toy.shell("grep " + toy.root + " /proc/self/mounts");
-            assertTrue(line.startsWith("toy " + toy.root + " fuse.sdfs rw,nosuid,nodev"), line);
+            assertTrue(line.startsWith("toy " + toy.root + " fuse.sdfs rw,"), line);
             assertEquals("268435456 134217728 4096", toy.shell("stat -f -c '%b %a %S' ."));
             assertEquals(4 * Channel.BUFFER_BYTES, toy.mount.bufferBytes());
         }

@@ -1,0 +1,60 @@
+# shellcheck shell=bash
+# Common to the commands: which Java runs them, and with what. Sourced, not run. Works in the project, over what was built, and in
+# the folder that scripts/install makes: bin (this), jars, native, java (a link), sdfs.jsa.
+
+# Names of files in any language, whatever the caller's locale; messages and numbers in plain English.
+export LC_ALL=C.UTF-8
+
+commands="$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")"
+
+die() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# Prints the Java program: of JAVA_HOME, else the one that was there at the installation, else of the PATH. Fails if there is none.
+find_java() {
+  if [[ -n "${JAVA_HOME:-}" && -x "$JAVA_HOME/bin/java" ]]; then
+    printf '%s\n' "$JAVA_HOME/bin/java"
+  elif [[ -x "$commands/../java" ]]; then
+    readlink -f "$commands/../java"
+  else
+    command -v java
+  fi
+}
+
+# Prints the release of a Java program, such as 17; from the JDK's release file where there is one, since asking Java itself
+# takes as long as a whole command.
+java_feature() {
+  local home version
+  home="$(dirname "$(dirname "$(readlink -f "$1")")")"
+  if [[ -r "$home/release" ]]; then
+    version="$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$home/release")"
+  else
+    version="$("$1" -version 2>&1 | sed -n '1s/.*"\([0-9]*\).*/\1/p')"
+  fi
+  printf '%s\n' "${version:-0}"
+}
+
+# Runs a main class of ours in a JVM tuned for a short life. In the project, builds if nothing is built.
+run_java() {
+  local main_class="$1" home classes java feature
+  shift
+  if [[ -d "$commands/../jars" ]]; then
+    home="$(dirname "$commands")"
+    classes="$home/jars/*"
+  else
+    home="$(dirname "$commands")/sdfs-integration/target"
+    classes="$home/*:$home/lib/*"
+    compgen -G "$home/sdfs-integration-*.jar" >/dev/null || "$commands/build" >&2
+  fi
+  java="$(find_java)" || die "there is no java; install a JDK or JRE of release 17 or later, or set JAVA_HOME"
+  feature="$(java_feature "$java")"
+  ((feature >= 17)) || die "$java is of release $feature; 17 or later is needed (set JAVA_HOME to a newer one)"
+  local -a options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Xmx256m)
+  # The daemon takes these two over.
+  [[ ! -d "$home/native" ]] || options+=("-Djava.library.path=$home/native" "-Djffi.boot.library.path=$home/native")
+  ((feature < 22)) || options+=(--enable-native-access=ALL-UNNAMED)
+  ((feature < 24)) || options+=(--sun-misc-unsafe-memory-access=allow)
+  exec "$java" "${options[@]}" -cp "$classes" "$main_class" "$@"
+}

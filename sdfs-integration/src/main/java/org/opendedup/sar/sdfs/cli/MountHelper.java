@@ -1,0 +1,145 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * {@code /sbin/mount.sdfs} as mount(8) calls it: {@code mount.sdfs source target [-sfnv] [-N namespace] [-o options] [-t
+ * type]}, for {@code mount -t sdfs}, for lines of fstab, and for {@code mount -o remount}. See mount(8), "EXTERNAL HELPERS".
+ * Apart from {@link MountCommand} because -f means something else, success is silent, and exit codes are those of mount(8).
+ */
+@Command(
+        name = "mount.sdfs",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        sortOptions = false,
+        description = {"Run by mount(8): mount -t sdfs VOLUME MOUNTPOINT [-o OPTIONS], mount MOUNTPOINT, mount -a.", ""
+        },
+        footer = {"", "Exit codes: 0 done, 1 wrong usage, 32 failed"})
+public final class MountHelper implements Callable<Integer> {
+    /** mount(8): incorrect invocation or permissions. */
+    static final int MOUNT_USAGE = 1;
+
+    /** mount(8): mount failure. */
+    static final int MOUNT_FAILURE = 32;
+
+    private final Environment environment;
+    private final MountService service;
+    private final Class<?> daemonClass;
+
+    @Mixin
+    MountArguments arguments = new MountArguments();
+
+    @Option(names = "-s", description = "Tolerate unknown mount options.")
+    boolean sloppy;
+
+    @Option(names = "-f", description = "Check everything, mount nothing.")
+    boolean fake;
+
+    @Option(names = "-n", description = "Without effect: no mtab is written in any case.")
+    boolean noMtab;
+
+    @Option(names = "-v", description = "Say what was mounted.")
+    boolean verbose;
+
+    @Option(names = "-N", paramLabel = "NAMESPACE", description = "Refused: use nsenter --mount=NAMESPACE mount ...")
+    @Nullable
+    String namespace;
+
+    @Option(names = "-t", paramLabel = "TYPE", description = "Without effect: there is one type.")
+    String type = "";
+
+    /** @param daemonClass whose {@code main} is the daemon */
+    MountHelper(Environment environment, MountService service, Class<?> daemonClass) {
+        this.environment = environment;
+        this.service = service;
+        this.daemonClass = daemonClass;
+    }
+
+    public static void main(String[] arguments) {
+        Environment environment = Environment.ofProcess();
+        System.exit(run(environment, new FuseMountService(), DaemonCommand.class, arguments));
+    }
+
+    /** Runs the helper; mount(8) ends with what this returns. */
+    static int run(Environment environment, MountService service, Class<?> daemonClass, String... arguments) {
+        int code = CommandRunner.run(new MountHelper(environment, service, daemonClass), environment, arguments);
+        return switch (code) {
+            case ExitCode.OK -> ExitCode.OK;
+            case ExitCode.USAGE -> MOUNT_USAGE;
+            default -> MOUNT_FAILURE;
+        };
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException, CommandFailedException {
+        if (namespace != null) {
+            throw new CommandFailedException("mount -N is not supported; use: nsenter --mount=" + namespace
+                    + " mount -t sdfs " + arguments.volume + " " + arguments.mountPoint);
+        }
+        arguments.volume = volumeName(arguments.volume);
+        var options = MountHelperOptions.of(String.join(",", arguments.options));
+        if (sloppy) {
+            options = options.known(this::isKnown);
+        }
+        arguments.options = new ArrayList<>(List.of(options.forFileSystem()));
+        if (options.isRemount()) {
+            remount();
+        } else {
+            mount();
+        }
+        return ExitCode.OK;
+    }
+
+    /** mount(8) makes a path of a volume's name if there is a file of that name in the current folder. */
+    private static String volumeName(String source) {
+        Path name = source.startsWith("/") ? Path.of(source).getFileName() : null;
+        return name == null ? source : name.toString();
+    }
+
+    private boolean isKnown(String option) {
+        try {
+            arguments.checkOption(option, service);
+            return true;
+        } catch (IllegalArgumentException e) {
+            environment.err().println("mount.sdfs: " + e.getMessage() + "; it is left out");
+            return false;
+        }
+    }
+
+    private void mount() throws IOException, InterruptedException, CommandFailedException {
+        var start = new DaemonStart(environment, service, daemonClass, arguments);
+        start.prepare();
+        if (fake) {
+            return;
+        }
+        Process daemon = start.inBackground();
+        if (verbose) {
+            environment
+                    .out()
+                    .println("mount.sdfs: " + arguments.volume + " mounted on " + arguments.absoluteMountPoint()
+                            + " by process " + daemon.pid());
+        }
+    }
+
+    private void remount() throws IOException, CommandFailedException {
+        String options = arguments.mountOptions(service);
+        Path mountPoint = arguments.absoluteMountPoint();
+        if (!MountTable.read().top(mountPoint).filter(DeadMount::isOurs).isPresent()) {
+            throw new CommandFailedException("no volume is mounted on " + mountPoint);
+        }
+        if (!fake) {
+            service.remount(mountPoint, options);
+        }
+        if (verbose) {
+            environment.out().println("mount.sdfs: " + mountPoint + " remounted with " + options);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.opendedup.sar.sdfs.cli.MountTable.Entry;
+
+/**
+ * Which processes keep a mount busy, by {@code /proc} (see proc(5)): those with files of it open or mapped, and those that work in
+ * it. Only root sees those of other users.
+ */
+final class MountUsers {
+    /** More would fill the screen. */
+    private static final int LISTED_MAX = 10;
+
+    private static final Path PROC = Path.of("/proc");
+
+    private final Entry mount;
+
+    private MountUsers(Entry mount) {
+        this.mount = mount;
+    }
+
+    /** Some of them, each as {@code 4711 (bash)}. */
+    static List<String> of(Entry mount) throws IOException {
+        var users = new ArrayList<String>();
+        try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
+            for (Path process : processes) {
+                if (users.size() < LISTED_MAX && new MountUsers(mount).isUsedBy(process)) {
+                    users.add(process.getFileName() + " (" + name(process) + ")");
+                }
+            }
+        }
+        return users;
+    }
+
+    private static String name(Path process) throws IOException {
+        return Files.readString(process.resolve("comm")).strip();
+    }
+
+    /** False also for a process that has ended or that this user may not look at. */
+    private boolean isUsedBy(Path process) {
+        try {
+            return worksIn(process.resolve("cwd"))
+                    || worksIn(process.resolve("root"))
+                    || hasOpen(process.resolve("fdinfo"))
+                    || hasMapped(process.resolve("maps"));
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private boolean worksIn(Path link) throws IOException {
+        return Files.readSymbolicLink(link).startsWith(mount.mountPoint());
+    }
+
+    private boolean hasOpen(Path descriptors) throws IOException {
+        String wanted = "mnt_id:\t" + mount.id();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(descriptors)) {
+            for (Path file : files) {
+                if (Files.readString(file).lines().anyMatch(wanted::equals)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private boolean hasMapped(Path maps) throws IOException {
+        String[] numbers = mount.device().split(":");
+        String device = String.format(" %02x:%02x ", Integer.parseInt(numbers[0]), Integer.parseInt(numbers[1]));
+        return Files.readString(maps).contains(device);
+    }
+}
