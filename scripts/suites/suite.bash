@@ -39,7 +39,7 @@ mount_volume() {
 daemon_pid() { sed -n 's/.*"pid" : \([0-9]*\).*/\1/p' "$SUITE_WORK/mount.json"; }
 
 # Waits until the daemon has ended: for as long as closing a volume may take.
-await_daemon_end() { timeout 120 tail --pid="$(daemon_pid)" -f /dev/null; }
+await_daemon_end() { timeout 120 tail --sleep-interval=0.1 --pid="$(daemon_pid)" -f /dev/null; }
 
 unmount_volume() {
   umount "$mount_point"
