@@ -7,13 +7,11 @@ columns of one run compare. Leaves no mount and no daemon, also when it is inter
 """
 
 import argparse
-import contextlib
 import json
 import mmap
 import multiprocessing
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -22,100 +20,13 @@ import time
 from pathlib import Path
 
 import bench_series
+from bench_volume import Volume, drop_kernel_caches, interrupted, run, say
 
-SCRIPTS = Path(__file__).resolve().parent
 MB = 1_000_000
 # Fits the restore cache of the default budget (about a quarter of 1 GB), so that "from our cache" is what it says.
 CACHED_BYTES = 160 * 1024 * 1024
 OVERWRITTEN_BYTES = 512 * 1024 * 1024
 JVM_BYTES = 150_000_000
-
-
-def run(*words, env=None):
-    """Runs a program that must succeed; its output."""
-    done = subprocess.run([str(word) for word in words], env=env, text=True, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(map(str, words))} ended with {done.returncode}:\n{done.stdout}")
-    return done.stdout
-
-
-def say(text):
-    print(text, flush=True)
-
-
-class Volume:
-    """A volume made, mounted and removed by the project's own commands."""
-
-    def __init__(self, work, name, *options):
-        self.folder = work / name
-        self.name = name
-        self.mount_point = self.folder / "mnt"
-        self.pid = None
-        self.most_memory = 0
-        self.env = {**os.environ, "SDFS_CONFIG_DIR": str(self.folder / "config")}
-        self.clean()
-        self.mount_point.mkdir(parents=True)
-        self.script("mkfs.sdfs", f"--volume-name={name}", "--volume-capacity=1TB",
-                    f"--base-path={self.folder / 'base'}", *options)
-
-    def script(self, name, *words):
-        # Through a file: the daemon that mount.sdfs leaves behind may keep a pipe open.
-        with open(self.folder / "output", "w+") as output:
-            done = subprocess.run([SCRIPTS / name, *map(str, words)], env=self.env, text=True, stdout=output,
-                                  stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-            output.seek(0)
-            text = output.read()
-        if done.returncode:
-            raise RuntimeError(f"{name} ended with {done.returncode}:\n{text}")
-        return text
-
-    def mount(self):
-        """Mounts; seconds until the first listing."""
-        begin = time.monotonic()
-        self.script("mount.sdfs", self.name, self.mount_point)
-        os.listdir(self.mount_point)
-        seconds = time.monotonic() - begin
-        self.pid = self.figures("info")["pid"]
-        return seconds
-
-    def figures(self, command="stats"):
-        return json.loads(self.script("sdfscli", self.name, command, "--json"))
-
-    def note_memory(self):
-        """The daemon's resident memory at its highest, VmHWM of proc(5)."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        kilobytes = int(re.search(r"VmHWM:\s+(\d+)", status).group(1))
-        self.most_memory = max(self.most_memory, kilobytes * 1024)
-
-    def unmount(self):
-        self.note_memory()
-        run("umount", self.mount_point)
-        self.await_end()
-
-    def kill(self):
-        self.note_memory()
-        os.kill(self.pid, signal.SIGKILL)
-        self.await_end()
-        run("umount", "-l", self.mount_point)
-
-    def await_end(self):
-        deadline = time.monotonic() + 120
-        while Path(f"/proc/{self.pid}").exists():
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"the daemon {self.pid} does not end")
-            time.sleep(0.02)
-        self.pid = None
-
-    def clean(self):
-        """Ends mount and daemon whatever their state, and removes everything."""
-        if os.path.ismount(self.mount_point) or self.pid:
-            subprocess.run(["umount", "-l", str(self.mount_point)], stderr=subprocess.DEVNULL, check=False)
-        if self.pid:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
-            self.await_end()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def copy_rate(source, target, block, *dd_options):
@@ -128,11 +39,6 @@ def copy_rate(source, target, block, *dd_options):
 
 def warm(file):
     run("dd", f"if={file}", "of=/dev/null", "bs=1M", "status=none")
-
-
-def drop_kernel_caches():
-    run("sync")
-    Path("/proc/sys/vm/drop_caches").write_text("3")
 
 
 def read_rate(file):
@@ -381,10 +287,6 @@ def parse():
     parser.add_argument("--memory-budget", type=int, default=1024, help="MB of each volume (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="where to write the figures (default: figures.json in the work folder)")
     return parser.parse_args()
-
-
-def interrupted(number, _frame):
-    raise SystemExit(128 + number)
 
 
 def main():

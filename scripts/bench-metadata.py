@@ -1,0 +1,418 @@
+#!/usr/bin/env python3
+"""Measures small files, names and attributes through the mount, next to a plain file system and a plain FUSE one.
+
+Run through scripts/bench metadata. The same loops run on a volume with the product's defaults, on the file system of the work
+folder (plain), and through bindfs on it where that is installed. Rates are calls of one process a second unless said
+otherwise, as the process sees them; the calls are Python's, which cost two to five microseconds each by themselves. The
+figures are those of the moment's machine: only columns of one run compare. Leaves no mount and no daemon, also when it is
+interrupted.
+"""
+
+import argparse
+import contextlib
+import json
+import multiprocessing
+import os
+import random
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import bench_tree
+from bench_volume import Volume, drop_kernel_caches, interrupted, run, say
+
+FILE_BYTES = 4096
+SMALL_FILES, SMALL_FOLDERS = 40_000, 40
+LISTED_FILES = 100_000
+FOUND_FILES, FOUND_FOLDERS = 1_000_000, 1000
+TREE_FILES = 80_000
+APPENDS, APPEND_BYTES = 300, 100
+HUGE_FILES = 10_000_000
+
+
+def seconds(work, *arguments):
+    begin = time.monotonic()
+    work(*arguments)
+    return time.monotonic() - begin
+
+
+def rate(count, work, *arguments):
+    return count / seconds(work, *arguments)
+
+
+def in_two(work, paths):
+    """Runs the work on both halves of the paths, in a process each."""
+    half = len(paths) // 2
+    # No pool: ending one sends its processes the signal that this program takes for an interruption.
+    processes = [multiprocessing.Process(target=work, args=(part,)) for part in (paths[:half], paths[half:])]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        if process.exitcode:
+            raise RuntimeError(f"{work.__name__} ended with {process.exitcode}")
+
+
+# The loops that are measured: nothing in them but the calls.
+
+def create(paths):
+    # Bytes that neither repeat nor compress, from another place of one random buffer for each file.
+    data = memoryview(random.Random(paths[0]).randbytes(FILE_BYTES + len(paths)))
+    for number, path in enumerate(paths):
+        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+        os.write(file, data[number : number + FILE_BYTES])
+        os.close(file)
+
+
+def make_empty(paths):
+    for path in paths:
+        os.mknod(path, 0o644)
+
+
+def open_and_read(paths):
+    for path in paths:
+        file = os.open(path, os.O_RDONLY)
+        os.read(file, FILE_BYTES)
+        os.close(file)
+
+
+def stat(paths):
+    for path in paths:
+        os.stat(path)
+
+
+def unlink(paths):
+    for path in paths:
+        os.unlink(path)
+
+
+def append_and_sync(path):
+    """Microseconds of each append with its fsync."""
+    file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o644)
+    data = bytes(APPEND_BYTES)
+    taken = []
+    for _ in range(APPENDS):
+        begin = time.monotonic()
+        os.write(file, data)
+        os.fsync(file)
+        taken.append((time.monotonic() - begin) * 1e6)
+    os.close(file)
+    return taken
+
+
+def command(line):
+    """Runs a shell's line, its output thrown away."""
+    subprocess.run(line, shell=True, stdout=subprocess.DEVNULL, check=True)
+
+
+class OnVolume:
+    """The column of a volume of ours."""
+
+    column = "ours"
+
+    def __init__(self, work, budget_mb):
+        self.volume = Volume(work, "metadata", f"--memory-budget={budget_mb}MB")
+        self.volume.mount()
+        self.folder = self.volume.mount_point
+
+    def sync(self):
+        # The first makes the kernel hand over its pages; only of the second is the volume told.
+        run("sync", "-f", self.folder)
+        run("sync", self.folder)
+
+    def forget(self):
+        self.volume.unmount()
+        self.volume.mount()
+        drop_kernel_caches()
+
+    def live_heap_bytes(self):
+        """Of the daemon, after a garbage collection."""
+        histogram = run("jcmd", self.volume.pid, "GC.class_histogram")
+        return int(re.search(r"^Total\s+\d+\s+(\d+)", histogram, re.MULTILINE).group(1))
+
+    def clean(self):
+        self.volume.clean()
+
+
+class OnPlain:
+    """The column of the work folder's own file system."""
+
+    column = "plain"
+
+    def __init__(self, work):
+        self.folder = work / "plain"
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+
+    def sync(self):
+        run("sync", "-f", self.folder)
+
+    def forget(self):
+        drop_kernel_caches()
+
+    def clean(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class OnBindfs:
+    """The column of bindfs, a passthrough in C on libfuse, with its defaults."""
+
+    column = "bindfs"
+
+    def __init__(self, work):
+        self.behind, self.folder = work / "bindfs-behind", work / "bindfs"
+        self.clean()
+        for folder in (self.behind, self.folder):
+            folder.mkdir()
+        self.mount()
+
+    def mount(self):
+        run("bindfs", self.behind, self.folder)
+
+    def sync(self):
+        run("sync", "-f", self.behind)
+
+    def forget(self):
+        run("umount", self.folder)
+        self.mount()
+        drop_kernel_caches()
+
+    def clean(self):
+        if os.path.ismount(self.folder):
+            run("umount", "-l", self.folder)
+        for folder in (self.folder, self.behind):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class Report:
+    """The figures, each with its target: a bound, or a multiple of the plain file system's."""
+
+    def __init__(self, columns):
+        self.columns = columns
+        self.rows = {}
+
+    def add(self, figure, target, column, value, digits=0):
+        row = self.rows.setdefault(figure, {"figure": figure, "target": target, "digits": digits})
+        row[column] = value
+        say(f"  {column:6} {figure}: {value:,.{digits}f}")
+
+    def print_table(self):
+        say(f"\n{'figure':52} {'target':>14} " + " ".join(f"{column:>10}" for column in self.columns))
+        for row in self.rows.values():
+            cells = [f"{row[column]:,.{row['digits']}f}" if column in row else "-" for column in self.columns]
+            say(f"{row['figure']:52} {row['target']:>14} " + " ".join(f"{cell:>10}" for cell in cells) + verdict(row))
+
+
+def verdict(row):
+    words = row["target"].split()
+    if not words or "ours" not in row or "x" in words and "plain" not in row:
+        return ""
+    bound = float(words[1])
+    if "x" in words:
+        # A share of its speed, or a multiple of its time: both are seconds or microseconds in the table.
+        bound = row["plain"] / bound if words[0] == ">=" else row["plain"] * bound
+        return "" if row["ours"] <= bound else "  missed"
+    reached = row["ours"] >= bound if words[0] == ">=" else row["ours"] <= bound
+    return "" if reached else "  missed"
+
+
+class Bench:
+    PARTS = ("small", "fsync", "listing", "tree", "find", "memory")
+
+    def __init__(self, options):
+        self.options = options
+        self.places = [OnPlain(options.work)]
+        if shutil.which("bindfs"):
+            self.places.append(OnBindfs(options.work))
+        else:
+            say("  bindfs is not installed: its column is left out")
+        self.ours = None
+        self.report = Report(["ours", *(place.column for place in self.places)])
+
+    def scaled(self, count):
+        return max(100, int(count * self.options.scale))
+
+    def run(self):
+        self.ours = OnVolume(self.options.work, self.options.memory_budget)
+        self.places.insert(0, self.ours)
+        for part in self.options.parts:
+            say(f"{part}:")
+            getattr(self, part)()
+        if self.options.huge:
+            say("huge:")
+            self.huge()
+
+    def small(self):
+        """In turns, so that another program's load falls on all columns."""
+        count = self.scaled(SMALL_FILES)
+        for place in self.places:
+            paths = made_paths(place.folder / "small", count, SMALL_FOLDERS)
+            self.small_files(place, paths, "", in_one)
+            self.small_files(place, paths, ", two processes", in_two)
+
+    def small_files(self, place, paths, how, run_on):
+        def add(figure, target, work):
+            self.report.add(figure + how, "" if how else target, place.column, rate(len(paths), run_on, work, paths))
+
+        add("create of 4 KiB files, a second", ">= 5000", create)
+        if not how:
+            self.report.add("sync after it, s", "", place.column, seconds(place.sync), 2)
+        place.sync()
+        add("open, read, close, warm, a second", ">= 10000", open_and_read)
+        run_on(stat, paths)
+        add("stat, warm, a second", ">= 50000", stat)
+        add("unlink, a second", ">= 8000", unlink)
+        place.sync()
+
+    def fsync(self):
+        for place in self.places:
+            taken = append_and_sync(place.folder / "log")
+            self.report.add("append of 100 bytes with fsync, median us", "<= 2 x plain", place.column,
+                            statistics.median(taken))
+            self.report.add("append of 100 bytes with fsync, mean us", "", place.column, statistics.fmean(taken))
+
+    def listing(self):
+        count = self.scaled(LISTED_FILES)
+        for place in self.places:
+            paths = made_paths(place.folder / "listed", count, 1)
+            self.report.add("mknod, a second", "", place.column, rate(count, make_empty, paths))
+            place.forget()
+            line = f"ls -l '{place.folder}/listed/0'"
+            self.report.add(f"ls -l of {count} files, cold, s", "", place.column, seconds(command, line), 2)
+            self.report.add(f"ls -l of {count} files, s", "<= 1", place.column, seconds(command, line), 2)
+            self.report.add(f"ls -f of {count} files, s", "", place.column, seconds(command, line.replace("-l", "-f")), 2)
+            command(f"rm -r '{place.folder}/listed'")
+
+    def tree(self):
+        tar = bench_tree.make(self.options.work / "tree", self.options.seed, self.scaled(TREE_FILES))
+        unpack, remove = (f"{work} a tree of {self.scaled(TREE_FILES)} files" for work in ("unpack", "remove"))
+        for place in self.places:
+            command(f"cat '{tar}'")
+            place.sync()
+            self.report.add(f"{unpack}, s", ">= 0.5 x plain", place.column,
+                            seconds(command, f"tar -xf '{tar}' -C '{place.folder}'"), 1)
+            self.report.add("sync after it, s (unpacking)", "", place.column, seconds(place.sync), 1)
+            self.report.add(f"{remove}, s", ">= 0.3 x plain", place.column,
+                            seconds(command, f"rm -rf '{place.folder}/tree'"), 1)
+            place.sync()
+
+    def find(self):
+        count = self.scaled(FOUND_FILES)
+        for place in self.places:
+            paths = made_paths(place.folder / "found", count, FOUND_FOLDERS)
+            self.report.add("mknod in 1000 directories, two processes, a second", "", place.column,
+                            rate(count, in_two, make_empty, paths))
+            place.sync()
+            place.forget()
+            self.report.add(f"find over {count} files, cold, s", "<= 30", place.column,
+                            seconds(command, f"find '{place.folder}/found'"), 1)
+            place.forget()
+            self.report.add(f"find with attributes over {count} files, cold, s", "", place.column,
+                            seconds(command, f"find '{place.folder}/found' -newer /"), 1)
+            if place is not self.ours:
+                command(f"rm -r '{place.folder}/found'")
+
+    def memory(self):
+        """After {@link find}: what the daemon keeps for the files it found once the kernel knows them all."""
+        found = self.ours.folder / "found"
+        if not found.exists():
+            make_empty(made_paths(found, self.scaled(FOUND_FILES), FOUND_FOLDERS))
+        count = self.scaled(FOUND_FILES)
+        self.ours.forget()
+        before = self.ours.live_heap_bytes()
+        command(f"find '{found}' -newer /")
+        self.report.add("heap for a cached inode, bytes", "<= 300", "ours",
+                        (self.ours.live_heap_bytes() - before) / count)
+        self.ours.volume.note_memory()
+        self.report.add("most memory of the daemon, MB", "", "ours", self.ours.volume.most_memory / 1e6)
+        command(f"rm -r '{found}'")
+
+    def huge(self):
+        count = self.scaled(HUGE_FILES)
+        folder = self.ours.folder / "huge"
+        self.report.add(f"mknod of {count} files in one directory, a second", "", "ours",
+                        rate(count, in_two, make_empty_numbered, made_ranges(folder, count)))
+        self.ours.sync()
+        self.ours.forget()
+        begin = time.monotonic()
+        listed = int(run("sh", "-c", f"find '{folder}' -mindepth 1 -printf x | wc -c"))
+        if listed != count:
+            raise RuntimeError(f"{listed} of {count} files were listed")
+        self.report.add(f"listing {count} files of one directory, cold, s", "", "ours", time.monotonic() - begin, 1)
+        self.ours.volume.note_memory()
+        self.report.add("most memory of the daemon after it, MB", "", "ours", self.ours.volume.most_memory / 1e6)
+
+    def clean(self):
+        for place in self.places:
+            with contextlib.suppress(OSError, RuntimeError):
+                place.clean()
+        for name in ("metadata",):
+            shutil.rmtree(self.options.work / name, ignore_errors=True)
+
+
+def in_one(work, paths):
+    work(paths)
+
+
+def made_paths(folder, count, folders):
+    """Paths of files to come, spread over folders that are made."""
+    below = [folder / str(number) for number in range(folders)]
+    for path in below:
+        path.mkdir(parents=True)
+    share = -(-count // folders)
+    return [f"{below[number // share]}/file-{number}" for number in range(count)]
+
+
+def made_ranges(folder, count):
+    """As many ranges of file numbers as keep a process busy for a moment; a list of all paths would be large."""
+    folder.mkdir()
+    return [(str(folder), start, min(start + 10_000, count)) for start in range(0, count, 10_000)]
+
+
+def make_empty_numbered(ranges):
+    for folder, start, end in ranges:
+        for number in range(start, end):
+            os.mknod(f"{folder}/{number}", 0o644)
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/bench metadata", description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--work", type=Path, default=Path("/var/tmp/sar-bench-metadata"),
+                        help="work folder; keeps the tar of the source tree between runs (default: %(default)s, about 5 GB)")
+    parser.add_argument("--seed", type=int, default=1, help="of the source tree (default: %(default)s)")
+    parser.add_argument("--memory-budget", type=int, default=1024, help="MB of the volume (default: %(default)s)")
+    parser.add_argument("--scale", type=float, default=1, help="share of every number of files (default: %(default)s)")
+    parser.add_argument("--parts", nargs="+", choices=Bench.PARTS, default=Bench.PARTS, metavar="PART",
+                        help=f"what to measure, of {', '.join(Bench.PARTS)} (default: all)")
+    parser.add_argument("--huge", action="store_true",
+                        help="also 10 million files in one directory: takes long")
+    parser.add_argument("--json", type=Path, help="where to write the figures (default: figures.json in the work folder)")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    if os.geteuid() != 0:
+        sys.exit("scripts/bench metadata: needs root, to drop the kernel's caches between measurements")
+    options.work = options.work.resolve()
+    options.work.mkdir(parents=True, exist_ok=True)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupted)
+    bench = Bench(options)
+    try:
+        bench.run()
+    finally:
+        bench.clean()
+    bench.report.print_table()
+    target = options.json or options.work / "figures.json"
+    target.write_text(json.dumps(list(bench.report.rows.values()), indent=2) + "\n")
+    say(f"\nAs JSON: {target}. 'plain' is the file system of {options.work}.")
+
+
+if __name__ == "__main__":
+    main()
