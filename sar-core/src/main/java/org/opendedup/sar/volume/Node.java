@@ -179,6 +179,8 @@ final class Node {
 
         /** Open files, and calls under way that need this object to stay the file's only one. */
         int users;
+        /** Openings for writing. */
+        int writers;
 
         /** Runs stored so far: tells a reader whether bytes moved from memory to the recipe while it read. */
         long completions;

@@ -386,6 +386,7 @@ public final class Volume implements Closeable {
         node.use(parts.dirtyBudget());
         int told;
         synchronized (node) {
+            node.contents().writers += writable ? 1 : 0;
             told = node.failuresTold;
         }
         return new OpenFile(node, writable, told, parts.restore().stream(inode));
@@ -498,6 +499,13 @@ public final class Volume implements Closeable {
         parts.reaper().checkTail(file.inode());
     }
 
+    /** Whether the file is open for writing, by this opening or another. */
+    public boolean hasWriters(OpenFile file) {
+        synchronized (file.node()) {
+            return file.node().contents().writers > 0;
+        }
+    }
+
     /**
      * The first offset from {@code offset} on that may hold data. Bytes that were written as zeros may count as a hole. ENXIO
      * if there is none, or at the end.
@@ -564,6 +572,9 @@ public final class Volume implements Closeable {
     /** Ends one opening. Idempotent; never fails (errors are told by {@link #flush}). */
     public void close(OpenFile file) {
         if (file.markClosed()) {
+            synchronized (file.node()) {
+                file.node().contents().writers -= file.isWritable() ? 1 : 0;
+            }
             file.node().leave();
             nodes.unpin(file.node());
         }

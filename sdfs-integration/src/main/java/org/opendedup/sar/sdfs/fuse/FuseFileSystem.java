@@ -171,6 +171,11 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     @Override
+    public boolean hasWriters(long handle) throws IOException {
+        return volume.hasWriters(openFiles.get(handle));
+    }
+
+    @Override
     public long seekData(long handle, long offset) throws IOException {
         return volume.seekData(openFiles.get(handle), offset);
     }

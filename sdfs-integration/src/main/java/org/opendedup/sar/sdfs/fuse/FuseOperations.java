@@ -109,6 +109,11 @@ public interface FuseOperations {
         throw new PosixException(PosixException.Reason.EOPNOTSUPP, "zeroing of ranges");
     }
 
+    /** Whether the handle's file is open for writing, by this handle or another: the kernel may keep bytes not sent yet. */
+    default boolean hasWriters(long handle) throws IOException {
+        return false;
+    }
+
     /** As {@link org.opendedup.sar.volume.Volume#seekData}. After ENOSYS the kernel takes all files to be without holes. */
     default long seekData(long handle, long offset) throws IOException {
         throw new PosixException(PosixException.Reason.ENOSYS, "holes");

@@ -10,6 +10,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.concurrent.Semaphore;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,10 +50,21 @@ final class Channel implements AttributeCache, Closeable {
     private final long requestAddress;
     private final long replyAddress;
     private final long noteAddress;
+    /**
+     * One for each channel of the mount but one: whoever waits for a write-back needs somebody to serve it. Shared by all
+     * of them.
+     */
+    private final Semaphore writeBacks;
 
+    /** The first channel of a mount. */
     Channel(Libc libc, int fd) {
+        this(libc, fd, new Semaphore(0));
+    }
+
+    private Channel(Libc libc, int fd, Semaphore writeBacks) {
         this.libc = libc;
         this.fd = fd;
+        this.writeBacks = writeBacks;
         this.requestBuffer = withAlignedData(WRITE_HEADERS_BYTES);
         this.replyBuffer = withAlignedData(OUT_HEADER_BYTES);
         this.requestAddress = libc.address(requestBuffer);
@@ -81,7 +93,8 @@ final class Channel implements AttributeCache, Closeable {
             libc.functions().close(clone);
             throw failure;
         }
-        return new Channel(libc, clone);
+        writeBacks.release();
+        return new Channel(libc, clone, writeBacks);
     }
 
     ByteBuffer requestBuffer() {
@@ -137,8 +150,27 @@ final class Channel implements AttributeCache, Closeable {
     /** A message of our own has the unique number 0, and its kind where a reply has its error. */
     @Override
     public void invalidate(long inode) {
+        invalidate(inode, -1);
+    }
+
+    /** The kernel has no message that only writes back: its clean pages from there on go too. */
+    @Override
+    public boolean writeBack(long inode, long from) {
+        if (!writeBacks.tryAcquire()) {
+            return false;
+        }
+        try {
+            invalidate(inode, from);
+            return true;
+        } finally {
+            writeBacks.release();
+        }
+    }
+
+    /** @param from from where on pages go too, to the end; -1 for none */
+    private void invalidate(long inode, long from) {
         noteBuffer.putInt(0, NOTIFY_BYTES).putInt(4, FUSE_NOTIFY_INVAL_INODE).putLong(8, 0);
-        noteBuffer.putLong(16, inode).putLong(24, -1).putLong(32, 0);
+        noteBuffer.putLong(16, inode).putLong(24, from).putLong(32, 0);
         boolean sent = libc.functions().write(fd, noteAddress, NOTIFY_BYTES) == NOTIFY_BYTES;
         // ENOENT: the kernel does not know the inode any more.
         if (!sent && libc.errno() != Errno.ENOENT) {

@@ -280,11 +280,17 @@ final class Dispatcher {
         }
     }
 
-    /** {@code fuse_lseek_in}: handle, offset, 4 bytes of whence, 4 unused. */
+    /**
+     * {@code fuse_lseek_in}: handle, offset, 4 bytes of whence, 4 unused. The kernel asks without sending what its
+     * write-back cache holds (seen in Linux 6.18): data not sent yet would be taken for a hole, and lost in a copy.
+     */
     private int seek() throws IOException {
         long handle = request.takeLong();
         long offset = request.takeLong();
         int whence = request.takeInt();
+        if (offset >= 0 && operations.hasWriters(handle) && !cache.writeBack(request.node(), offset)) {
+            return Errno.EAGAIN;
+        }
         switch (whence) {
             case Protocol.SEEK_DATA -> reply.putLong(operations.seekData(handle, offset));
             case Protocol.SEEK_HOLE -> reply.putLong(operations.seekHole(handle, offset));
