@@ -9,6 +9,8 @@ package org.opendedup.sar.metadata;
  * @param links number of names; for a directory 2 plus its subdirectories
  * @param device device number of a device node, else 0
  * @param size bytes; of a symbolic link the length of its target
+ * @param dataBytes of a regular file: bytes that chunks give by its recipe (also by a tail behind its size that is
+ *     still to be removed); the rest of its size is holes and zeros. Else 0
  * @param parent of a directory: the directory it lies in (the root: itself); else 0
  * @param accessedNs {@code st_atim} in nanoseconds since 1970, negative before it
  * @param modifiedNs {@code st_mtim}, likewise
@@ -25,6 +27,7 @@ public record Inode(
         int gid,
         int device,
         long size,
+        long dataBytes,
         long parent,
         long accessedNs,
         long modifiedNs,
@@ -43,6 +46,7 @@ public record Inode(
                 gid,
                 device,
                 bytes,
+                dataBytes,
                 parent,
                 accessedNs,
                 modifiedNs,

@@ -4,8 +4,8 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 
 /**
- * An inode's record: a version byte, then varints: generation, mode, links, uid, gid, device, size, parent, modification
- * time; access, change and birth time as differences from it; the target's length, and the target's bytes. The number
+ * An inode's record: a version byte, then varints: generation, mode, links, uid, gid, device, size, data bytes, parent,
+ * modification time; access, change and birth time as differences from it; the target's length, and the target's bytes. The number
  * itself is the key.
  */
 final class InodeFormat {
@@ -24,6 +24,7 @@ final class InodeFormat {
                 .writeVarint(Integer.toUnsignedLong(inode.gid()))
                 .writeVarint(Integer.toUnsignedLong(inode.device()))
                 .writeVarint(inode.size())
+                .writeVarint(inode.dataBytes())
                 .writeVarint(inode.parent())
                 .writeZigzag(inode.modifiedNs())
                 .writeZigzag(inode.accessedNs() - inode.modifiedNs())
@@ -43,6 +44,7 @@ final class InodeFormat {
         int gid = in.readInt();
         int device = in.readInt();
         long size = in.readVarint(Long.MAX_VALUE);
+        long dataBytes = in.readVarint(Long.MAX_VALUE);
         long parent = in.readVarint(Long.MAX_VALUE);
         long modified = in.readZigzag();
         long accessed = modified + in.readZigzag();
@@ -59,6 +61,7 @@ final class InodeFormat {
                 gid,
                 device,
                 size,
+                dataBytes,
                 parent,
                 accessed,
                 modified,

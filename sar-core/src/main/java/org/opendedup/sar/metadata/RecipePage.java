@@ -66,6 +66,15 @@ public final class RecipePage {
         return ends.length == 0 ? 0 : ends[ends.length - 1];
     }
 
+    /** Bytes that chunks give; the rest are zero runs. */
+    public int dataBytes() {
+        int bytes = 0;
+        for (int entry = 0; entry < count(); entry++) {
+            bytes += isZero(entry) ? 0 : length(entry);
+        }
+        return bytes;
+    }
+
     /** The entry that holds the byte at {@code offset} in the page, or {@link #count()} if it lies in the hole behind. */
     public int entryAt(int offset) {
         int found = Arrays.binarySearch(ends, offset);

@@ -23,6 +23,7 @@ public final class RecipeStore {
     private final int pageBytes;
     private final Shard[] shards = new Shard[1 << SHARD_BITS];
     private volatile @Nullable Removal removal;
+    private volatile DataListener listener = (inode, bytes) -> {};
 
     RecipeStore(Overlay overlay, ReferenceCounts counts, int pageBytes, long cacheBytes) {
         this.overlay = overlay;
@@ -31,6 +32,17 @@ public final class RecipeStore {
         for (int i = 0; i < shards.length; i++) {
             shards[i] = new Shard(cacheBytes >> SHARD_BITS);
         }
+    }
+
+    /** Hears how many bytes more (or fewer, if negative) of a file chunks give, with each page that is replaced. */
+    @FunctionalInterface
+    public interface DataListener {
+        void changed(long inode, long bytes);
+    }
+
+    /** Sets the one who is told; called once, before the first change. */
+    public void listen(DataListener toTell) {
+        listener = toTell;
     }
 
     /** A page of a file's recipe; {@link RecipePage#EMPTY} for a hole. */
@@ -84,6 +96,7 @@ public final class RecipeStore {
             shard.version++;
             shard.pages.put(inode, page, now, now.heapBytes());
         }
+        listener.changed(inode, now.dataBytes() - before.dataBytes());
     }
 
     /**

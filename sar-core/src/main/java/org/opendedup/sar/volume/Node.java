@@ -25,6 +25,8 @@ final class Node {
     long size;
     /** Bytes of a regular file that its recipe describes, and so the size that a commit makes durable. */
     long storedBytes;
+    /** Bytes that chunks give, by the recipe; with those of a tail that is being removed. */
+    long dataBytes;
     /** What the last encoding counted in the volume's logical bytes. */
     long countedBytes;
 
@@ -66,6 +68,7 @@ final class Node {
         gid = inode.gid();
         size = inode.size();
         storedBytes = inode.size();
+        dataBytes = inode.dataBytes();
         // Only regular files' lengths are counted; a symbolic link's is that of its target.
         countedBytes = isRegular() ? inode.size() : 0;
         parent = inode.parent();
@@ -94,6 +97,7 @@ final class Node {
                 gid,
                 device,
                 kept,
+                dataBytes,
                 parent,
                 accessedNs,
                 modifiedNs,
@@ -112,11 +116,19 @@ final class Node {
                 gid,
                 device,
                 size,
-                (size + 511) / 512,
+                (inUseBytes() + 511) / 512,
                 accessedNs,
                 modifiedNs,
                 changedNs,
                 createdNs);
+    }
+
+    /** Without holes and zeros; bytes that replace others while they are stored may count twice. With the monitor held. */
+    private long inUseBytes() {
+        if (!isRegular()) {
+            return size;
+        }
+        return Math.min(size, dataBytes + (contents == null ? 0 : contents.bytesInMemory()));
     }
 
     /** The contents of a regular file in use. Called with the monitor held. */
@@ -192,6 +204,11 @@ final class Node {
 
         Contents(DirtyBudget budget) {
             dirty = new DirtyExtents(budget);
+        }
+
+        /** Bytes that wait to be stored or are being stored. */
+        long bytesInMemory() {
+            return dirty.bytes() + (stored == null ? 0 : stored.end() - stored.start());
         }
 
         /** Whether a byte of the range is in memory only. */

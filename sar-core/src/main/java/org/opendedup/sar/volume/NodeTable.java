@@ -108,6 +108,20 @@ final class NodeTable {
         dirty.add(node);
     }
 
+    /**
+     * Chunks give so many bytes more of a file. Called under the change lock, by whoever changes its recipe and so keeps its
+     * node here; one that is not here is being freed.
+     */
+    void noteData(long inode, long bytes) {
+        Node node = nodes.get(inode);
+        if (node != null && !node.freed && bytes != 0) {
+            synchronized (node) {
+                node.dataBytes += bytes;
+            }
+            markDirty(node);
+        }
+    }
+
     /** Drops a freed node. */
     void drop(Node node) {
         dirty.remove(node);

@@ -43,19 +43,19 @@ final class Reaper implements Closeable {
      * Frees what earlier runs of the volume left. Tails of files that live on are freed before this returns, as the file may
      * grow into them; whole inodes, which nobody can come to, in the background unless there are very many.
      */
-    void resume() throws IOException {
+    void resume(NodeTable nodes) throws IOException {
         List<Orphan> orphans;
         do {
             orphans = metadata.namespace().orphans();
             boolean more = orphans.size() == Namespace.MAX_ORPHANS;
             for (Orphan orphan : orphans) {
-                resume(orphan, more);
+                resume(orphan, more, nodes);
             }
         } while (orphans.size() == Namespace.MAX_ORPHANS
                 && !orphans.equals(metadata.namespace().orphans()));
     }
 
-    private void resume(Orphan orphan, boolean atOnce) throws IOException {
+    private void resume(Orphan orphan, boolean atOnce, NodeTable nodes) throws IOException {
         Inode inode = metadata.namespace().inode(orphan.inode());
         boolean whole = orphan.fromPage() == 0 && (inode == null || inode.links() == 0);
         if (whole && inode != null) {
@@ -64,8 +64,22 @@ final class Reaper implements Closeable {
         Dead dead = new Dead(orphan.inode(), orphan.fromPage(), whole);
         if (whole && !atOnce) {
             background.execute(() -> reapLogging(dead));
-        } else {
+        } else if (whole) {
             reapLogging(dead);
+        } else {
+            resumeTail(dead, nodes);
+        }
+    }
+
+    /** The file's node is held meanwhile: it counts the bytes that go. */
+    private void resumeTail(Dead dead, NodeTable nodes) throws IOException {
+        Node node = nodes.pinIfPresent(dead.inode);
+        try {
+            reapLogging(dead);
+        } finally {
+            if (node != null) {
+                nodes.unpin(node);
+            }
         }
     }
 

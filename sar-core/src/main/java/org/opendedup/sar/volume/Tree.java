@@ -244,6 +244,7 @@ final class Tree {
                 owner.gid(),
                 device,
                 target.length,
+                0,
                 isDirectory ? parent.id : 0,
                 now,
                 now,

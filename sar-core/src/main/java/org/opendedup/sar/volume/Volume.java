@@ -91,6 +91,7 @@ public final class Volume implements Closeable {
                         config.rootGid(),
                         0,
                         0,
+                        0,
                         Inode.ROOT,
                         now,
                         now,

@@ -75,12 +75,18 @@ public final class VolumeChecker {
 
     private void recount(Inode inode, Map<Long, int[]> references) throws IOException {
         int pageBytes = metadata.header().pageBytes();
+        long[] dataBytes = new long[1];
         metadata.recipes().forEachPage(inode.id(), 0, Long.MAX_VALUE, (number, page) -> {
             if (inode.links() > 0 && number * pageBytes + page.bytes() > inode.size() && !isOrphanTail(inode, number)) {
                 report("the recipe of inode " + inode.id() + " goes on behind the file's end, in page " + number);
             }
             count(page, references);
+            dataBytes[0] += page.dataBytes();
         });
+        if (inode.links() > 0 && dataBytes[0] != inode.dataBytes()) {
+            report("inode " + inode.id() + " counts " + inode.dataBytes() + " bytes of data and its recipe has "
+                    + dataBytes[0]);
+        }
     }
 
     private boolean isOrphanTail(Inode inode, long page) throws IOException {

@@ -116,6 +116,7 @@ final class VolumeParts implements Closeable {
                 chunk -> damaged.contains(chunk, containers),
                 threads + 1);
         nodes = new NodeTable(metadata, this::free);
+        metadata.recipes().listen(nodes::noteData);
         writer = new FileWriter(ingest, nodes, dirtyBudget, storers);
         committer = new Committer(metadata, containers, nodes, writer, changeLock, plan.pendingMetadata() / 2, name);
         attributes = new ExtendedAttributes(metadata.namespace());
@@ -136,7 +137,7 @@ final class VolumeParts implements Closeable {
         }
         VolumeParts parts = new VolumeParts(config, stores, metadata, verification);
         try {
-            parts.reaper.resume();
+            parts.reaper.resume(parts.nodes);
             parts.rebuilder.start(INDEX_WAIT_MS);
             parts.committer.start();
             return parts;

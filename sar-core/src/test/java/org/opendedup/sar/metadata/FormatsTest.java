@@ -30,13 +30,14 @@ final class FormatsTest {
             0,
             3,
             0,
+            0,
             1_700_000_000_000_000_001L,
             1_700_000_000_000_000_000L,
             1_700_000_000_000_000_300L,
             1_699_999_999_999_999_999L,
             new byte[] {'a', '/', 'b'});
 
-    private static final String GOLDEN_INODE = "0101ffc30201e807640003008080d0e2c6bfce972f02d8040103612f62";
+    private static final String GOLDEN_INODE = "0101ffc30201e80764000300008080d0e2c6bfce972f02d8040103612f62";
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
     private static final String GOLDEN_COUNTS = "01060500030102ea07";

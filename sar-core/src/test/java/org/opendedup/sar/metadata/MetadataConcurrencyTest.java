@@ -161,7 +161,7 @@ final class MetadataConcurrencyTest {
     }
 
     private static Inode inode(int writer, long size) {
-        return new Inode(inode(writer), 1, 0100644, 1, 0, 0, 0, size, 0, 0, 0, 0, 0, new byte[0]);
+        return new Inode(inode(writer), 1, 0100644, 1, 0, 0, 0, size, size, 0, 0, 0, 0, 0, new byte[0]);
     }
 
     private interface Work {

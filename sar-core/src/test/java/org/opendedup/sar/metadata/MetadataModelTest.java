@@ -152,6 +152,7 @@ final class MetadataModelTest {
                     random.nextInt(),
                     0,
                     random.nextLong() >>> 1,
+                    random.nextInt(1 << 20),
                     1,
                     random.nextLong(),
                     random.nextInt(),

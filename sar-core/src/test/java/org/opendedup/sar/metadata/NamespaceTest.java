@@ -84,7 +84,7 @@ final class NamespaceTest {
     @Test
     void everyInodeIsVisitedInOrder() throws IOException {
         for (long id : new long[] {300, 2, 1}) {
-            namespace.put(new Inode(id, 1, FILE, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, new byte[0]));
+            namespace.put(new Inode(id, 1, FILE, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new byte[0]));
             commit();
         }
         namespace.remove(2);

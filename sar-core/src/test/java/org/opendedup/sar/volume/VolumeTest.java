@@ -228,4 +228,35 @@ class VolumeTest {
         assertArrayEquals(expected, read(inode));
         assertConsistent();
     }
+
+    @Test
+    void holesAndZerosTakeNoBlocks() throws IOException {
+        long inode = make("a");
+        volume.change(inode, AttributeChange.ofSize(3L << 30));
+        assertEquals(0, volume.attributes(inode).blocks());
+        write(inode, 1 << 20, new byte[1 << 20]);
+        assertEquals(0, volume.attributes(inode).blocks());
+        write(inode, 4 << 20, random(1 << 20, 3));
+        write(inode, 4 << 20, random(1 << 19, 4));
+        assertBlocks(2048, inode);
+        reopen();
+        assertBlocks(2048, inode);
+        OpenFile file = volume.open(inode, true);
+        volume.zero(file, 4 << 20, 1 << 18, true);
+        assertBlocks(1536, inode);
+        volume.write(file, 4 << 20, ByteBuffer.wrap(random(512, 5)));
+        assertBlocks(1537, inode);
+        volume.close(file);
+        volume.change(inode, AttributeChange.ofSize(4 << 20));
+        assertEquals(0, volume.attributes(inode).blocks());
+        reopen();
+        assertEquals(0, volume.attributes(inode).blocks());
+        assertConsistent();
+    }
+
+    /** The chunks at both ends of data may hold zeros too, 64 KiB each at most. */
+    private void assertBlocks(long expected, long inode) throws IOException {
+        long blocks = volume.attributes(inode).blocks();
+        assertTrue(blocks >= expected && blocks <= expected + 256, () -> blocks + " blocks, not " + expected);
+    }
 }
