@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,6 +15,7 @@ import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.NothingStored;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
+import org.opendedup.sar.volume.AttributeChange;
 import org.opendedup.sar.volume.Owner;
 
 /** The dispatcher on requests made by hand, good and bad. */
@@ -210,6 +212,48 @@ class DispatcherTest {
             assertEquals(length, reply.getInt(0));
             assertEquals(UNIQUE, reply.getLong(8));
         }
+    }
+
+    @Test
+    void rangesAreAllocatedZeroedSoughtAndCopied() throws Exception {
+        long handle = openFile();
+        send(Opcode.WRITE, 2, longs(handle, 0), ints(8, 0), longs(0), ints(0, 0), new byte[] {1, 2, 3, 4, 5, 6, 7, 8});
+        assertEquals(16, send(Opcode.FALLOCATE, 2, longs(handle, 2, 3), ints(3, 0)));
+        assertEquals(16, send(Opcode.FALLOCATE, 2, longs(handle, 7, 3), ints(16, 0)));
+        assertEquals(10, memory.attributes(2).size());
+        assertErrno(Errno.EOPNOTSUPP, send(Opcode.FALLOCATE, 2, longs(handle, 2, 3), ints(2, 0)));
+        assertErrno(Errno.EOPNOTSUPP, send(Opcode.FALLOCATE, 2, longs(handle, 0, 4096), ints(8, 0)));
+
+        assertEquals(24, send(Opcode.COPY_FILE_RANGE, 2, longs(handle, 0, 2, handle, 20, 100, 0)));
+        assertEquals(10, reply.getInt(16));
+        assertEquals(24, send(Opcode.COPY_FILE_RANGE_64, 2, longs(handle, 0, 2, handle, 30, 5, 0)));
+        assertEquals(5, reply.getLong(16));
+        assertErrno(Errno.EINVAL, send(Opcode.COPY_FILE_RANGE, 2, longs(handle, 0, 2, handle, 20, 100, 1)));
+
+        assertEquals(24, send(Opcode.LSEEK, 2, longs(handle, 3), ints(4, 0)));
+        assertEquals(35, reply.getLong(16));
+        assertErrno(Errno.ENXIO, send(Opcode.LSEEK, 2, longs(handle, 35), ints(3, 0)));
+        assertErrno(Errno.EINVAL, send(Opcode.LSEEK, 2, longs(handle, 3), ints(2, 0)));
+
+        ByteBuffer read = ByteBuffer.allocate(35);
+        memory.read(handle, 0, read);
+        byte[] expected = {1, 2, 0, 0, 0, 6, 7, 0, 0, 0};
+        assertArrayEquals(expected, Arrays.copyOf(read.array(), 10));
+        assertArrayEquals(expected, Arrays.copyOfRange(read.array(), 20, 30));
+        assertArrayEquals(Arrays.copyOf(expected, 5), Arrays.copyOfRange(read.array(), 30, 35));
+    }
+
+    @Test
+    void aRangeThatAnotherThanRootChangesLosesTheFilesSetuidBit() throws Exception {
+        long handle = openFile();
+        memory.change(2, AttributeChange.ofMode(04755));
+        put(Opcode.FALLOCATE, 2, longs(handle, 0, 10), ints(0, 0));
+        int length = request.getInt(0);
+        assertEquals(16, dispatcher.dispatch(length));
+        assertEquals(0104755, memory.attributes(2).mode());
+        request.putInt(24, 1000);
+        assertEquals(16, dispatcher.dispatch(length));
+        assertEquals(0100755, memory.attributes(2).mode());
     }
 
     private long openFile() throws Exception {
