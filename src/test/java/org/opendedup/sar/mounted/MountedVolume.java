@@ -33,12 +33,21 @@ final class MountedVolume implements AutoCloseable {
 
     /** Makes a volume with its containers in {@code data}. */
     static MountedVolume make(Path folder, Path data) throws IOException {
+        return make(folder, data, "100GB");
+    }
+
+    /** Makes a volume, all of it in {@code folder}, that takes so many logical bytes. */
+    static MountedVolume makeWithCapacity(Path folder, String capacity) throws IOException {
+        return make(folder, folder.resolve("data"), capacity);
+    }
+
+    private static MountedVolume make(Path folder, Path data, String capacity) throws IOException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "needs /dev/fuse");
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
         MountedVolume volume = new MountedVolume(folder, data);
         List<String> options = List.of(
                 "--volume-name=" + volume.name,
-                "--volume-capacity=100GB",
+                "--volume-capacity=" + capacity,
                 "--base-path=" + folder.resolve("base"),
                 "--chunk-store-data-location=" + volume.data(),
                 "--chunk-store-hashdb-location=" + volume.hashDb(),

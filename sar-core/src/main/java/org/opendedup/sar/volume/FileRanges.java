@@ -15,6 +15,9 @@ final class FileRanges {
     /** Recipe pages of one step: some milliseconds under the locks. */
     private static final int STEP_PAGES = 1024;
 
+    /** For so many bytes it is worth asking every changed file what the next commit will say of its length. */
+    private static final long LARGE_BYTES = 64 << 20;
+
     private final MetadataStore metadata;
     private final NodeTable nodes;
     private final FileWriter writer;
@@ -43,7 +46,8 @@ final class FileRanges {
         if (end > capacityBytes) {
             throw new PosixException(Reason.EFBIG, "the volume's capacity is " + capacityBytes + " bytes");
         }
-        space.admitLogical(more, metadata.totals().logicalBytes());
+        long logical = metadata.totals().logicalBytes();
+        space.admitLogical(more, more < LARGE_BYTES ? logical : logical + nodes.unencodedBytes());
     }
 
     /** Makes the file at least {@code end} bytes long, or only touches its times if the size is to be kept. */

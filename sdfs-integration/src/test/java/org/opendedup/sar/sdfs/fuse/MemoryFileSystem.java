@@ -460,6 +460,50 @@ public class MemoryFileSystem implements FuseOperations {
     }
 
     @Override
+    public synchronized void allocate(long handle, long offset, long length, boolean keepSize) throws IOException {
+        Node node = openFiles.get(handle);
+        if (!keepSize && offset + length > node.size) {
+            resize(node, offset + length);
+        }
+        touch(node);
+    }
+
+    @Override
+    public synchronized void zero(long handle, long offset, long length, boolean keepSize) throws IOException {
+        Node node = openFiles.get(handle);
+        long end = Math.min(node.size, offset + length);
+        if (offset < end) {
+            Arrays.fill(node.data, (int) offset, (int) end, (byte) 0);
+        }
+        allocate(handle, offset, length, keepSize);
+    }
+
+    @Override
+    public synchronized long seekData(long handle, long offset) throws IOException {
+        if (offset < 0 || offset >= openFiles.get(handle).size) {
+            throw new PosixException(Reason.ENXIO, "offset " + offset);
+        }
+        return offset;
+    }
+
+    @Override
+    public synchronized long seekHole(long handle, long offset) throws IOException {
+        seekData(handle, offset);
+        return openFiles.get(handle).size;
+    }
+
+    @Override
+    public synchronized long copy(long source, long from, long target, long to, long length) throws IOException {
+        Node node = openFiles.get(source);
+        int count = (int) Math.max(0, Math.min(length, node.size - from));
+        if (count > 0) {
+            byte[] copied = Arrays.copyOfRange(node.data, (int) from, (int) from + count);
+            write(target, to, ByteBuffer.wrap(copied));
+        }
+        return count;
+    }
+
+    @Override
     public void flush(long handle) throws IOException {
         openFiles.get(handle);
     }

@@ -8,11 +8,18 @@ interface AttributeCache {
 
     /**
      * Has the kernel send the bytes it keeps of an inode from offset {@code from} on that were written and not sent yet, and
-     * waits until they were served.
+     * then answers a request. Returns at once: the threads that serve requests are needed for the bytes.
      *
-     * @return false if it cannot be waited for now
+     * @param unique number of the request
      */
-    default boolean writeBack(long inode, long from) {
-        return true;
+    default void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer) {
+        throw new UnsupportedOperationException("there is no kernel");
+    }
+
+    /** What a request is answered with in the end. */
+    @FunctionalInterface
+    interface LateAnswer {
+        /** The number that is the reply's body, or a negative error number. Never throws. */
+        long get();
     }
 }

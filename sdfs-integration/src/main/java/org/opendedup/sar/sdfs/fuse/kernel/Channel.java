@@ -10,7 +10,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.concurrent.Semaphore;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,7 +30,7 @@ final class Channel implements AttributeCache, Closeable {
     private static final int WRITE_HEADERS_BYTES = IN_HEADER_BYTES + WRITE_IN_BYTES;
 
     /** {@code fuse_out_header} and {@code fuse_notify_inval_inode_out}. */
-    private static final int NOTIFY_BYTES = OUT_HEADER_BYTES + 24;
+    static final int NOTIFY_BYTES = OUT_HEADER_BYTES + 24;
 
     private static final int FUSE_NOTIFY_INVAL_INODE = 2;
 
@@ -50,21 +49,21 @@ final class Channel implements AttributeCache, Closeable {
     private final long requestAddress;
     private final long replyAddress;
     private final long noteAddress;
-    /**
-     * One for each channel of the mount but one: whoever waits for a write-back needs somebody to serve it. Shared by all
-     * of them.
-     */
-    private final Semaphore writeBacks;
+    private final LateAnswers lateAnswers;
+    /** Held while another thread uses the descriptor, and to close it. */
+    private final Object lifetime = new Object();
+
+    private boolean closed;
 
     /** The first channel of a mount. */
     Channel(Libc libc, int fd) {
-        this(libc, fd, new Semaphore(0));
+        this(libc, fd, new LateAnswers(libc));
     }
 
-    private Channel(Libc libc, int fd, Semaphore writeBacks) {
+    private Channel(Libc libc, int fd, LateAnswers lateAnswers) {
         this.libc = libc;
         this.fd = fd;
-        this.writeBacks = writeBacks;
+        this.lateAnswers = lateAnswers;
         this.requestBuffer = withAlignedData(WRITE_HEADERS_BYTES);
         this.replyBuffer = withAlignedData(OUT_HEADER_BYTES);
         this.requestAddress = libc.address(requestBuffer);
@@ -93,8 +92,7 @@ final class Channel implements AttributeCache, Closeable {
             libc.functions().close(clone);
             throw failure;
         }
-        writeBacks.release();
-        return new Channel(libc, clone, writeBacks);
+        return new Channel(libc, clone, lateAnswers);
     }
 
     ByteBuffer requestBuffer() {
@@ -150,27 +148,7 @@ final class Channel implements AttributeCache, Closeable {
     /** A message of our own has the unique number 0, and its kind where a reply has its error. */
     @Override
     public void invalidate(long inode) {
-        invalidate(inode, -1);
-    }
-
-    /** The kernel has no message that only writes back: its clean pages from there on go too. */
-    @Override
-    public boolean writeBack(long inode, long from) {
-        if (!writeBacks.tryAcquire()) {
-            return false;
-        }
-        try {
-            invalidate(inode, from);
-            return true;
-        } finally {
-            writeBacks.release();
-        }
-    }
-
-    /** @param from from where on pages go too, to the end; -1 for none */
-    private void invalidate(long inode, long from) {
-        noteBuffer.putInt(0, NOTIFY_BYTES).putInt(4, FUSE_NOTIFY_INVAL_INODE).putLong(8, 0);
-        noteBuffer.putLong(16, inode).putLong(24, from).putLong(32, 0);
+        putInvalidation(noteBuffer, inode, -1);
         boolean sent = libc.functions().write(fd, noteAddress, NOTIFY_BYTES) == NOTIFY_BYTES;
         // ENOENT: the kernel does not know the inode any more.
         if (!sent && libc.errno() != Errno.ENOENT) {
@@ -181,8 +159,41 @@ final class Channel implements AttributeCache, Closeable {
         }
     }
 
+    /**
+     * {@code fuse_notify_inval_inode_out}.
+     *
+     * @param from from where on pages go too, to the end, those not sent yet after they were sent; -1 for none
+     */
+    static void putInvalidation(ByteBuffer note, long inode, long from) {
+        note.putInt(0, NOTIFY_BYTES).putInt(4, FUSE_NOTIFY_INVAL_INODE).putLong(8, 0);
+        note.putLong(16, inode).putLong(24, from).putLong(32, 0);
+    }
+
+    @Override
+    public void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer) {
+        lateAnswers.submit(this, inode, from, unique, answer);
+    }
+
+    /** What another thread does with the descriptor. */
+    @FunctionalInterface
+    interface Use {
+        void with(int fd);
+    }
+
+    /** For another thread than the channel's: runs {@code use} unless the channel is closed, and keeps it open meanwhile. */
+    void whileOpen(Use use) {
+        synchronized (lifetime) {
+            if (!closed) {
+                use.with(fd);
+            }
+        }
+    }
+
     @Override
     public void close() {
-        libc.functions().close(fd);
+        synchronized (lifetime) {
+            closed = true;
+            libc.functions().close(fd);
+        }
     }
 }

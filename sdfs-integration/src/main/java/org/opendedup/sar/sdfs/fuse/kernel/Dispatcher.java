@@ -36,6 +36,9 @@ final class Dispatcher {
     /** What the 32 bits of the older reply can say, in whole pages and as a number with a sign. */
     private static final long MAX_NARROW_COPY_BYTES = (1L << 31) - Protocol.PAGE_BYTES;
 
+    /** Instead of an error number: somebody else will answer. */
+    private static final int ANSWERED_LATER = -1;
+
     private final FuseOperations operations;
     private final AttributeCache cache;
     private final Agreement agreement;
@@ -69,7 +72,7 @@ final class Dispatcher {
         try {
             request.checkLength();
             int errno = serve();
-            if (!wantsReply()) {
+            if (!wantsReply() || errno == ANSWERED_LATER) {
                 return NO_REPLY;
             }
             return errno == 0 ? reply.success(request.unique()) : reply.error(errno, request.unique());
@@ -288,17 +291,30 @@ final class Dispatcher {
         long handle = request.takeLong();
         long offset = request.takeLong();
         int whence = request.takeInt();
-        if (offset >= 0 && operations.hasWriters(handle) && !cache.writeBack(request.node(), offset)) {
-            return Errno.EAGAIN;
+        if (whence != Protocol.SEEK_DATA && whence != Protocol.SEEK_HOLE) {
+            return Errno.EINVAL;
         }
-        switch (whence) {
-            case Protocol.SEEK_DATA -> reply.putLong(operations.seekData(handle, offset));
-            case Protocol.SEEK_HOLE -> reply.putLong(operations.seekHole(handle, offset));
-            default -> {
-                return Errno.EINVAL;
-            }
+        if (offset >= 0 && operations.hasWriters(handle)) {
+            String what = describe();
+            cache.answerAfterWriteBack(
+                    request.node(), offset, request.unique(), () -> seekLate(handle, offset, whence, what));
+            return ANSWERED_LATER;
         }
+        reply.putLong(seek(handle, offset, whence));
         return 0;
+    }
+
+    private long seek(long handle, long offset, int whence) throws IOException {
+        return whence == Protocol.SEEK_DATA ? operations.seekData(handle, offset) : operations.seekHole(handle, offset);
+    }
+
+    /** Runs on another thread, when the request's buffer holds another one. */
+    private long seekLate(long handle, long offset, int whence, String what) {
+        try {
+            return seek(handle, offset, whence);
+        } catch (IOException | RuntimeException | Error e) {
+            return -Errno.of(e, what);
+        }
     }
 
     /**

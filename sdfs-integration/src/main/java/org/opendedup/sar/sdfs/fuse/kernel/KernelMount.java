@@ -57,7 +57,7 @@ final class KernelMount implements FuseMount {
         try {
             channels.add(new Channel(libc, device));
             agreement = new InitHandshake(channels.get(0)).perform();
-            addClones(channels, Math.max(2, options.threads()));
+            addClones(channels, options.threads());
         } catch (IOException | RuntimeException | Error e) {
             channels.forEach(Channel::close);
             detachAfter(e, mounter, options.mountPoint());
@@ -70,7 +70,6 @@ final class KernelMount implements FuseMount {
         return mount;
     }
 
-    /** Two at least: while one waits for the kernel to write back, another serves that. */
     private static void addClones(List<Channel> channels, int threads) throws IOException {
         while (channels.size() < threads) {
             channels.add(channels.get(0).cloned());

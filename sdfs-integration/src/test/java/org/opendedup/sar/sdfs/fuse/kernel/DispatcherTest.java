@@ -290,6 +290,48 @@ class DispatcherTest {
         }
     }
 
+    @Test
+    void rangesAreAllocatedZeroedSoughtAndCopied() throws Exception {
+        long handle = openFile();
+        send(Opcode.WRITE, 2, longs(handle, 0), ints(8, 0), longs(0), ints(0, 0), new byte[] {1, 2, 3, 4, 5, 6, 7, 8});
+        assertEquals(16, send(Opcode.FALLOCATE, 2, longs(handle, 2, 3), ints(3, 0)));
+        assertEquals(16, send(Opcode.FALLOCATE, 2, longs(handle, 7, 3), ints(16, 0)));
+        assertEquals(10, memory.attributes(2).size());
+        assertErrno(Errno.EOPNOTSUPP, send(Opcode.FALLOCATE, 2, longs(handle, 2, 3), ints(2, 0)));
+        assertErrno(Errno.EOPNOTSUPP, send(Opcode.FALLOCATE, 2, longs(handle, 0, 4096), ints(8, 0)));
+
+        assertEquals(24, send(Opcode.COPY_FILE_RANGE, 2, longs(handle, 0, 2, handle, 20, 100, 0)));
+        assertEquals(10, reply.getInt(16));
+        assertEquals(24, send(Opcode.COPY_FILE_RANGE_64, 2, longs(handle, 0, 2, handle, 30, 5, 0)));
+        assertEquals(5, reply.getLong(16));
+        assertErrno(Errno.EINVAL, send(Opcode.COPY_FILE_RANGE, 2, longs(handle, 0, 2, handle, 20, 100, 1)));
+
+        assertEquals(24, send(Opcode.LSEEK, 2, longs(handle, 3), ints(4, 0)));
+        assertEquals(35, reply.getLong(16));
+        assertErrno(Errno.ENXIO, send(Opcode.LSEEK, 2, longs(handle, 35), ints(3, 0)));
+        assertErrno(Errno.EINVAL, send(Opcode.LSEEK, 2, longs(handle, 3), ints(2, 0)));
+
+        ByteBuffer read = ByteBuffer.allocate(35);
+        memory.read(handle, 0, read);
+        byte[] expected = {1, 2, 0, 0, 0, 6, 7, 0, 0, 0};
+        assertArrayEquals(expected, Arrays.copyOf(read.array(), 10));
+        assertArrayEquals(expected, Arrays.copyOfRange(read.array(), 20, 30));
+        assertArrayEquals(Arrays.copyOf(expected, 5), Arrays.copyOfRange(read.array(), 30, 35));
+    }
+
+    @Test
+    void aRangeThatAnotherThanRootChangesLosesTheFilesSetuidBit() throws Exception {
+        long handle = openFile();
+        memory.change(2, AttributeChange.ofMode(04755));
+        put(Opcode.FALLOCATE, 2, longs(handle, 0, 10), ints(0, 0));
+        int length = request.getInt(0);
+        assertEquals(16, dispatcher.dispatch(length));
+        assertEquals(0104755, memory.attributes(2).mode());
+        request.putInt(24, 1000);
+        assertEquals(16, dispatcher.dispatch(length));
+        assertEquals(0100755, memory.attributes(2).mode());
+    }
+
     private long openFile() throws Exception {
         byte[] name = "f".getBytes(StandardCharsets.UTF_8);
         return memory.create(1, name, 0100644, true, new Owner(0, 0)).handle();

@@ -1,0 +1,314 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.metadata.Inode;
+
+/** Allocating, zeroing, seeking and copying ranges of files of a volume. */
+class FileRangesTest {
+    private static final int MIB = 1 << 20;
+    private static final long TIB = 1L << 40;
+
+    @TempDir
+    Path folder;
+
+    private VolumeConfig config;
+    private Volume volume;
+    private OpenFile a;
+    private OpenFile b;
+
+    @BeforeEach
+    void makeVolume() throws IOException {
+        config = new VolumeConfig(
+                "test",
+                20 * TIB,
+                95,
+                new VolumeConfig.Locations(
+                        folder.resolve("data"), folder.resolve("metadata"), folder.resolve("hashdb")),
+                Chunking.VARIABLE_SHA256,
+                new Compression(Compression.Codec.ZSTD, 1, 64 << 10),
+                256 << 10,
+                256L << 20,
+                2,
+                0755,
+                0,
+                0);
+        Volume.create(config);
+        volume = Volume.open(config);
+        a = make("a");
+        b = make("b");
+    }
+
+    @AfterEach
+    void closeVolume() throws IOException {
+        volume.sync();
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        volume.close();
+    }
+
+    private OpenFile make(String name) throws IOException {
+        return volume.open(
+                volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
+                        .inode(),
+                true);
+    }
+
+    private void reopen() throws IOException {
+        volume.close(a);
+        volume.close(b);
+        volume.close();
+        volume = Volume.open(config);
+        a = volume.open(volume.lookup(Inode.ROOT, "a".getBytes(UTF_8)).inode(), true);
+        b = volume.open(volume.lookup(Inode.ROOT, "b".getBytes(UTF_8)).inode(), true);
+    }
+
+    private static byte[] random(int bytes, long seed) {
+        byte[] data = new byte[bytes];
+        new Random(seed).nextBytes(data);
+        return data;
+    }
+
+    private void write(OpenFile file, long offset, byte[] data) throws IOException {
+        volume.write(file, offset, ByteBuffer.wrap(data));
+    }
+
+    private byte[] read(OpenFile file, long offset, int length) throws IOException {
+        ByteBuffer target = ByteBuffer.allocate(length);
+        volume.read(file, offset, target);
+        return Arrays.copyOf(target.array(), target.position());
+    }
+
+    private byte[] read(OpenFile file) throws IOException {
+        return read(file, 0, (int) size(file));
+    }
+
+    private long size(OpenFile file) throws IOException {
+        return volume.attributes(file.inode()).size();
+    }
+
+    private static void assertRefused(Reason reason, Executable call) {
+        assertEquals(reason, assertThrows(PosixException.class, call).reason());
+    }
+
+    @Test
+    void allocatingExtendsAFileByAHoleUnlessItsSizeIsKept() throws IOException {
+        write(a, 0, random(1000, 1));
+        volume.allocate(a, 500, 2 * MIB, true);
+        assertEquals(1000, size(a));
+        volume.allocate(a, 500, 2 * MIB, false);
+        assertEquals(500 + 2 * MIB, size(a));
+        assertEquals(1000, volume.seekHole(a, 0));
+        reopen();
+        assertEquals(500 + 2 * MIB, size(a));
+        assertArrayEquals(Arrays.copyOf(random(1000, 1), 500 + 2 * MIB), read(a));
+    }
+
+    @Test
+    void moreThanTheVolumesCapacityIsRefused() throws IOException {
+        assertRefused(Reason.EFBIG, () -> volume.allocate(a, 20 * TIB, 1, false));
+        volume.allocate(a, 0, 12 * TIB, false);
+        volume.sync();
+        assertThrows(NoSpaceException.class, () -> volume.allocate(b, 0, 12 * TIB, false));
+        assertThrows(NoSpaceException.class, () -> volume.copy(a, 0, b, 0, 12 * TIB));
+        assertEquals(0, size(b));
+    }
+
+    @Test
+    void zeroedBytesAreGoneAtOnceWhetherStoredOrNot() throws IOException {
+        byte[] expected = random(5 * MIB, 2);
+        write(a, 0, expected);
+        volume.sync(a, false);
+        byte[] newer = random(MIB, 3);
+        write(a, MIB / 2, newer);
+        System.arraycopy(newer, 0, expected, MIB / 2, MIB);
+
+        volume.zero(a, MIB, 2 * MIB, true);
+        Arrays.fill(expected, MIB, 3 * MIB, (byte) 0);
+        assertArrayEquals(expected, read(a));
+        assertEquals(3 * MIB, volume.seekData(a, 2 * MIB));
+        reopen();
+        assertArrayEquals(expected, read(a));
+    }
+
+    @Test
+    void aZeroedEndThatWasNeverStoredKeepsTheFilesLength() throws IOException {
+        byte[] expected = random(100_000, 4);
+        write(a, 0, expected);
+        volume.zero(a, 50_000, 1 << 30, true);
+        Arrays.fill(expected, 50_000, 100_000, (byte) 0);
+        assertArrayEquals(expected, read(a));
+        volume.sync(a, true);
+        reopen();
+        assertArrayEquals(expected, read(a));
+    }
+
+    @Test
+    void zeroingBehindTheEndExtendsTheFileOnlyIfAsked() throws IOException {
+        write(a, 0, random(1000, 5));
+        volume.zero(a, 2000, 1000, true);
+        assertEquals(1000, size(a));
+        volume.zero(a, 500, 2500, false);
+        assertEquals(3000, size(a));
+        assertArrayEquals(Arrays.copyOf(Arrays.copyOf(random(1000, 5), 500), 3000), read(a));
+    }
+
+    @Test
+    void offsetsThatMakeNoSenseAreRefused() throws IOException {
+        OpenFile reader = volume.open(a.inode(), false);
+        assertRefused(Reason.EBADF, () -> volume.allocate(reader, 0, 1, false));
+        assertRefused(Reason.EBADF, () -> volume.zero(reader, 0, 1, true));
+        assertRefused(Reason.EBADF, () -> volume.copy(a, 0, reader, 0, 1));
+        assertRefused(Reason.EINVAL, () -> volume.allocate(a, 0, 0, false));
+        assertRefused(Reason.EINVAL, () -> volume.zero(a, -1, 1, false));
+        assertRefused(Reason.ENXIO, () -> volume.seekData(a, 0));
+        assertRefused(Reason.ENXIO, () -> volume.seekHole(a, 0));
+        write(a, 0, random(1000, 6));
+        assertRefused(Reason.EINVAL, () -> volume.copy(a, 0, a, 500, 600));
+        assertEquals(500, volume.copy(a, 0, a, 500, 500));
+        assertEquals(0, volume.copy(a, 1000, b, 0, 1));
+        volume.close(reader);
+    }
+
+    @Test
+    void dataNotStoredYetIsFound() throws IOException {
+        write(a, 3 * MIB, random(100, 7));
+        assertEquals(3 * MIB, volume.seekData(a, 0));
+        assertEquals(0, volume.seekHole(a, 0));
+        assertEquals(3 * MIB + 100, volume.seekHole(a, 3 * MIB + 50));
+        assertRefused(Reason.ENXIO, () -> volume.seekData(a, 3 * MIB + 100));
+    }
+
+    @Test
+    void aCopyStoresNothing() throws IOException {
+        byte[] data = random(9 * MIB + 123, 8);
+        write(a, 0, data);
+        long unique = -1;
+        for (long shift : new long[] {0, 256 << 10, 1, 12_345, MIB + 77}) {
+            assertEquals(data.length, volume.copy(a, 0, b, shift, Long.MAX_VALUE));
+            assertArrayEquals(data, read(b, shift, data.length));
+            long now = volume.statistics().uniqueBytes();
+            assertTrue(unique < 0 || unique == now, "copied to " + shift);
+            unique = now;
+        }
+        reopen();
+        assertArrayEquals(data, read(b, MIB + 77, data.length));
+    }
+
+    @Test
+    void aCopyHoldsWhatWasWrittenBeforeAndReplacesWhatTheTargetHad() throws IOException {
+        byte[] expected = random(4 * MIB, 9);
+        write(b, 0, expected);
+        byte[] piece = random(MIB, 10);
+        write(a, 77, piece);
+        volume.copy(a, 77, b, MIB, MIB);
+        System.arraycopy(piece, 0, expected, MIB, MIB);
+        assertArrayEquals(expected, read(b));
+        write(a, 77, random(MIB, 11));
+        assertArrayEquals(expected, read(b));
+        reopen();
+        assertArrayEquals(expected, read(b));
+    }
+
+    @Test
+    void aFileGrowsOnRightlyBehindACopy() throws IOException {
+        byte[] expected = random(3 * MIB, 12);
+        write(a, 0, Arrays.copyOf(expected, MIB));
+        volume.copy(a, 0, b, 0, MIB);
+        for (int at = MIB; at < expected.length; at += 1000) {
+            write(b, at, Arrays.copyOfRange(expected, at, Math.min(expected.length, at + 1000)));
+        }
+        reopen();
+        assertArrayEquals(expected, read(b));
+    }
+
+    @Test
+    void filesOfSixteenTebibytesAreWrittenReadCopiedAndCutAtTheirEnds() throws IOException {
+        long end = 16 * TIB;
+        byte[] data = random(MIB, 13);
+        write(a, end - MIB, data);
+        volume.sync(a, false);
+        assertEquals(end, size(a));
+        assertEquals(end - MIB, volume.seekData(a, 5));
+        assertArrayEquals(data, read(a, end - MIB, 2 * MIB));
+        assertArrayEquals(new byte[1000], read(a, 8 * TIB, 1000));
+
+        long copied = 0;
+        volume.change(a.inode(), AttributeChange.ofSize(3 * TIB + 5));
+        assertEquals(3 * TIB + 5, size(a));
+        write(a, 3 * TIB - MIB, data);
+        while (copied < 3 * TIB) {
+            copied += volume.copy(a, copied, b, copied + 7, 3 * TIB - copied);
+        }
+        assertEquals(3 * TIB + 7 - MIB, volume.seekData(b, 0));
+        reopen();
+        assertArrayEquals(data, read(b, 3 * TIB + 7 - MIB, MIB));
+        volume.zero(b, 1, 3 * TIB, true);
+        assertEquals(3 * TIB + 1, volume.seekData(b, 0));
+    }
+
+    @Test
+    @Timeout(value = 2, unit = TimeUnit.MINUTES)
+    void copiesBackAndForthPunchesWritesAndTruncationsAtOnceLeaveExactCounts() throws Exception {
+        write(a, 0, random(4 * MIB, 14));
+        write(b, 0, random(4 * MIB, 15));
+        ExecutorService threads = Executors.newFixedThreadPool(6);
+        List<Future<?>> all = new ArrayList<>();
+        for (int thread = 0; thread < 6; thread++) {
+            Random random = new Random(thread);
+            all.add(threads.submit(() -> {
+                for (int op = 0; op < 60; op++) {
+                    changeSomething(random);
+                }
+                return null;
+            }));
+        }
+        for (Future<?> one : all) {
+            one.get();
+        }
+        threads.shutdown();
+        byte[] left = read(a);
+        reopen();
+        assertArrayEquals(left, read(a));
+    }
+
+    private void changeSomething(Random random) throws IOException {
+        OpenFile one = random.nextBoolean() ? a : b;
+        OpenFile other = one == a ? b : a;
+        long offset = random.nextInt(4 * MIB);
+        int length = 1 + random.nextInt(MIB);
+        switch (random.nextInt(8)) {
+            case 0 -> volume.zero(one, offset, length, true);
+            case 1 -> write(one, offset, random(length, random.nextInt()));
+            case 2 -> volume.change(one.inode(), AttributeChange.ofSize(offset));
+            case 3 -> volume.sync(one, true);
+            case 4 -> read(one, offset, length);
+            default -> volume.copy(one, offset, other, random.nextInt(4 * MIB), length);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.kernel.AttributeCache.LateAnswer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers requests that must wait until the kernel has sent what it keeps of a file. That is a thread of its own for all
+ * channels of a mount: a worker that waited would be missing where the bytes come in, and if all of them did, none would be served.
+ */
+final class LateAnswers {
+    private static final int REPLY_BYTES = OUT_HEADER_BYTES + Long.BYTES;
+    private static final long IDLE_SECONDS = 10;
+    private static final Logger LOG = LoggerFactory.getLogger(LateAnswers.class);
+
+    private final Libc libc;
+    private final ExecutorService thread;
+    private final ByteBuffer note =
+            ByteBuffer.allocateDirect(Channel.NOTIFY_BYTES).order(ByteOrder.nativeOrder());
+    private final ByteBuffer reply = ByteBuffer.allocateDirect(REPLY_BYTES).order(ByteOrder.nativeOrder());
+
+    LateAnswers(Libc libc) {
+        this.libc = libc;
+        // As many wait in the queue as threads of other programs wait for their answers. The thread ends when it is
+        // idle.
+        ThreadPoolExecutor executor =
+                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                    Thread made = new Thread(task, "fuse-late");
+                    made.setDaemon(true);
+                    return made;
+                });
+        executor.allowCoreThreadTimeOut(true);
+        thread = executor;
+    }
+
+    /** See {@link AttributeCache#answerAfterWriteBack}; the request came through {@code channel}, and its reply goes there. */
+    void submit(Channel channel, long inode, long from, long unique, LateAnswer answer) {
+        thread.execute(() -> {
+            channel.whileOpen(fd -> writeBack(fd, inode, from));
+            long value = answer.get();
+            channel.whileOpen(fd -> send(fd, unique, value));
+        });
+    }
+
+    /** The kernel has no message that only writes back: its clean pages from there on go too. */
+    private void writeBack(int fd, long inode, long from) {
+        Channel.putInvalidation(note, inode, from);
+        boolean sent = libc.functions().write(fd, libc.address(note), Channel.NOTIFY_BYTES) == Channel.NOTIFY_BYTES;
+        if (!sent && libc.errno() != Errno.ENOENT) {
+            LOG.warn(
+                    "the kernel did not write back inode {}: {}",
+                    inode,
+                    libc.functions().strerror(libc.errno()));
+        }
+    }
+
+    private void send(int fd, long unique, long value) {
+        int length = value < 0 ? OUT_HEADER_BYTES : REPLY_BYTES;
+        reply.putInt(0, length).putInt(4, (int) Math.min(0, value)).putLong(8, unique);
+        reply.putLong(OUT_HEADER_BYTES, value);
+        boolean sent = libc.functions().write(fd, libc.address(reply), length) == length;
+        // ENOENT: the caller was killed meanwhile.
+        if (!sent && libc.errno() != Errno.ENOENT) {
+            LOG.warn("the kernel refused a late answer: {}", libc.functions().strerror(libc.errno()));
+        }
+    }
+}
