@@ -161,6 +161,11 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     @Override
+    public void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
+        volume.writeBack(openFiles.get(handle), offset, source);
+    }
+
+    @Override
     public void flush(long handle) throws IOException {
         volume.flush(openFiles.get(handle));
     }

@@ -99,6 +99,14 @@ public interface FuseOperations {
     /** Writes all of {@code source}, a direct buffer of the binding's, not to be kept. */
     void write(long handle, long offset, ByteBuffer source) throws IOException;
 
+    /**
+     * As {@link #write}, of bytes the kernel had taken into its cache earlier. It keeps the file's times meanwhile and sets
+     * them by {@link #change}, so that this call should leave them alone.
+     */
+    default void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
+        write(handle, offset, source);
+    }
+
     /** A descriptor of the file is closed: the last chance to report an earlier write's failure. Not a sync. */
     void flush(long handle) throws IOException;
 
