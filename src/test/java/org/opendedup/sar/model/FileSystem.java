@@ -26,6 +26,8 @@ public interface FileSystem extends Closeable {
 
     Attributes makeNode(long directory, byte[] name, int mode, int device, Owner owner) throws IOException;
 
+    Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException;
+
     Attributes makeDirectory(long directory, byte[] name, int mode, Owner owner) throws IOException;
 
     Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner owner) throws IOException;

@@ -35,6 +35,9 @@ public class ModelFileSystem implements FileSystem {
         final long inode;
         int mode;
         int links;
+        /** Never had a name. */
+        boolean unnamed;
+
         int uid;
         int gid;
         long accessedNs = NOW_NS;
@@ -157,6 +160,16 @@ public class ModelFileSystem implements FileSystem {
     }
 
     @Override
+    public Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
+        directory(directory);
+        Node node = new Node(++lastInode, Modes.REGULAR | mode, owner);
+        node.links = 0;
+        node.unnamed = true;
+        nodes.put(node.inode, node);
+        return node.toAttributes();
+    }
+
+    @Override
     public Attributes makeDirectory(long directory, byte[] name, int mode, Owner owner) throws IOException {
         return make(directory, name, Modes.DIRECTORY | mode & ~Modes.TYPE, owner)
                 .toAttributes();
@@ -208,9 +221,10 @@ public class ModelFileSystem implements FileSystem {
         Node parent = directory(directory);
         check(!parent.children.containsKey(text(name)), Reason.EEXIST);
         check(!node.isDirectory(), Reason.EPERM);
-        check(node.links > 0, Reason.ENOENT);
+        check(node.links > 0 || node.unnamed, Reason.ENOENT);
         attach(parent, name, node);
         node.links++;
+        node.unnamed = false;
         return node.toAttributes();
     }
 
@@ -363,6 +377,7 @@ public class ModelFileSystem implements FileSystem {
     private static Node copyWithoutLinks(Node node) {
         Node copy = new Node(node.inode, node.mode, new Owner(node.uid, node.gid));
         copy.links = node.links;
+        copy.unnamed = node.unnamed;
         copy.accessedNs = node.accessedNs;
         copy.modifiedNs = node.modifiedNs;
         copy.bytes = node.bytes.copy();

@@ -18,6 +18,9 @@ public sealed interface Op {
 
     record Link(String existing, String path) implements Op {}
 
+    /** Makes a file without a name, writes to it and then gives it its name. */
+    record LinkUnnamed(String path, int mode, Content content) implements Op {}
+
     record Unlink(String path) implements Op {}
 
     record RemoveDirectory(String path) implements Op {}

@@ -61,6 +61,7 @@ public final class OpGenerator {
         return op instanceof Op.Create
                 || op instanceof Op.MakeDirectory
                 || op instanceof Op.Link
+                || op instanceof Op.LinkUnnamed
                 || op instanceof Op.Unlink
                 || op instanceof Op.RemoveDirectory
                 || op instanceof Op.Rename;
@@ -137,7 +138,8 @@ public final class OpGenerator {
 
     private Op nextOnNames() {
         return switch (random.nextInt(20)) {
-            case 0, 1, 2, 3, 4, 5 -> new Op.Create(fresh(), random.nextInt(01000));
+            case 0, 1, 2, 3, 4 -> new Op.Create(fresh(), random.nextInt(01000));
+            case 5 -> new Op.LinkUnnamed(fresh(), random.nextInt(01000), content());
             case 6, 7 -> new Op.MakeDirectory(fresh(), 0700 | random.nextInt(0100));
             case 8 -> new Op.MakeSymbolicLink(fresh(), random.nextBoolean() ? "../a" : "/somewhere/" + LONGEST_NAME);
             case 9 -> new Op.MakeFifo(fresh());

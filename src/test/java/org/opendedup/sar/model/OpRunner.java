@@ -63,6 +63,8 @@ public final class OpRunner {
         } else if (op instanceof Op.Link link) {
             long inode = walk.inode(link.existing());
             return show(walk.made(fileSystem.link(inode, walk.parent(link.path()), walk.name(link.path()))));
+        } else if (op instanceof Op.LinkUnnamed link) {
+            return linkUnnamed(link, walk);
         } else if (op instanceof Op.Unlink unlink) {
             fileSystem.unlink(walk.parent(unlink.path()), walk.name(unlink.path()));
             return "unlinked";
@@ -174,6 +176,17 @@ public final class OpRunner {
             return "remounted, problems " + fileSystem.problems();
         }
         throw new AssertionError(op);
+    }
+
+    private String linkUnnamed(Op.LinkUnnamed link, Walk walk) throws IOException {
+        long parent = walk.parent(link.path());
+        long inode = walk.made(fileSystem.makeUnnamed(parent, link.mode(), OpGenerator.OWNER))
+                .inode();
+        try (FileSystem.Handle handle = fileSystem.open(inode, true)) {
+            write(handle, 0, link.content());
+            handle.flush();
+        }
+        return show(walk.made(fileSystem.link(inode, parent, walk.name(link.path()))));
     }
 
     private String truncate(Attributes attributes, long size) throws IOException {

@@ -62,6 +62,11 @@ public final class VolumeFileSystem implements FileSystem {
     }
 
     @Override
+    public Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
+        return volume.makeUnnamed(directory, mode, owner);
+    }
+
+    @Override
     public Attributes makeDirectory(long directory, byte[] name, int mode, Owner owner) throws IOException {
         return volume.makeDirectory(directory, name, mode, owner);
     }

@@ -42,8 +42,8 @@ final class FileWriter {
         this.storers = storers;
     }
 
-    /** Takes all of {@code source}'s remaining bytes. Waits while too much is dirty. */
-    void write(Node node, long offset, ByteBuffer source, long nowNs) throws IOException {
+    /** Takes all of {@code source}'s remaining bytes. Waits while too much is dirty. @param touch whether to set the times */
+    void write(Node node, long offset, ByteBuffer source, long nowNs, boolean touch) throws IOException {
         budget.awaitRoom(this::storeOldest);
         Node.Contents contents;
         boolean schedule;
@@ -56,8 +56,10 @@ final class FileWriter {
             long end = offset + source.remaining();
             contents.dirty.write(offset, source);
             node.size = Math.max(node.size, end);
-            node.modifiedNs = nowNs;
-            node.changedNs = nowNs;
+            if (touch) {
+                node.modifiedNs = nowNs;
+                node.changedNs = nowNs;
+            }
             schedule = contents.dirty.bytes() >= SCHEDULE_BYTES && !contents.scheduled;
             contents.scheduled |= schedule;
         }

@@ -449,6 +449,18 @@ public final class Volume implements Closeable {
 
     /** Writes all of {@code source}'s remaining bytes; they may be durable only after {@link #sync(OpenFile, boolean)}. */
     public void write(OpenFile file, long offset, ByteBuffer source) throws IOException {
+        write(file, offset, source, true);
+    }
+
+    /**
+     * As {@link #write(OpenFile, long, ByteBuffer)}, of bytes that a cache above has held back: the times stay, as that cache
+     * knows when its user wrote, and says so by {@link #change}, perhaps before this call.
+     */
+    public void writeBack(OpenFile file, long offset, ByteBuffer source) throws IOException {
+        write(file, offset, source, false);
+    }
+
+    private void write(OpenFile file, long offset, ByteBuffer source, boolean touch) throws IOException {
         if (!file.isWritable()) {
             throw new PosixException(Reason.EBADF, "inode " + file.inode() + " was opened for reading");
         }
@@ -461,7 +473,7 @@ public final class Volume implements Closeable {
         writer.checkNotFailed(file.node(), file);
         parts.reaper().checkTail(file.inode());
         parts.space().admit(length, logicalBytes(), parts.underWayBytes());
-        writer.write(file.node(), offset, source, TimeStamps.now(clock));
+        writer.write(file.node(), offset, source, TimeStamps.now(clock), touch);
         parts.writtenBytes().add(length);
     }
 

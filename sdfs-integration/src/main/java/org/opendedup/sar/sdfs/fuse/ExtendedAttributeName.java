@@ -20,10 +20,13 @@ public final class ExtendedAttributeName {
         return text.getBytes(ISO_8859_1);
     }
 
-    /** @throws PosixException EOPNOTSUPP for a name of no known kind */
+    /** @throws PosixException EOPNOTSUPP for a name of no known kind, EINVAL for nothing but a kind */
     public static void check(byte[] name) throws PosixException {
         for (byte[] prefix : PREFIXES) {
-            if (name.length > prefix.length && startsWith(name, prefix)) {
+            if (startsWith(name, prefix)) {
+                if (name.length == prefix.length) {
+                    throw new PosixException(PosixException.Reason.EINVAL, "an extended attribute without a name");
+                }
                 return;
             }
         }

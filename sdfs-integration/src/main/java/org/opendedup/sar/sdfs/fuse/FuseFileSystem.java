@@ -161,6 +161,11 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     @Override
+    public void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
+        volume.writeBack(openFiles.get(handle), offset, source);
+    }
+
+    @Override
     public void allocate(long handle, long offset, long length, boolean keepSize) throws IOException {
         volume.allocate(openFiles.get(handle), offset, length, keepSize);
     }

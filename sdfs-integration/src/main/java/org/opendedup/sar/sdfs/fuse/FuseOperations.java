@@ -99,6 +99,14 @@ public interface FuseOperations {
     /** Writes all of {@code source}, a direct buffer of the binding's, not to be kept. */
     void write(long handle, long offset, ByteBuffer source) throws IOException;
 
+    /**
+     * As {@link #write}, of bytes the kernel had taken into its cache earlier. It keeps the file's times meanwhile and sets
+     * them by {@link #change}, so that this call should leave them alone.
+     */
+    default void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
+        write(handle, offset, source);
+    }
+
     /** As {@link org.opendedup.sar.volume.Volume#allocate}. EOPNOTSUPP where there is no such thing. */
     default void allocate(long handle, long offset, long length, boolean keepSize) throws IOException {
         throw new PosixException(PosixException.Reason.EOPNOTSUPP, "allocation");

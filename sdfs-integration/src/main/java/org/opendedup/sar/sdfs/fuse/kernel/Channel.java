@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One descriptor of the FUSE device, with the buffer its requests are read into and the one its replies are written from.
- * A reply must go where its request came from. For one thread; owns the descriptor.
+ * A reply must go where its request came from. For one thread, but for {@link #served}; owns the descriptor.
  */
 final class Channel implements AttributeCache, Closeable {
     /** {@link #receive}: the file system is unmounted. */
@@ -52,6 +52,12 @@ final class Channel implements AttributeCache, Closeable {
     private final LateAnswers lateAnswers;
     /** Held while another thread uses the descriptor, and to close it. */
     private final Object lifetime = new Object();
+    /** The header of an answer that another thread than the worker gives. */
+    private final ByteBuffer interruptedAnswer =
+            ByteBuffer.allocateDirect(OUT_HEADER_BYTES).order(ByteOrder.nativeOrder());
+
+    private final long interruptedAddress;
+    private final ServedRequest served = new ServedRequest(this::answerInterrupted);
 
     private boolean closed;
 
@@ -69,6 +75,7 @@ final class Channel implements AttributeCache, Closeable {
         this.requestAddress = libc.address(requestBuffer);
         this.replyAddress = libc.address(replyBuffer);
         this.noteAddress = libc.address(noteBuffer);
+        this.interruptedAddress = libc.address(interruptedAnswer);
     }
 
     /** A buffer for headers and the largest data, in which the data begins on a page. */
@@ -143,6 +150,20 @@ final class Channel implements AttributeCache, Closeable {
             return false;
         }
         return true;
+    }
+
+    /** The request that the worker of this channel serves. */
+    ServedRequest served() {
+        return served;
+    }
+
+    /** Called by one thread at a time, and not while the channel is closed: {@link ServedRequest} sees to it. */
+    private void answerInterrupted(long unique) {
+        interruptedAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -Errno.EINTR).putLong(8, unique);
+        if (libc.functions().write(fd, interruptedAddress, OUT_HEADER_BYTES) != OUT_HEADER_BYTES) {
+            // Unmounted or cut off: nobody waits any more.
+            LOG.debug("the kernel did not take EINTR: {}", libc.functions().strerror(libc.errno()));
+        }
     }
 
     /** A message of our own has the unique number 0, and its kind where a reply has its error. */

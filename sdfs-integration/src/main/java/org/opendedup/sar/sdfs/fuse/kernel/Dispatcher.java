@@ -5,6 +5,7 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.Errno;
@@ -42,18 +43,29 @@ final class Dispatcher {
     private final FuseOperations operations;
     private final AttributeCache cache;
     private final Agreement agreement;
+    private final ServedRequest served;
+    private final LongConsumer interrupts;
     private final Request request;
     private final Reply reply;
 
+    /**
+     * @param cache what the kernel has to be told of
+     * @param served is told of each request that may be abandoned; the caller ends it
+     * @param interrupts takes the number of a request whose caller got a signal
+     */
     Dispatcher(
             FuseOperations operations,
             AttributeCache cache,
             Agreement agreement,
+            ServedRequest served,
+            LongConsumer interrupts,
             ByteBuffer requestBuffer,
             ByteBuffer replyBuffer) {
         this.operations = operations;
         this.cache = cache;
         this.agreement = agreement;
+        this.served = served;
+        this.interrupts = interrupts;
         this.request = new Request(requestBuffer);
         this.reply = new Reply(replyBuffer);
     }
@@ -71,6 +83,9 @@ final class Dispatcher {
         reply.begin();
         try {
             request.checkLength();
+            if (mayBeAbandoned(request.opcode())) {
+                served.begin(request.unique(), request.pid());
+            }
             int errno = serve();
             if (!wantsReply() || errno == ANSWERED_LATER) {
                 return NO_REPLY;
@@ -99,6 +114,29 @@ final class Dispatcher {
         return switch (request.opcode()) {
             case Opcode.FORGET, Opcode.BATCH_FORGET, Opcode.INTERRUPT -> false;
             default -> true;
+        };
+    }
+
+    /**
+     * Whether nothing comes of it if the caller is told EINTR and the request is served nevertheless. Not so where it changes
+     * what the kernel keeps in its caches.
+     */
+    private static boolean mayBeAbandoned(int opcode) {
+        return switch (opcode) {
+            case Opcode.READ,
+                    Opcode.LOOKUP,
+                    Opcode.GETATTR,
+                    Opcode.STATX,
+                    Opcode.READLINK,
+                    Opcode.READDIR,
+                    Opcode.READDIRPLUS,
+                    Opcode.GETXATTR,
+                    Opcode.LISTXATTR,
+                    Opcode.STATFS,
+                    Opcode.FSYNC,
+                    Opcode.FSYNCDIR,
+                    Opcode.SYNCFS -> true;
+            default -> false;
         };
     }
 
@@ -136,7 +174,8 @@ final class Dispatcher {
             case Opcode.LISTXATTR -> listExtendedAttributes();
             case Opcode.REMOVEXATTR -> removeExtendedAttribute();
             case Opcode.STATFS -> space();
-            case Opcode.RELEASEDIR, Opcode.DESTROY, Opcode.INTERRUPT -> 0;
+            case Opcode.INTERRUPT -> interrupt();
+            case Opcode.RELEASEDIR, Opcode.DESTROY -> 0;
             case Opcode.IOCTL -> Errno.ENOTTY;
             case Opcode.FALLOCATE -> allocate();
             case Opcode.LSEEK -> seek();
@@ -148,6 +187,11 @@ final class Dispatcher {
             // state but its cookie.
             default -> Errno.ENOSYS;
         };
+    }
+
+    private int interrupt() throws MalformedRequestException {
+        interrupts.accept(request.takeLong());
+        return 0;
     }
 
     // ---- Files ----
@@ -177,7 +221,11 @@ final class Dispatcher {
         if ((flags & Protocol.WRITE_KILL_SUIDGID) != 0) {
             dropSetId();
         }
-        operations.write(handle, offset, payload);
+        if ((flags & Protocol.WRITE_CACHE) != 0) {
+            operations.writeBack(handle, offset, payload);
+        } else {
+            operations.write(handle, offset, payload);
+        }
         reply.putInt(size);
         reply.putInt(0);
         return 0;

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.IntPredicate;
 import org.opendedup.sar.sdfs.fuse.FuseBinding;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
@@ -26,7 +27,8 @@ public final class KernelBinding implements FuseBinding {
     public FuseMount mount(FuseOperations operations, MountOptions options) throws IOException {
         Libc libc = new Libc();
         boolean root = libc.functions().geteuid() == 0;
-        return mount(operations, options, libc, root ? new DirectMounter(libc) : new FusermountMounter(libc));
+        Mounter mounter = root ? new DirectMounter(libc) : new FusermountMounter(libc);
+        return mount(operations, options, libc, mounter, PendingSignals::killed);
     }
 
     /**
@@ -41,13 +43,15 @@ public final class KernelBinding implements FuseBinding {
         new DirectMounter(new Libc()).remount(options);
     }
 
-    static FuseMount mount(FuseOperations operations, MountOptions options, Libc libc, Mounter mounter)
+    /** @param killed tells whether a thread is about to be killed */
+    static FuseMount mount(
+            FuseOperations operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
             throws IOException {
         Path mountPoint = options.mountPoint();
         if (!Files.isDirectory(mountPoint)) {
             throw new IOException(mountPoint + " is not a directory one can mount on (is a dead mount in the way?"
                     + " Then: umount -l " + mountPoint + ")");
         }
-        return KernelMount.start(operations, options.withMountPoint(mountPoint.toRealPath()), libc, mounter);
+        return KernelMount.start(operations, options.withMountPoint(mountPoint.toRealPath()), libc, mounter, killed);
     }
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import java.util.function.IntPredicate;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
@@ -30,6 +31,7 @@ final class KernelMount implements FuseMount {
     private final Mounter mounter;
     private final FuseOperations operations;
     private final List<Channel> channels;
+    private final Interrupts interrupts;
     private final AtomicInteger running;
     /** True once any thread has seen that the mount point is gone. */
     private final AtomicBoolean unmounted = new AtomicBoolean();
@@ -40,16 +42,24 @@ final class KernelMount implements FuseMount {
     private volatile @Nullable FuseConnection connection;
 
     private KernelMount(
-            Path mountPoint, Libc libc, Mounter mounter, FuseOperations operations, List<Channel> channels) {
+            Path mountPoint,
+            Libc libc,
+            Mounter mounter,
+            FuseOperations operations,
+            List<Channel> channels,
+            Interrupts interrupts) {
         this.mountPoint = mountPoint;
         this.libc = libc;
         this.mounter = mounter;
         this.operations = operations;
         this.channels = channels;
+        this.interrupts = interrupts;
         this.running = new AtomicInteger(channels.size());
     }
 
-    static KernelMount start(FuseOperations operations, MountOptions options, Libc libc, Mounter mounter)
+    /** @param killed tells whether a thread is about to be killed, so that its request may be abandoned */
+    static KernelMount start(
+            FuseOperations operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
             throws IOException {
         int device = mounter.mount(options);
         List<Channel> channels = new ArrayList<>();
@@ -63,7 +73,9 @@ final class KernelMount implements FuseMount {
             detachAfter(e, mounter, options.mountPoint());
             throw e;
         }
-        KernelMount mount = new KernelMount(options.mountPoint(), libc, mounter, operations, channels);
+        Interrupts interrupts =
+                new Interrupts(channels.stream().map(Channel::served).toList(), killed);
+        KernelMount mount = new KernelMount(options.mountPoint(), libc, mounter, operations, channels, interrupts);
         mount.startThreads(agreement);
         mount.connection = FuseConnection.at(options.mountPoint());
         ReadAhead.raise(options.mountPoint(), options.readAheadKib());
@@ -85,9 +97,10 @@ final class KernelMount implements FuseMount {
     }
 
     private void startThreads(Agreement agreement) {
+        interrupts.start();
         for (int i = 0; i < channels.size(); i++) {
-            Thread thread =
-                    new Thread(new Worker(channels.get(i), operations, agreement, this::workerEnded), "fuse-" + i);
+            Thread thread = new Thread(
+                    new Worker(channels.get(i), operations, agreement, interrupts, this::workerEnded), "fuse-" + i);
             thread.setDaemon(true);
             thread.start();
         }
@@ -100,6 +113,7 @@ final class KernelMount implements FuseMount {
         if (running.decrementAndGet() > 0) {
             return;
         }
+        interrupts.close();
         try {
             if (!unmounted.get()) {
                 LOG.error("the service of {} has ended although it was not unmounted; detaching it", mountPoint);

@@ -20,10 +20,21 @@ final class Worker implements Runnable {
         void ended(boolean unmounted);
     }
 
-    Worker(Channel channel, FuseOperations operations, Agreement agreement, EndListener listener) {
+    Worker(
+            Channel channel,
+            FuseOperations operations,
+            Agreement agreement,
+            Interrupts interrupts,
+            EndListener listener) {
         this.channel = channel;
-        this.dispatcher =
-                new Dispatcher(operations, channel, agreement, channel.requestBuffer(), channel.replyBuffer());
+        this.dispatcher = new Dispatcher(
+                operations,
+                channel,
+                agreement,
+                channel.served(),
+                interrupts::interrupted,
+                channel.requestBuffer(),
+                channel.replyBuffer());
         this.listener = listener;
     }
 
@@ -44,7 +55,8 @@ final class Worker implements Runnable {
         int length = channel.receive();
         while (length > 0) {
             int replyLength = dispatcher.dispatch(length);
-            if (replyLength != Dispatcher.NO_REPLY && !channel.send(replyLength)) {
+            boolean unanswered = channel.served().end();
+            if (replyLength != Dispatcher.NO_REPLY && !(unanswered && channel.send(replyLength))) {
                 dispatcher.takeBack();
             }
             length = channel.receive();

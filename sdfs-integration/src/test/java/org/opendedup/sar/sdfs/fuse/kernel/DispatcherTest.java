@@ -2,16 +2,20 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.NothingStored;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
@@ -34,7 +38,13 @@ class DispatcherTest {
             ByteBuffer.allocateDirect(BUFFER_BYTES + 16).order(ByteOrder.nativeOrder());
     private final MemoryFileSystem memory = new MemoryFileSystem();
     private static final Agreement ALL_TAKEN = new Agreement(Protocol.NEWEST_MINOR, -1);
-    private final Dispatcher dispatcher = new Dispatcher(memory, inode -> {}, ALL_TAKEN, request, reply);
+    private final List<Long> interrupted = new ArrayList<>();
+    private final ServedRequest served = new ServedRequest(unique -> {});
+    private final Dispatcher dispatcher = dispatcher(memory, ALL_TAKEN);
+
+    private Dispatcher dispatcher(FuseOperations operations, Agreement agreement) {
+        return new Dispatcher(operations, inode -> {}, agreement, served, interrupted::add, request, reply);
+    }
 
     private int send(int opcode, long node, byte[]... arguments) {
         int length = put(opcode, node, arguments);
@@ -120,7 +130,7 @@ class DispatcherTest {
         send(Opcode.MKNOD, 1, ints(010666, 0, 077, 0), name("p"));
         assertEquals(010600, reply.getInt(MODE_IN_ENTRY));
 
-        Dispatcher masked = new Dispatcher(memory, inode -> {}, NOTHING_TAKEN, request, reply);
+        Dispatcher masked = dispatcher(memory, NOTHING_TAKEN);
         masked.dispatch(put(Opcode.MKDIR, 1, ints(0777, 022), name("e")));
         assertEquals(040777, reply.getInt(MODE_IN_ENTRY));
     }
@@ -132,7 +142,7 @@ class DispatcherTest {
         assertEquals(16, send(Opcode.SETXATTR, inode, ints(3, 0, 0, 0), name("user.a"), value));
         assertArrayEquals(value, memory.extendedAttribute(inode, "user.a".getBytes(StandardCharsets.UTF_8)));
 
-        Dispatcher older = new Dispatcher(memory, i -> {}, NOTHING_TAKEN, request, reply);
+        Dispatcher older = dispatcher(memory, NOTHING_TAKEN);
         assertEquals(16, older.dispatch(put(Opcode.SETXATTR, inode, ints(3, 0), name("user.b"), value)));
         assertArrayEquals(value, memory.extendedAttribute(inode, "user.b".getBytes(StandardCharsets.UTF_8)));
     }
@@ -179,6 +189,19 @@ class DispatcherTest {
         dispatcher.takeBack();
         assertEquals(0, memory.referencesHeld());
         assertEquals(1, memory.inodes(), "the root alone");
+    }
+
+    @Test
+    void readsMayBeAbandonedAndChangesMayNot() {
+        send(Opcode.MKDIR, 1, ints(0755, 0), name("d"));
+        assertEquals(ServedRequest.NONE, served.unique());
+        assertTrue(served.end());
+        send(Opcode.LOOKUP, 1, name("d"));
+        assertEquals(UNIQUE, served.unique());
+        served.abandon(UNIQUE);
+        assertFalse(served.end());
+        assertEquals(Dispatcher.NO_REPLY, send(Opcode.INTERRUPT, 0, longs(UNIQUE)));
+        assertEquals(List.of(UNIQUE), interrupted);
     }
 
     @Test
@@ -261,7 +284,7 @@ class DispatcherTest {
         long seed = Long.getLong("sar.seed", System.nanoTime());
         System.out.printf(Locale.ROOT, "sar.seed=%d%n", seed);
         Random random = new Random(seed);
-        Dispatcher nothing = new Dispatcher(new NothingStored(1 << 20), inode -> {}, ALL_TAKEN, request, reply);
+        Dispatcher nothing = dispatcher(new NothingStored(1 << 20), ALL_TAKEN);
         for (int i = 0; i < 20_000; i++) {
             byte[] arguments = new byte[random.nextInt(200)];
             random.nextBytes(arguments);

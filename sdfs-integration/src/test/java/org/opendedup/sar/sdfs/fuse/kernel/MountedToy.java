@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntPredicate;
 import org.junit.jupiter.api.Assumptions;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
@@ -25,12 +26,18 @@ final class MountedToy implements AutoCloseable {
 
     /** @param mounter how to mount; null for what suits the user */
     MountedToy(FuseOperations operations, String options, Mounter mounter) throws IOException {
+        this(operations, options, mounter, PendingSignals::killed);
+    }
+
+    /** @param killed tells whether a thread is about to be killed */
+    MountedToy(FuseOperations operations, String options, Mounter mounter, IntPredicate killed) throws IOException {
         assumeFuse();
         root = Files.createTempDirectory("sdfs-fuse-");
         MountOptions mountOptions = MountOptions.of(root, "toy").withThreads(4).with(options);
-        mount = mounter == null
-                ? new KernelBinding().mount(operations, mountOptions)
-                : KernelBinding.mount(operations, mountOptions, new Libc(), mounter);
+        Libc libc = new Libc();
+        boolean root = libc.functions().geteuid() == 0;
+        Mounter suitable = root ? new DirectMounter(libc) : new FusermountMounter(libc);
+        mount = KernelBinding.mount(operations, mountOptions, libc, mounter == null ? suitable : mounter, killed);
     }
 
     static void assumeFuse() {

@@ -1,0 +1,242 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.opendedup.sar.volume.AccessControlListTest.GROUP;
+import static org.opendedup.sar.volume.AccessControlListTest.MASK;
+import static org.opendedup.sar.volume.AccessControlListTest.OTHERS;
+import static org.opendedup.sar.volume.AccessControlListTest.OWNER;
+import static org.opendedup.sar.volume.AccessControlListTest.USER;
+import static org.opendedup.sar.volume.AccessControlListTest.list;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.Volume.SetMode;
+
+/** Access lists, files without a name, and what is found by number. */
+class VolumePosixRulesTest {
+    private static final byte[] ACCESS = name("system.posix_acl_access");
+    private static final byte[] DEFAULT = name("system.posix_acl_default");
+    private static final byte[] DEFAULTS = list(OWNER, 7, USER, 6, GROUP, 5, MASK, 7, OTHERS, 0);
+    /** Somebody who wants others to have nothing. */
+    private static final Owner ALICE = new Owner(1000, 1000, 077);
+
+    @TempDir
+    Path folder;
+
+    private VolumeConfig config;
+    private Volume volume;
+
+    @BeforeEach
+    void makeVolume() throws IOException {
+        config = new VolumeConfig(
+                "test",
+                100L << 30,
+                95,
+                new VolumeConfig.Locations(
+                        folder.resolve("data"), folder.resolve("metadata"), folder.resolve("hashdb")),
+                Chunking.VARIABLE_SHA256,
+                new Compression(Compression.Codec.ZSTD, 1, 64 << 10),
+                256 << 10,
+                256L << 20,
+                2,
+                0755,
+                0,
+                0);
+        Volume.create(config);
+        volume = Volume.open(config);
+    }
+
+    @AfterEach
+    void closeVolume() throws IOException {
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        volume.close();
+    }
+
+    private void reopen() throws IOException {
+        volume.close();
+        volume = Volume.open(config);
+    }
+
+    private static byte[] name(String name) {
+        return name.getBytes(UTF_8);
+    }
+
+    private static void assertRefused(Reason reason, Executable call) {
+        assertEquals(reason, assertThrows(PosixException.class, call).reason());
+    }
+
+    private Attributes make(long directory, String name, int mode) throws IOException {
+        return volume.makeNode(directory, name(name), 0100000 | mode, 0, ALICE);
+    }
+
+    private long directoryWithDefaults() throws IOException {
+        long inode = volume.makeDirectory(Inode.ROOT, name("d"), 0755, ALICE).inode();
+        volume.setExtendedAttribute(inode, DEFAULT, DEFAULTS, SetMode.CREATE_OR_REPLACE);
+        return inode;
+    }
+
+    @Test
+    void theUmaskHoldsWhereThereIsNoDefaultList() throws IOException {
+        assertEquals(0100600, make(Inode.ROOT, "f", 0666).mode());
+        assertEquals(
+                0042700,
+                volume.makeDirectory(Inode.ROOT, name("d"), 02777, ALICE).mode());
+        assertEquals(
+                0120777,
+                volume.makeSymbolicLink(Inode.ROOT, name("l"), name("x"), ALICE).mode());
+    }
+
+    @Test
+    void aDefaultListIsInheritedAndTakesTheUmasksPlace() throws IOException {
+        long directory = directoryWithDefaults();
+        long file = make(directory, "f", 0664).inode();
+        long below = volume.makeDirectory(directory, name("e"), 0777, ALICE).inode();
+        reopen();
+        assertEquals(0100660, volume.attributes(file).mode());
+        assertArrayEquals(
+                list(OWNER, 6, USER, 6, GROUP, 5, MASK, 6, OTHERS, 0), volume.extendedAttribute(file, ACCESS));
+        assertNull(volume.extendedAttribute(file, DEFAULT));
+        assertEquals(0040770, volume.attributes(below).mode());
+        assertArrayEquals(DEFAULTS, volume.extendedAttribute(below, DEFAULT));
+        assertArrayEquals(DEFAULTS, volume.extendedAttribute(below, ACCESS));
+    }
+
+    @Test
+    void chmodAndTheAccessListChangeTogether() throws IOException {
+        long file = make(Inode.ROOT, "f", 0600).inode();
+        volume.setExtendedAttribute(
+                file, ACCESS, list(OWNER, 6, USER, 7, GROUP, 0, MASK, 5, OTHERS, 4), SetMode.CREATE_OR_REPLACE);
+        assertEquals(0100654, volume.attributes(file).mode());
+        volume.change(file, AttributeChange.ofMode(04721));
+        assertEquals(0104721, volume.attributes(file).mode());
+        assertArrayEquals(
+                list(OWNER, 7, USER, 7, GROUP, 0, MASK, 2, OTHERS, 1), volume.extendedAttribute(file, ACCESS));
+        volume.setExtendedAttribute(file, ACCESS, list(OWNER, 6, GROUP, 4, OTHERS, 0), SetMode.CREATE_OR_REPLACE);
+        assertEquals(0104640, volume.attributes(file).mode());
+        assertNull(volume.extendedAttribute(file, ACCESS), "a list that is a mode is not kept");
+        volume.removeExtendedAttribute(file, ACCESS);
+    }
+
+    @Test
+    void listsAreRefusedWhereTheyMakeNoSense() throws IOException {
+        long file = make(Inode.ROOT, "f", 0600).inode();
+        byte[] defaults = list(OWNER, 7, GROUP, 7, OTHERS, 7);
+        assertRefused(
+                Reason.EACCES, () -> volume.setExtendedAttribute(file, DEFAULT, defaults, SetMode.CREATE_OR_REPLACE));
+        assertRefused(
+                Reason.EINVAL, () -> volume.setExtendedAttribute(file, ACCESS, new byte[9], SetMode.CREATE_OR_REPLACE));
+        assertEquals(List.of(), volume.extendedAttributes(file));
+    }
+
+    @Test
+    void namesOfAttributesTakeNoMoreThanLinuxLists() throws IOException {
+        long file = make(Inode.ROOT, "f", 0600).inode();
+        for (int i = 0; i < 256; i++) {
+            String name = "user." + i + "n".repeat(250 - Integer.toString(i).length());
+            volume.setExtendedAttribute(file, name(name), new byte[1], SetMode.CREATE);
+        }
+        assertRefused(
+                Reason.ENOSPC, () -> volume.setExtendedAttribute(file, name("user.x"), new byte[1], SetMode.CREATE));
+        assertEquals(256, volume.extendedAttributes(file).size());
+    }
+
+    @Test
+    void capabilitiesAreDroppedAndOtherAttributesStay() throws IOException {
+        long file = make(Inode.ROOT, "f", 0700).inode();
+        volume.setExtendedAttribute(file, name("user.a"), new byte[1], SetMode.CREATE);
+        volume.setExtendedAttribute(file, name("security.capability"), new byte[20], SetMode.CREATE);
+        reopen();
+        volume.dropCapability(file);
+        volume.dropCapability(file);
+        assertEquals(1, volume.extendedAttributes(file).size());
+        volume.removeExtendedAttribute(file, name("user.a"));
+        assertRefused(Reason.ENODATA, () -> volume.removeExtendedAttribute(file, name("user.a")));
+    }
+
+    @Test
+    void aFileWithoutANameGoesWithItsLastUser() throws IOException {
+        long inode = volume.makeUnnamed(Inode.ROOT, 0600, ALICE).inode();
+        write(inode, 100_000);
+        assertEquals(0, volume.attributes(inode).links());
+        assertEquals(2, volume.statistics().files());
+        volume.forget(inode, 1);
+        assertEquals(1, volume.statistics().files());
+        assertRefused(Reason.ESTALE, () -> volume.attributes(inode));
+    }
+
+    @Test
+    void aFileWithoutANameIsGoneWhenTheVolumeIsOpenedAgain() throws IOException {
+        long inode = volume.makeUnnamed(Inode.ROOT, 0600, ALICE).inode();
+        write(inode, 100_000);
+        reopen();
+        assertRefused(Reason.ESTALE, () -> volume.attributes(inode));
+    }
+
+    @Test
+    void aFileWithoutANameMayGetOneAndKeepsItsBytes() throws IOException {
+        long inode = volume.makeUnnamed(directoryWithDefaults(), 0666, ALICE).inode();
+        write(inode, 3 << 20);
+        volume.change(inode, AttributeChange.ofSize(1 << 20));
+        Attributes linked = volume.link(inode, Inode.ROOT, name("f"));
+        assertEquals(1, linked.links());
+        assertEquals(0100660, linked.mode());
+        reopen();
+        assertEquals(1 << 20, volume.lookup(Inode.ROOT, name("f")).size());
+        volume.unlink(Inode.ROOT, name("f"));
+        assertRefused(Reason.ENOENT, () -> volume.link(inode, Inode.ROOT, name("again")));
+    }
+
+    private void write(long inode, int bytes) throws IOException {
+        OpenFile file = volume.open(inode, true);
+        byte[] data = new byte[bytes];
+        new java.util.Random(inode).nextBytes(data);
+        volume.write(file, 0, ByteBuffer.wrap(data));
+        volume.sync(file, false);
+        volume.close(file);
+    }
+
+    @Test
+    void anInodeIsFoundByItsNumberAlsoAfterReopening() throws IOException {
+        long directory =
+                volume.makeDirectory(Inode.ROOT, name("d"), 0755, ALICE).inode();
+        long file = make(directory, "f", 0600).inode();
+        reopen();
+        assertEquals(file, volume.lookup(file, name(".")).inode());
+        assertEquals(directory, volume.lookup(directory, name(".")).inode());
+        assertEquals(Inode.ROOT, volume.lookup(directory, name("..")).inode());
+        volume.unlink(directory, name("f"));
+        volume.forget(file, 1);
+        assertRefused(Reason.ESTALE, () -> volume.lookup(file, name(".")));
+    }
+
+    @Test
+    void bytesWrittenBackLeaveTheTimes() throws IOException {
+        long inode = make(Inode.ROOT, "f", 0600).inode();
+        volume.change(inode, new AttributeChange(null, null, null, null, null, 5L, 6L));
+        OpenFile file = volume.open(inode, true);
+        volume.writeBack(file, 0, ByteBuffer.wrap(new byte[10]));
+        assertEquals(5, volume.attributes(inode).modifiedNs());
+        assertEquals(6, volume.attributes(inode).changedNs());
+        volume.write(file, 10, ByteBuffer.wrap(new byte[10]));
+        assertEquals(20, volume.attributes(inode).size());
+        assertEquals(
+                volume.attributes(inode).modifiedNs(), volume.attributes(inode).changedNs());
+        volume.close(file);
+    }
+}
