@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Common to the commands: which Java runs them, and with what. Sourced, not run. Works in the project, over what was built, and in
-# the folder that scripts/install makes: bin (this), jars, native, java (a link), sdfs.jsa.
+# the folder that scripts/install makes: bin (this), jars, native, java (a link), commands.jsa, daemon.jsa.
 
 # Names of files in any language, whatever the caller's locale; messages and numbers in plain English.
 export LC_ALL=C.UTF-8
@@ -54,6 +54,11 @@ run_java() {
   local -a options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Xmx256m)
   # The daemon takes these two over.
   [[ ! -d "$home/native" ]] || options+=("-Djava.library.path=$home/native" "-Djffi.boot.library.path=$home/native")
+  # Archives of the classes, which scripts/install makes: JVMs start in half the time. Without effect in another JVM.
+  [[ ! -r "$home/commands.jsa" ]] || options+=("-XX:SharedArchiveFile=$home/commands.jsa" -Xlog:disable -Xlog:all=error:stderr)
+  [[ ! -r "$home/daemon.jsa" ]] || options+=("-Dsdfs.archive=$home/daemon.jsa")
+  # For scripts/install.
+  [[ -z "${SDFS_COMMAND_JAVA_OPTS:-}" ]] || options+=("$SDFS_COMMAND_JAVA_OPTS")
   ((feature < 22)) || options+=(--enable-native-access=ALL-UNNAMED)
   ((feature < 24)) || options+=(--sun-misc-unsafe-memory-access=allow)
   exec "$java" "${options[@]}" -cp "$classes" "$main_class" "$@"

@@ -28,6 +28,9 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, String extraOptions) {
     private static final List<String> NATIVE_LIBRARY_PROPERTIES =
             List.of("java.library.path", "jffi.boot.library.path");
 
+    /** A class data archive of the daemon's classes, which scripts/install makes. The launchers set it. */
+    private static final String ARCHIVE_PROPERTY = "sdfs.archive";
+
     /** The command line up to the main class. */
     List<String> command(RunFiles files, boolean foreground) {
         var command = new ArrayList<String>();
@@ -48,6 +51,7 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, String extraOptions) {
         NATIVE_LIBRARY_PROPERTIES.stream()
                 .filter(name -> System.getProperty(name) != null)
                 .forEach(name -> command.add("-D" + name + "=" + System.getProperty(name)));
+        addArchive(command);
         if (javaFeature >= NATIVE_ACCESS_FEATURE) {
             command.add("--enable-native-access=ALL-UNNAMED");
         }
@@ -60,6 +64,15 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, String extraOptions) {
         command.add("-cp");
         command.add(absoluteClassPath());
         return command;
+    }
+
+    /** What the JVM says of an archive that does not fit, since the JDK was changed, is left out: the classes are then loaded as ever. */
+    private static void addArchive(List<String> command) {
+        String archive = System.getProperty(ARCHIVE_PROPERTY);
+        if (archive != null) {
+            command.add("-XX:SharedArchiveFile=" + archive);
+            command.addAll(List.of("-Xlog:disable", "-Xlog:all=error:stderr"));
+        }
     }
 
     /** The daemon works in the root folder, where a relative class path would lead nowhere. */

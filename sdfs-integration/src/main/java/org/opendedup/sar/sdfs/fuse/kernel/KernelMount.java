@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,7 +37,7 @@ final class KernelMount implements FuseMount {
 
     private final CountDownLatch ended = new CountDownLatch(1);
 
-    /** Known as soon as the mount answers, before anybody has this object. */
+    /** Known as soon as the mount answers, before the caller of {@link #start} has this object. */
     private volatile @Nullable FuseConnection connection;
 
     private KernelMount(
@@ -77,9 +76,17 @@ final class KernelMount implements FuseMount {
                 new Interrupts(channels.stream().map(Channel::served).toList(), killed);
         KernelMount mount = new KernelMount(options.mountPoint(), libc, mounter, operations, channels, interrupts);
         mount.startThreads(agreement);
-        mount.connection = FuseConnection.at(options.mountPoint());
+        mount.identify();
         ReadAhead.raise(options.mountPoint(), options.readAheadKib());
         return mount;
+    }
+
+    private void identify() {
+        try {
+            connection = FuseConnection.at(mountPoint);
+        } catch (IOException e) {
+            LOG.warn("{} cannot be told from what may be mounted in its place later: {}", mountPoint, e.toString());
+        }
     }
 
     private static void addClones(List<Channel> channels, int threads) throws IOException {
@@ -115,7 +122,7 @@ final class KernelMount implements FuseMount {
         }
         interrupts.close();
         try {
-            if (!unmounted.get()) {
+            if (!unmounted.get() && isInPlace()) {
                 LOG.error("the service of {} has ended although it was not unmounted; detaching it", mountPoint);
                 mounter.detach(mountPoint);
             }
@@ -200,7 +207,11 @@ final class KernelMount implements FuseMount {
     private void cutOffUsersOfDetached() throws IOException, InterruptedException {
         LOG.warn("{} is detached, but programs still use it; cutting them off", mountPoint);
         libc.functions().sync();
-        Objects.requireNonNull(connection).abort();
+        unmounted.set(true);
+        FuseConnection abandoned = connection;
+        if (abandoned != null) {
+            abandoned.abort();
+        }
         if (!awaitGrace()) {
             throw new IOException(mountPoint + " is detached, but its service does not end");
         }
@@ -212,7 +223,8 @@ final class KernelMount implements FuseMount {
 
     /** Else it was unmounted by somebody, and what is there now must be left alone. */
     private boolean isInPlace() {
-        return Objects.requireNonNull(connection).isInPlace();
+        FuseConnection made = connection;
+        return made == null || made.isInPlace();
     }
 
     private boolean hasEnded() {

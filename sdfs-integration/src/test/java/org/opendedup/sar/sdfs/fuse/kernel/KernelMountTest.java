@@ -159,6 +159,25 @@ class KernelMountTest {
     }
 
     @Test
+    void whatIsMountedInThePlaceOfADetachedOneIsLeftAlone() throws Exception {
+        try (MountedToy toy = new MountedToy(memory)) {
+            assumeRoot(toy);
+            String shown = "grep -c ' " + toy.root + " tmpfs ' /proc/mounts";
+            try (FileChannel held = FileChannel.open(
+                    toy.root.resolve("held"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                MountedToy.shellIn(Path.of("/"), "umount -l " + toy.root + "; mount -t tmpfs stranger " + toy.root);
+                assertEquals("1", MountedToy.shellIn(Path.of("/"), shown));
+                toy.mount.unmount();
+                assertEquals("1", MountedToy.shellIn(Path.of("/"), shown));
+                assertEquals(1, held.write(ByteBuffer.allocate(1)));
+            }
+            toy.mount.awaitEnd();
+            toy.mount.close();
+            assertEquals("1", MountedToy.shellIn(Path.of("/"), shown));
+        }
+    }
+
+    @Test
     void othersThanWhoMountsAreLetInOnlyOnRequest() throws Exception {
         String asNobody = "setpriv --reuid=65534 --regid=65534 --clear-groups ls -d ";
         try (MountedToy toy = new MountedToy(memory)) {
