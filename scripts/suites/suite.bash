@@ -86,13 +86,11 @@ record() { printf '%s\t%s\t%s\t%s\n' "$row" "$1" "$2" "${3:-}" >>"$SUITE_RESULTS
 # Copies results from standard input (status, name, reason; separated by tabs) as those of a row of the table.
 record_all() { sed "s/^/$1\t/" >>"$SUITE_RESULTS"; }
 
-skip() {
-  record skip "$1" "$2"
-  printf '  skip  %s: %s\n' "$1" "$2"
-}
+# Prints what a log says last, short enough for the table.
+last_line() { grep . "$1" | tail -n 1 | tr '\t' ' ' | cut -c 1-150; }
 
-# Runs a command as a test. Its output goes to a log, of which the end is shown when it fails. Never to be called as a
-# condition: that would switch off set -e inside the command.
+# Runs a command as a test. Its output goes to a log, of which the end is shown when it fails. Status 77 says that the test could
+# not run, and the last line why. Never to be called as a condition: that would switch off set -e inside the command.
 check() {
   local name="$1" status started=$SECONDS log
   shift
@@ -108,8 +106,11 @@ check() {
   if ((status == 0)); then
     record pass "$name"
     printf '  ok    %s (%d s)\n' "$name" "$((SECONDS - started))"
+  elif ((status == 77)); then
+    record skip "$name" "$(last_line "$log")"
+    printf '  skip  %s: %s\n' "$name" "$(last_line "$log")"
   else
-    record fail "$name" "status $status: $(tail -n 1 "$log" | tr '\t' ' ' | cut -c 1-150)"
+    record fail "$name" "status $status: $(last_line "$log")"
     printf '  FAIL  %s (%d s), status %d; the end of %s:\n' "$name" "$((SECONDS - started))" "$status" "$log"
     tail -n 15 "$log" | sed 's/^/        /'
   fi
