@@ -42,6 +42,15 @@ final class MountArguments {
     @Nullable
     Long memoryBudgetBytes;
 
+    @Option(
+            names = "--fuse-binding",
+            paramLabel = "NAME",
+            description =
+                    "How the kernel is served: kernel (its own protocol; the default) or jnr (libfuse 2, slower, for "
+                            + "places where the other cannot run). Also as a mount option: fuse_binding=NAME.")
+    @Nullable
+    String fuseBinding;
+
     /** The volume's definition, with what was given for this mount. */
     VolumeDefinition definition(Environment environment) throws IOException {
         VolumeDefinition stored;
@@ -83,7 +92,11 @@ final class MountArguments {
 
     /** The options for the file system, checked. */
     String mountOptions(MountService service) {
-        String forFileSystem = MountHelperOptions.without(String.join(",", options));
+        List<String> given = new ArrayList<>(options);
+        if (fuseBinding != null) {
+            given.add(MountService.BINDING_OPTION + fuseBinding);
+        }
+        String forFileSystem = MountHelperOptions.without(String.join(",", given));
         try {
             service.checkOptions(forFileSystem);
         } catch (IllegalArgumentException e) {
