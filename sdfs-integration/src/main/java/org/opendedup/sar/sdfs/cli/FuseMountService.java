@@ -2,8 +2,9 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.stream.Collectors;
+import java.util.ArrayList;
+import java.util.List;
+import org.opendedup.sar.sdfs.fuse.FuseBinding;
 import org.opendedup.sar.sdfs.fuse.FuseBindings;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
@@ -17,18 +18,10 @@ import org.opendedup.sar.volume.VolumeStatistics;
 
 /** Serves volumes through the kernel's FUSE. */
 final class FuseMountService implements MountService {
-    /** The mount option that asks for {@link Verification#FINGERPRINTS}. */
-    private static final String VERIFY = "verify_fingerprints";
-
     @Override
     public void checkOptions(String options) {
-        MountOptions.of(Path.of("/"), "").with(withoutVerify(options));
-    }
-
-    private static String withoutVerify(String options) {
-        return Arrays.stream(options.split(","))
-                .filter(option -> !option.equals(VERIFY))
-                .collect(Collectors.joining(","));
+        ServiceOptions chosen = ServiceOptions.parse(options);
+        MountOptions.of(Path.of("/"), "").with(chosen.mountOptions());
     }
 
     @Override
@@ -38,11 +31,11 @@ final class FuseMountService implements MountService {
 
     @Override
     public MountedVolume mount(VolumeConfig config, Path mountPoint, String options) throws IOException {
-        MountOptions chosen = MountOptions.of(mountPoint, config.name()).with(withoutVerify(options));
-        boolean verify = Arrays.asList(options.split(",")).contains(VERIFY);
-        Volume volume = Volume.open(config, verify ? Verification.FINGERPRINTS : Verification.CHECKSUMS);
+        ServiceOptions chosen = ServiceOptions.parse(options);
+        MountOptions mountOptions = MountOptions.of(mountPoint, config.name()).with(chosen.mountOptions());
+        Volume volume = Volume.open(config, chosen.verification());
         try {
-            FuseMount mount = FuseBindings.named(FuseBindings.DEFAULT).mount(new FuseFileSystem(volume), chosen);
+            FuseMount mount = chosen.binding().mount(new FuseFileSystem(volume), mountOptions);
             return new FuseMountedVolume(volume, mount);
         } catch (IOException | RuntimeException e) {
             try {
@@ -51,6 +44,31 @@ final class FuseMountService implements MountService {
                 e.addSuppressed(suppressed);
             }
             throw e;
+        }
+    }
+
+    /**
+     * The mount options that concern neither kernel nor file system.
+     *
+     * @param mountOptions the others
+     */
+    private record ServiceOptions(FuseBinding binding, Verification verification, String mountOptions) {
+        private static final String VERIFY = "verify_fingerprints";
+
+        static ServiceOptions parse(String options) {
+            FuseBinding binding = FuseBindings.named(FuseBindings.DEFAULT);
+            Verification verification = Verification.CHECKSUMS;
+            List<String> others = new ArrayList<>();
+            for (String option : options.split(",")) {
+                if (option.startsWith(BINDING_OPTION)) {
+                    binding = FuseBindings.named(option.substring(BINDING_OPTION.length()));
+                } else if (option.equals(VERIFY)) {
+                    verification = Verification.FINGERPRINTS;
+                } else {
+                    others.add(option);
+                }
+            }
+            return new ServiceOptions(binding, verification, String.join(",", others));
         }
     }
 

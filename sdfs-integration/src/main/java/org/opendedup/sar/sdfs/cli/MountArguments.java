@@ -47,6 +47,15 @@ final class MountArguments {
     @Nullable
     Long memoryBudgetBytes;
 
+    @Option(
+            names = "--fuse-binding",
+            paramLabel = "NAME",
+            description =
+                    "How the kernel is served: kernel (its own protocol; the default) or jnr (libfuse 2, slower, for "
+                            + "places where the other cannot run). Also as a mount option: fuse_binding=NAME.")
+    @Nullable
+    String fuseBinding;
+
     /** The mount option that says the same as {@code --memory-budget}, for fstab. */
     private static final String MEMORY_BUDGET = "memory_budget=";
 
@@ -124,8 +133,10 @@ final class MountArguments {
 
     /** The options for the file system, checked. */
     String mountOptions(MountService service) {
-        String forFileSystem = MountHelperOptions.without(
-                split().filter(option -> !isMemoryBudget(option)).collect(Collectors.joining(",")));
+        Stream<String> binding = fuseBinding == null ? Stream.of() : Stream.of(MountService.BINDING_OPTION + fuseBinding);
+        String forFileSystem = MountHelperOptions.without(Stream.concat(
+                        split().filter(option -> !isMemoryBudget(option)), binding)
+                .collect(Collectors.joining(",")));
         try {
             service.checkOptions(forFileSystem);
         } catch (IllegalArgumentException e) {

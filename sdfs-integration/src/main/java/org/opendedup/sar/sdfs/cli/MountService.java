@@ -8,6 +8,8 @@ import org.opendedup.sar.volume.VolumeConfig;
 
 /** Opens a volume and shows it as a file system. The commands' only way to engine and FUSE. */
 interface MountService {
+    /** The mount option that names the FUSE binding behind this. */
+    String BINDING_OPTION = "fuse_binding=";
 
     /**
      * Checks options before anything is started.

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse;
 
 import java.util.List;
+import org.opendedup.sar.sdfs.fuse.jnr.JnrBinding;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelBinding;
 
 /** Finds a {@link FuseBinding} by its name. */
@@ -11,14 +12,17 @@ public final class FuseBindings {
     private FuseBindings() {}
 
     public static List<String> names() {
-        return List.of(KernelBinding.NAME);
+        return List.of(KernelBinding.NAME, JnrBinding.NAME);
     }
 
     /** @throws IllegalArgumentException if there is none of that name; the message lists those there are */
     public static FuseBinding named(String name) {
-        if (name.equals(KernelBinding.NAME)) {
-            return new KernelBinding();
-        }
-        throw new IllegalArgumentException("no FUSE binding '" + name + "'; there is: " + String.join(", ", names()));
+        return switch (name) {
+            case KernelBinding.NAME -> new KernelBinding();
+            case JnrBinding.NAME -> new JnrBinding();
+            default ->
+                throw new IllegalArgumentException(
+                        "no FUSE binding '" + name + "'; there is: " + String.join(", ", names()));
+        };
     }
 }

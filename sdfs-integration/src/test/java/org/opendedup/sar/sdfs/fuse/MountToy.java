@@ -2,7 +2,7 @@ package org.opendedup.sar.sdfs.fuse;
 
 import java.nio.file.Path;
 
-/** Mounts a toy file system in a process of its own: {@code MountToy memory|nothing MOUNTPOINT [OPTIONS]}. */
+/** Mounts a toy file system in a process of its own: {@code MountToy memory|nothing MOUNTPOINT [OPTIONS [BINDING]]}. */
 public final class MountToy {
     private MountToy() {}
 
@@ -12,7 +12,8 @@ public final class MountToy {
         if (arguments.length > 2) {
             options = options.with(arguments[2]);
         }
-        try (FuseMount mount = FuseBindings.named(FuseBindings.DEFAULT).mount(toy, options)) {
+        FuseBinding binding = FuseBindings.named(arguments.length > 3 ? arguments[3] : FuseBindings.DEFAULT);
+        try (FuseMount mount = binding.mount(toy, options)) {
             System.out.println("mounted");
             mount.awaitEnd();
         }

@@ -1,0 +1,229 @@
+package org.opendedup.sar.sdfs.fuse.jnr;
+
+import com.google.common.math.LongMath;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import jnr.ffi.Pointer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.FileMode;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.jnr.CallbackTable.Slot;
+import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.Volume.SetMode;
+import ru.serce.jnrfuse.struct.Statvfs;
+
+/**
+ * Callbacks on attributes, ordinary and extended, by path. Lost setuid bits are the kernel's work here: to a daemon that
+ * does not offer to drop them it sends the new mode before a write, a truncation or a new owner.
+ */
+final class AttributeCalls {
+    private static final int BLOCK_BYTES = 4096;
+    private static final int MAX_NAME_BYTES = 255;
+
+    /** {@code linux/xattr.h}. */
+    private static final int XATTR_CREATE = 1;
+
+    private static final int XATTR_REPLACE = 2;
+    private static final int MAX_XATTR_BYTES = 64 << 10;
+
+    /** {@code linux/stat.h}: in place of a time's nanoseconds. */
+    private static final long UTIME_NOW = (1 << 30) - 1;
+
+    private static final long UTIME_OMIT = (1 << 30) - 2;
+    private static final int TIMESPEC_BYTES = 16;
+
+    /** libfuse 2 cannot ask the kernel to honour access lists; storing them unheeded would be a false promise. */
+    private static final byte[] ACCESS_LIST_PREFIX = "system.posix_acl_".getBytes(StandardCharsets.US_ASCII);
+
+    private final FuseOperations operations;
+    private final PathResolver resolver;
+    private final ThreadLocal<StatBuffer> stat;
+
+    AttributeCalls(Serving serving) {
+        operations = serving.operations();
+        resolver = serving.resolver();
+        stat = serving.stat();
+    }
+
+    void register(CallbackTable table) {
+        table.set(Slot.GETATTR, Callbacks.OnPathWithStructure.class, this::attributes);
+        table.set(Slot.CHMOD, Callbacks.OnPathWithMode.class, this::changeMode);
+        table.set(Slot.CHOWN, Callbacks.ChangeOwner.class, this::changeOwner);
+        table.set(Slot.TRUNCATE, Callbacks.Truncate.class, this::truncate);
+        table.set(Slot.UTIMENS, Callbacks.OnPathWithStructure.class, this::changeTimes);
+        table.set(Slot.STATFS, Callbacks.OnPathWithStructure.class, this::space);
+        table.set(Slot.SETXATTR, Callbacks.SetExtendedAttribute.class, this::setExtendedAttribute);
+        table.set(Slot.GETXATTR, Callbacks.GetExtendedAttribute.class, this::getExtendedAttribute);
+        table.set(Slot.LISTXATTR, Callbacks.FillBuffer.class, this::listExtendedAttributes);
+        table.set(Slot.REMOVEXATTR, Callbacks.OnTwoPaths.class, this::removeExtendedAttribute);
+    }
+
+    private int attributes(Pointer path, Pointer target) {
+        return Guard.run("getattr", () -> {
+            stat.get().copy(resolver.attributes(CString.bytes(path)), target);
+            return 0;
+        });
+    }
+
+    private int change(String operation, Pointer path, AttributeChange change) {
+        return Guard.run(operation, () -> {
+            resolver.onInode(CString.bytes(path), inode -> operations.change(inode, change));
+            return 0;
+        });
+    }
+
+    private int changeMode(Pointer path, long mode) {
+        return change("chmod", path, AttributeChange.ofMode((int) mode & FileMode.PERMISSIONS));
+    }
+
+    /** An owner or group of -1 stays as it is. */
+    private int changeOwner(Pointer path, int uid, int gid) {
+        return change(
+                "chown",
+                path,
+                new AttributeChange(
+                        null,
+                        uid == -1 ? null : (Integer) uid,
+                        gid == -1 ? null : (Integer) gid,
+                        null,
+                        null,
+                        null,
+                        null));
+    }
+
+    private int truncate(Pointer path, long size) {
+        return change("truncate", path, AttributeChange.ofSize(size));
+    }
+
+    /** @param times two of {@code struct timespec}: of access and of modification */
+    private int changeTimes(Pointer path, Pointer times) {
+        return change(
+                "utimens",
+                path,
+                new AttributeChange(null, null, null, null, time(times, 0), time(times, TIMESPEC_BYTES), null));
+    }
+
+    /** Nanoseconds since 1970, or null to leave the time as it is; what 64 bits cannot hold becomes the nearest. */
+    private static @Nullable Long time(Pointer times, int offset) {
+        long seconds = times.getLong(offset);
+        long nanos = times.getLong(offset + 8);
+        if (nanos == UTIME_OMIT) {
+            return null;
+        }
+        if (nanos == UTIME_NOW) {
+            Instant now = Instant.now();
+            seconds = now.getEpochSecond();
+            nanos = now.getNano();
+        }
+        return LongMath.saturatedAdd(TimeUnit.SECONDS.toNanos(seconds), nanos);
+    }
+
+    private int space(Pointer path, Pointer target) {
+        return Guard.run("statfs", () -> {
+            SpaceUse space = operations.space();
+            long free = space.freeBytes() / BLOCK_BYTES;
+            Statvfs statvfs = Statvfs.of(target);
+            statvfs.f_bsize.set(BLOCK_BYTES);
+            statvfs.f_frsize.set(BLOCK_BYTES);
+            statvfs.f_blocks.set(space.capacityBytes() / BLOCK_BYTES);
+            statvfs.f_bfree.set(free);
+            statvfs.f_bavail.set(free);
+            // There is no table of inodes to fill up: a new file needs at most a block.
+            statvfs.f_files.set(space.files() + free);
+            statvfs.f_ffree.set(free);
+            statvfs.f_favail.set(free);
+            statvfs.f_namemax.set(MAX_NAME_BYTES);
+            return 0;
+        });
+    }
+
+    private int setExtendedAttribute(Pointer path, Pointer name, Pointer value, long size, int flags) {
+        return Guard.run("setxattr", () -> {
+            byte[] attribute = attributeName(name);
+            if (size > MAX_XATTR_BYTES) {
+                return -Errno.E2BIG;
+            }
+            byte[] bytes = new byte[(int) size];
+            value.get(0, bytes, 0, bytes.length);
+            SetMode mode = setMode(flags);
+            resolver.onInode(CString.bytes(path), inode -> {
+                operations.setExtendedAttribute(inode, attribute, bytes, mode);
+                return 0;
+            });
+            return 0;
+        });
+    }
+
+    private static SetMode setMode(int flags) throws PosixException {
+        return switch (flags) {
+            case 0 -> SetMode.CREATE_OR_REPLACE;
+            case XATTR_CREATE -> SetMode.CREATE;
+            case XATTR_REPLACE -> SetMode.REPLACE;
+            default -> throw new PosixException(Reason.EINVAL, "setxattr with flags " + flags);
+        };
+    }
+
+    private int getExtendedAttribute(Pointer path, Pointer name, @Nullable Pointer buffer, long size) {
+        return Guard.run("getxattr", () -> {
+            byte[] attribute = attributeName(name);
+            byte @Nullable [] value = resolver.onInode(
+                            CString.bytes(path), inode -> new Value(operations.extendedAttribute(inode, attribute)))
+                    .bytes;
+            return value == null ? -Errno.ENODATA : sized(value, buffer, size);
+        });
+    }
+
+    /** An attribute's value, or that there is none. */
+    private record Value(byte @Nullable [] bytes) {}
+
+    private int listExtendedAttributes(Pointer path, @Nullable Pointer buffer, long size) {
+        return Guard.run("listxattr", () -> {
+            List<byte[]> names = resolver.onInode(CString.bytes(path), operations::extendedAttributes);
+            int bytes = names.stream().mapToInt(name -> name.length + 1).sum();
+            ByteBuffer list = ByteBuffer.allocate(bytes);
+            names.forEach(name -> list.put(name).put((byte) 0));
+            return sized(list.array(), buffer, size);
+        });
+    }
+
+    /** Answers with the value; where the caller gave no room, with its size. */
+    private static int sized(byte[] value, @Nullable Pointer buffer, long size) {
+        if (size == 0 || buffer == null) {
+            return value.length;
+        }
+        if (value.length > size) {
+            return -Errno.ERANGE;
+        }
+        buffer.put(0, value, 0, value.length);
+        return value.length;
+    }
+
+    private int removeExtendedAttribute(Pointer path, Pointer name) {
+        return Guard.run("removexattr", () -> {
+            byte[] attribute = attributeName(name);
+            resolver.onInode(CString.bytes(path), inode -> {
+                operations.removeExtendedAttribute(inode, attribute);
+                return 0;
+            });
+            return 0;
+        });
+    }
+
+    private static byte[] attributeName(Pointer name) throws IOException {
+        byte[] bytes = CString.bytes(name);
+        int prefix = ACCESS_LIST_PREFIX.length;
+        if (bytes.length >= prefix && Arrays.equals(bytes, 0, prefix, ACCESS_LIST_PREFIX, 0, prefix)) {
+            throw new PosixException(Reason.EOPNOTSUPP, "access lists");
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,69 @@
+package org.opendedup.sar.sdfs.fuse.jnr;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * The request that a serving thread has in hand ({@code fuse_in_header} and names of {@code linux/fuse.h}). libfuse calls
+ * back for it, but also on its own account: it renames an open file before it is unlinked, and unlinks it later. This tells
+ * the two apart. For one thread.
+ */
+final class RequestView {
+    private static final int OPCODE_UNLINK = 10;
+    private static final int OPCODE_RENAME = 12;
+
+    private static final int OPCODE_OFFSET = 4;
+    private static final int HEADER_BYTES = 40;
+    /** A rename's names follow the new directory's node. */
+    private static final int RENAME_NAMES_OFFSET = HEADER_BYTES + 8;
+
+    private final ByteBuffer buffer;
+    /** Length of the request; 0 between requests. */
+    private int length;
+
+    RequestView(ByteBuffer buffer) {
+        this.buffer = buffer.duplicate().order(ByteOrder.nativeOrder());
+    }
+
+    void begin(int requestLength) {
+        length = requestLength;
+    }
+
+    void end() {
+        length = 0;
+    }
+
+    boolean isUnlink() {
+        return hasOpcode(OPCODE_UNLINK);
+    }
+
+    /** Does the caller want to rename something to this name? */
+    boolean isRenameTo(byte[] name) {
+        if (!hasOpcode(OPCODE_RENAME)) {
+            return false;
+        }
+        int oldEnd = terminator(RENAME_NAMES_OFFSET);
+        int newEnd = terminator(oldEnd + 1);
+        byte[] wanted = new byte[Math.max(0, newEnd - oldEnd - 1)];
+        buffer.get(oldEnd + 1, wanted);
+        return Arrays.equals(wanted, name);
+    }
+
+    private boolean hasOpcode(int opcode) {
+        return length >= HEADER_BYTES && buffer.getInt(OPCODE_OFFSET) == opcode;
+    }
+
+    private int terminator(int from) {
+        int at = from;
+        while (at < length && buffer.get(at) != 0) {
+            at++;
+        }
+        return at;
+    }
+
+    @Override
+    public String toString() {
+        return length == 0 ? "no request" : "opcode " + buffer.getInt(OPCODE_OFFSET);
+    }
+}

@@ -1,0 +1,30 @@
+package org.opendedup.sar.sdfs.fuse.jnr;
+
+import jnr.ffi.Runtime;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+
+/** What the callbacks of one mount share. */
+record Serving(
+        Runtime runtime,
+        FuseOperations operations,
+        PathResolver resolver,
+        UnlinkedFiles unlinked,
+        OpenFiles openFiles,
+        LinkedInodes linked,
+        Caller caller,
+        ThreadLocal<StatBuffer> stat) {
+
+    static Serving of(FuseOperations operations, LibFuse2 libFuse) {
+        UnlinkedFiles unlinked = new UnlinkedFiles(operations);
+        Runtime runtime = libFuse.runtime();
+        return new Serving(
+                runtime,
+                operations,
+                new PathResolver(operations, unlinked),
+                unlinked,
+                new OpenFiles(),
+                new LinkedInodes(),
+                new Caller(libFuse),
+                ThreadLocal.withInitial(() -> new StatBuffer(runtime)));
+    }
+}

@@ -1,0 +1,71 @@
+package org.opendedup.sar.sdfs.fuse.jnr;
+
+import com.kenai.jffi.MemoryIO;
+import java.nio.ByteBuffer;
+import jnr.ffi.Memory;
+import jnr.ffi.Pointer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Receives requests and hands them to libfuse, one after the other, until the file system is unmounted. */
+final class ServingThread implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(ServingThread.class);
+
+    private static final int EINTR = 4;
+    private static final int EAGAIN = 11;
+
+    private final LibFuse2.Functions fuse;
+    private final Session session;
+    private final Caller caller;
+    private final Runnable whenEnded;
+    private final ByteBuffer buffer;
+    /** libfuse is given the channel's place, and may put another channel there. */
+    private final Pointer channelInOut;
+
+    /** @param whenEnded told once, when the thread serves no more */
+    ServingThread(LibFuse2 libFuse, Session session, Caller caller, Runnable whenEnded) {
+        this.fuse = libFuse.functions();
+        this.session = session;
+        this.caller = caller;
+        this.whenEnded = whenEnded;
+        this.buffer = ByteBuffer.allocateDirect(session.bufferBytes());
+        this.channelInOut = Memory.allocateDirect(libFuse.runtime(), Long.BYTES, true);
+    }
+
+    @Override
+    public void run() {
+        try {
+            serve();
+        } catch (RuntimeException | Error e) {
+            LOG.error("a FUSE thread failed; the others go on", e);
+        } finally {
+            whenEnded.run();
+        }
+    }
+
+    private void serve() {
+        long address = MemoryIO.getInstance().getDirectBufferAddress(buffer);
+        RequestView request = new RequestView(buffer);
+        caller.serves(request);
+        int length = receive(address);
+        while (length > 0) {
+            request.begin(length);
+            fuse.fuse_session_process(session.session(), address, length, session.channel());
+            request.end();
+            length = receive(address);
+        }
+    }
+
+    /** @return the request's length; 0 or less at the end */
+    private int receive(long address) {
+        int length;
+        do {
+            channelInOut.putPointer(0, session.channel());
+            length = fuse.fuse_chan_recv(channelInOut, address, buffer.capacity());
+        } while (length == -EINTR || length == -EAGAIN);
+        return length;
+    }
+
+    /** What libfuse made for the mount; {@code bufferBytes} is the size of a request at most. */
+    record Session(Pointer fuse, Pointer mountPoint, Pointer session, Pointer channel, int bufferBytes) {}
+}
