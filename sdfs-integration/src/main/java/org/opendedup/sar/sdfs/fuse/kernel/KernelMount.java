@@ -28,6 +28,7 @@ final class KernelMount implements FuseMount {
     private final Mounter mounter;
     private final FuseOperations operations;
     private final List<Channel> channels;
+    private final Crew crew;
     private final AtomicInteger running;
     /** True once any thread has seen that the mount point is gone. */
     private final AtomicBoolean unmounted = new AtomicBoolean();
@@ -41,6 +42,7 @@ final class KernelMount implements FuseMount {
         this.mounter = mounter;
         this.operations = operations;
         this.channels = channels;
+        this.crew = new Crew(channels.size());
         this.running = new AtomicInteger(channels.size());
     }
 
@@ -79,10 +81,12 @@ final class KernelMount implements FuseMount {
 
     private void startThreads() {
         for (int i = 0; i < channels.size(); i++) {
-            Thread thread = new Thread(new Worker(channels.get(i), operations, this::workerEnded), "fuse-" + i);
+            Worker worker = new Worker(channels.get(i), crew.members().get(i), operations, this::workerEnded);
+            Thread thread = new Thread(worker, "fuse-" + i);
             thread.setDaemon(true);
             thread.start();
         }
+        crew.startGuard();
     }
 
     private void workerEnded(boolean sawUnmounted) {

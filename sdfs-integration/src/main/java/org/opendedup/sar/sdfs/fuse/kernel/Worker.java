@@ -10,6 +10,7 @@ final class Worker implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
 
     private final Channel channel;
+    private final Crew.Member member;
     private final Dispatcher dispatcher;
     private final EndListener listener;
 
@@ -20,8 +21,9 @@ final class Worker implements Runnable {
         void ended(boolean unmounted);
     }
 
-    Worker(Channel channel, FuseOperations operations, EndListener listener) {
+    Worker(Channel channel, Crew.Member member, FuseOperations operations, EndListener listener) {
         this.channel = channel;
+        this.member = member;
         this.dispatcher = new Dispatcher(operations, channel, channel.requestBuffer(), channel.replyBuffer());
         this.listener = listener;
     }
@@ -35,19 +37,33 @@ final class Worker implements Runnable {
             LOG.error("a FUSE channel failed; the others go on", e);
         } finally {
             channel.close();
+            member.leave();
             listener.ended(unmounted);
         }
     }
 
     private boolean serve() throws IOException {
-        int length = channel.receive();
+        int length = receive(0);
         while (length > 0) {
             int replyLength = dispatcher.dispatch(length);
             if (replyLength != Dispatcher.NO_REPLY && !channel.send(replyLength)) {
                 dispatcher.takeBack();
             }
-            length = channel.receive();
+            length = receive(length + replyLength);
         }
+        member.allEnd();
         return length == Channel.UNMOUNTED;
+    }
+
+    private int receive(int servedBytes) throws IOException {
+        member.awaitTurn(servedBytes);
+        int length = channel.receive();
+        if (length > 0) {
+            member.received();
+            if (dispatcher.takesLong(length)) {
+                member.willTakeLong();
+            }
+        }
+        return length;
     }
 }
