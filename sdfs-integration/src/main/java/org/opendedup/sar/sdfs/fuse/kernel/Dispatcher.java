@@ -97,6 +97,15 @@ final class Dispatcher {
         }
     }
 
+    /** Whether serving the request in the buffer waits for a disk by its nature. */
+    boolean takesLong(int length) {
+        return request.begin(length)
+                && switch (request.opcode()) {
+                    case Opcode.FSYNC, Opcode.FSYNCDIR, Opcode.SYNCFS -> true;
+                    default -> false;
+                };
+    }
+
     /** The kernel did not take the reply to the request last served: undoes what the reply gave. */
     void takeBack() {
         try {

@@ -31,6 +31,7 @@ final class KernelMount implements FuseMount {
     private final FuseOperations operations;
     private final List<Channel> channels;
     private final Interrupts interrupts;
+    private final Crew crew;
     private final AtomicInteger running;
     /** True once any thread has seen that the mount point is gone. */
     private final AtomicBoolean unmounted = new AtomicBoolean();
@@ -53,6 +54,7 @@ final class KernelMount implements FuseMount {
         this.operations = operations;
         this.channels = channels;
         this.interrupts = interrupts;
+        this.crew = new Crew(channels.size());
         this.running = new AtomicInteger(channels.size());
     }
 
@@ -106,11 +108,13 @@ final class KernelMount implements FuseMount {
     private void startThreads(Agreement agreement) {
         interrupts.start();
         for (int i = 0; i < channels.size(); i++) {
-            Thread thread = new Thread(
-                    new Worker(channels.get(i), operations, agreement, interrupts, this::workerEnded), "fuse-" + i);
+            Worker worker = new Worker(
+                    channels.get(i), crew.members().get(i), operations, agreement, interrupts, this::workerEnded);
+            Thread thread = new Thread(worker, "fuse-" + i);
             thread.setDaemon(true);
             thread.start();
         }
+        crew.startGuard();
     }
 
     private void workerEnded(boolean sawUnmounted) {

@@ -10,6 +10,7 @@ final class Worker implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
 
     private final Channel channel;
+    private final Crew.Member member;
     private final Dispatcher dispatcher;
     private final EndListener listener;
 
@@ -22,11 +23,13 @@ final class Worker implements Runnable {
 
     Worker(
             Channel channel,
+            Crew.Member member,
             FuseOperations operations,
             Agreement agreement,
             Interrupts interrupts,
             EndListener listener) {
         this.channel = channel;
+        this.member = member;
         this.dispatcher = new Dispatcher(
                 operations,
                 channel,
@@ -47,20 +50,34 @@ final class Worker implements Runnable {
             LOG.error("a FUSE channel failed; the others go on", e);
         } finally {
             channel.close();
+            member.leave();
             listener.ended(unmounted);
         }
     }
 
     private boolean serve() throws IOException {
-        int length = channel.receive();
+        int length = receive(0);
         while (length > 0) {
             int replyLength = dispatcher.dispatch(length);
             boolean unanswered = channel.served().end();
             if (replyLength != Dispatcher.NO_REPLY && !(unanswered && channel.send(replyLength))) {
                 dispatcher.takeBack();
             }
-            length = channel.receive();
+            length = receive(length + replyLength);
         }
+        member.allEnd();
         return length == Channel.UNMOUNTED;
+    }
+
+    private int receive(int servedBytes) throws IOException {
+        member.awaitTurn(servedBytes);
+        int length = channel.receive();
+        if (length > 0) {
+            member.received();
+            if (dispatcher.takesLong(length)) {
+                member.willTakeLong();
+            }
+        }
+        return length;
     }
 }

@@ -1,0 +1,134 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class CrewTest {
+    private static final int SIZE = 3;
+
+    private final Crew crew = new Crew(SIZE);
+    private final List<Thread> threads = new ArrayList<>();
+    /** A permit for each member that came to wait for requests. */
+    private final Semaphore waiting = new Semaphore(0);
+
+    @AfterEach
+    void allEndWhenOneSaysSo() throws InterruptedException {
+        crew.members().get(0).allEnd();
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    @Test
+    void oneWaitsAndTheOthersRest() throws InterruptedException {
+        joinFirst();
+        assertEquals(1, crew.onDuty());
+        othersJoin();
+        assertEquals(1, crew.onDuty());
+    }
+
+    @Test
+    void anotherIsCalledBeforeALongService() throws InterruptedException {
+        joinFirst();
+        othersJoin();
+        first().received();
+        first().willTakeLong();
+        waiting.acquire();
+        assertEquals(2, crew.onDuty());
+    }
+
+    @Test
+    void nobodyIsCalledBeforeALongServiceWhereOneWaits() throws InterruptedException {
+        joinFirst();
+        othersJoin();
+        first().received();
+        first().willTakeLong();
+        waiting.acquire();
+        first().willTakeLong();
+        assertEquals(2, crew.onDuty());
+    }
+
+    @Test
+    void theGuardCallsAnotherForOneThatDoesNotComeBack() throws InterruptedException {
+        joinFirst();
+        othersJoin();
+        crew.startGuard();
+        first().received();
+        waiting.acquire();
+        assertEquals(2, crew.onDuty());
+    }
+
+    @Test
+    void oneThatHadToWaitAgainAndAgainRestsWhereAnotherWaits() throws InterruptedException {
+        joinFirst();
+        othersJoin();
+        first().received();
+        first().willTakeLong();
+        waiting.acquire();
+        Thread idler = start(() -> {
+            while (crew.onDuty() > 1) {
+                first().awaitTurn(0);
+                sleepShortly();
+                first().received();
+            }
+        });
+        while (crew.onDuty() > 1) {
+            sleepShortly();
+        }
+        assertEquals(1, crew.onDuty());
+        assertFalse(idler.isInterrupted());
+    }
+
+    @Test
+    void theLastThatLeavesCallsAnother() throws InterruptedException {
+        joinFirst();
+        othersJoin();
+        first().leave();
+        waiting.acquire();
+        assertEquals(1, crew.onDuty());
+    }
+
+    private Crew.Member first() {
+        return crew.members().get(0);
+    }
+
+    private void joinFirst() {
+        first().awaitTurn(0);
+    }
+
+    /** The others come, and stay with the request they are called for. */
+    private void othersJoin() {
+        for (Crew.Member member : crew.members().subList(1, SIZE)) {
+            Thread thread = start(() -> {
+                member.awaitTurn(0);
+                waiting.release();
+            });
+            while (thread.getState() != Thread.State.WAITING) {
+                sleepShortly();
+            }
+        }
+    }
+
+    private Thread start(Runnable work) {
+        Thread thread = new Thread(work);
+        threads.add(thread);
+        thread.start();
+        return thread;
+    }
+
+    private static void sleepShortly() {
+        try {
+            Thread.sleep(1);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
