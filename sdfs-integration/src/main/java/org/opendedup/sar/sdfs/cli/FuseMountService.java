@@ -26,7 +26,8 @@ final class FuseMountService implements MountService {
 
     @Override
     public void remount(Path mountPoint, String options) throws IOException {
-        KernelBinding.remount(MountOptions.of(mountPoint, "none").with(withoutVerify(options)));
+        KernelBinding.remount(MountOptions.of(mountPoint, "none")
+                .with(ServiceOptions.parse(options).mountOptions()));
     }
 
     @Override

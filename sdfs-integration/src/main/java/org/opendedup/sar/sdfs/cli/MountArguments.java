@@ -133,10 +133,11 @@ final class MountArguments {
 
     /** The options for the file system, checked. */
     String mountOptions(MountService service) {
-        Stream<String> binding = fuseBinding == null ? Stream.of() : Stream.of(MountService.BINDING_OPTION + fuseBinding);
-        String forFileSystem = MountHelperOptions.without(Stream.concat(
-                        split().filter(option -> !isMemoryBudget(option)), binding)
-                .collect(Collectors.joining(",")));
+        Stream<String> binding =
+                fuseBinding == null ? Stream.of() : Stream.of(MountService.BINDING_OPTION + fuseBinding);
+        String forFileSystem =
+                MountHelperOptions.without(Stream.concat(split().filter(option -> !isMemoryBudget(option)), binding)
+                        .collect(Collectors.joining(",")));
         try {
             service.checkOptions(forFileSystem);
         } catch (IllegalArgumentException e) {

@@ -202,7 +202,8 @@ final class Crew {
         /** A request has come. Calls another worker if requests have to wait. */
         void received() {
             state = State.SERVING;
-            served.lazySet(served.get() + 1);
+            // Seen before the guard's flag is looked at: a guard that falls asleep now must see it, or be seen.
+            served.set(served.get() + 1);
             if (System.nanoTime() - beganWaitingNs > AT_ONCE_NS) {
                 idleReceives++;
                 pressure = 0;
