@@ -34,7 +34,14 @@ final class FileRanges {
         this.capacityBytes = capacityBytes;
     }
 
-    /** EFBIG if no file may be so long; ENOSPC if this one may not grow to that. */
+    /** EFBIG if no file may grow to that length. */
+    void checkCapacity(long end) throws PosixException {
+        if (end > capacityBytes) {
+            throw new PosixException(Reason.EFBIG, "the volume's capacity is " + capacityBytes + " bytes");
+        }
+    }
+
+    /** EFBIG if no file may grow to that length; ENOSPC if this one may not. */
     void checkRoom(Node node, long end) throws IOException {
         long more;
         synchronized (node) {
@@ -43,9 +50,7 @@ final class FileRanges {
         if (more <= 0) {
             return;
         }
-        if (end > capacityBytes) {
-            throw new PosixException(Reason.EFBIG, "the volume's capacity is " + capacityBytes + " bytes");
-        }
+        checkCapacity(end);
         long logical = metadata.totals().logicalBytes();
         space.admitLogical(more, more < LARGE_BYTES ? logical : logical + nodes.unencodedBytes());
     }

@@ -232,6 +232,7 @@ public final class Volume implements Closeable {
             return false;
         } finally {
             contents.storing.unlock();
+            writer.noteDropped(node);
         }
     }
 
@@ -265,8 +266,8 @@ public final class Volume implements Closeable {
 
     private void extend(Node node, long size, long now) throws IOException {
         long more = size - sizeOf(node);
-        if (more > 0 && size > config.capacityBytes()) {
-            throw new PosixException(Reason.EFBIG, "the volume's capacity is " + config.capacityBytes() + " bytes");
+        if (more > 0) {
+            ranges.checkCapacity(size);
         }
         ranges.grow(node, size, now);
     }
@@ -472,6 +473,9 @@ public final class Volume implements Closeable {
         committer.checkWritable();
         writer.checkNotFailed(file.node(), file);
         parts.reaper().checkTail(file.inode());
+        if (offset + length > sizeOf(file.node())) {
+            ranges.checkCapacity(offset + length);
+        }
         parts.space().admit(length, logicalBytes(), parts.underWayBytes());
         writer.write(file.node(), offset, source, TimeStamps.now(clock), touch);
         parts.writtenBytes().add(length);
@@ -539,12 +543,12 @@ public final class Volume implements Closeable {
      * @return bytes copied; fewer than asked for at the source's end, or if the caller is to ask again for the rest
      */
     public long copy(OpenFile source, long from, OpenFile target, long to, long length) throws IOException {
-        checkRange(from, 0);
-        checkRange(to, 0);
-        checkRange(0, Math.min(length, 0));
+        // A length may reach far behind the source's end.
+        long possible = Math.min(length, Math.max(0, MAX_FILE_BYTES - Math.max(from, to)));
+        checkRange(from, possible);
+        checkRange(to, possible);
         checkWritable(target);
         parts.reaper().checkTail(source.inode());
-        long possible = Math.min(length, MAX_FILE_BYTES - Math.max(from, to));
         return copies.copy(source.node(), from, target.node(), to, possible, TimeStamps.now(clock));
     }
 

@@ -132,6 +132,7 @@ class FileRangesTest {
     @Test
     void moreThanTheVolumesCapacityIsRefused() throws IOException {
         assertRefused(Reason.EFBIG, () -> volume.allocate(a, 20 * TIB, 1, false));
+        assertRefused(Reason.EFBIG, () -> write(a, 20 * TIB - 1, new byte[2]));
         volume.allocate(a, 0, 12 * TIB, false);
         volume.sync();
         assertThrows(NoSpaceException.class, () -> volume.allocate(b, 0, 12 * TIB, false));
