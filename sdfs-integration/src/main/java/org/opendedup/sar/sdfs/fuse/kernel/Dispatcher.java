@@ -240,11 +240,25 @@ final class Dispatcher {
         return 0;
     }
 
-    /** The reply to a write carries no attributes, so the kernel is told before it. */
+    /**
+     * An unprivileged caller changes the file. The reply carries no attributes, so the kernel is told before it.
+     */
     private void dropSetId() throws IOException {
-        if (operations.dropSetId(request.node())) {
+        boolean dropped = operations.dropSetId(request.node());
+        if (dropSetGroupIdUnlessMember() || dropped) {
             cache.invalidate(request.node());
         }
+    }
+
+    /**
+     * Without group execute, setgid stays for members of the group only, as on local file systems; of the caller's groups a
+     * request names one.
+     */
+    private boolean dropSetGroupIdUnlessMember() throws IOException {
+        Attributes attributes = operations.attributes(request.node());
+        return !FileMode.isDirectory(attributes.mode())
+                && attributes.gid() != request.caller().gid()
+                && dropSetGroupId(attributes);
     }
 
     private int open() throws IOException {
@@ -455,12 +469,25 @@ final class Dispatcher {
 
     private int setAttributes() throws IOException {
         SetAttributeArguments arguments = SetAttributeArguments.take(request);
-        if (arguments.has(SetAttribute.UID | SetAttribute.GID | SetAttribute.KILL_SUIDGID)) {
+        if (arguments.has(SetAttribute.KILL_SUIDGID) || isRemovalOfPrivileges(arguments)) {
+            operations.dropSetId(request.node());
+            dropSetGroupIdUnlessMember();
+        } else if (arguments.has(SetAttribute.UID | SetAttribute.GID) || isEmptyChangeOfOwner(arguments)) {
             operations.dropSetId(request.node());
         }
         AttributeChange change = arguments.toChange();
         reply.putAttributesAlone(operations.change(request.node(), change));
         return 0;
+    }
+
+    /** What is left of the kernel's wish to remove privileges before fallocate or copy_file_range: it asks for nothing. */
+    private boolean isRemovalOfPrivileges(SetAttributeArguments arguments) {
+        return arguments.hasNothingBut(0) && request.uid() != 0;
+    }
+
+    /** chown(-1, -1): only the change time is set, which no other call does. */
+    private static boolean isEmptyChangeOfOwner(SetAttributeArguments arguments) {
+        return arguments.has(SetAttribute.CTIME) && arguments.hasNothingBut(SetAttribute.CTIME);
     }
 
     private int readLink() throws IOException {
@@ -602,19 +629,20 @@ final class Dispatcher {
         }
         byte[] value = request.takeBytes(size);
         if ((more & Protocol.SETXATTR_ACL_KILL_SGID) != 0) {
-            dropSetGroupId();
+            dropSetGroupId(operations.attributes(request.node()));
         }
         operations.setExtendedAttribute(request.node(), name, value, mode);
         return 0;
     }
 
-    /** The kernel asks for the attributes anew after an access list was set, and holds the inode's lock until then. */
-    private void dropSetGroupId() throws IOException {
-        int mode = operations.attributes(request.node()).mode();
-        if ((mode & FileMode.SETGID) != 0) {
-            int kept = mode & FileMode.PERMISSIONS & ~FileMode.SETGID;
-            operations.change(request.node(), AttributeChange.ofMode(kept));
+    /** Takes setgid away; returns whether it was there. */
+    private boolean dropSetGroupId(Attributes attributes) throws IOException {
+        if ((attributes.mode() & FileMode.SETGID) == 0) {
+            return false;
         }
+        int kept = attributes.mode() & FileMode.PERMISSIONS & ~FileMode.SETGID;
+        operations.change(request.node(), AttributeChange.ofMode(kept));
+        return true;
     }
 
     private static SetMode setMode(int flags) throws PosixException {

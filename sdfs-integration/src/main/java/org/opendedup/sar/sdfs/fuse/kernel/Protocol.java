@@ -109,8 +109,10 @@ final class Protocol {
         static final int SIZE = 1 << 3;
         static final int ATIME = 1 << 4;
         static final int MTIME = 1 << 5;
+        static final int HANDLE = 1 << 6;
         static final int ATIME_NOW = 1 << 7;
         static final int MTIME_NOW = 1 << 8;
+        static final int LOCK_OWNER = 1 << 9;
         static final int CTIME = 1 << 10;
         static final int KILL_SUIDGID = 1 << 11;
 

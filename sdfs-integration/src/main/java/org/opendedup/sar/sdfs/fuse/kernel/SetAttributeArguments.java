@@ -47,6 +47,11 @@ record SetAttributeArguments(
         return (valid & fields) != 0;
     }
 
+    /** True if none of the fields is set but, perhaps, these and what only says whose request it is. */
+    boolean hasNothingBut(int fields) {
+        return !has(~(fields | SetAttribute.HANDLE | SetAttribute.LOCK_OWNER));
+    }
+
     AttributeChange toChange() {
         return new AttributeChange(
                 has(SetAttribute.MODE) ? (Integer) (mode & FileMode.PERMISSIONS) : null,

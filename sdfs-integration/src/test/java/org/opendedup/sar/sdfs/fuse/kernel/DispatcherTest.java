@@ -158,6 +158,28 @@ class DispatcherTest {
     }
 
     @Test
+    void privilegesGoWhereTheKernelAsksForItInDisguise() throws Exception {
+        int time = Protocol.SetAttribute.CTIME;
+        assertEquals(0100777, modeAfterSetting(0, 1000), "fallocate by a user");
+        assertEquals(0106777, modeAfterSetting(0, 0), "fallocate by root");
+        assertEquals(0100777, modeAfterSetting(time, 0), "chown(-1, -1)");
+        assertEquals(0106777, modeAfterSetting(time | Protocol.SetAttribute.MTIME, 1000), "times written back");
+        assertEquals(0100777, modeAfterSetting(Protocol.SetAttribute.UID, 0), "chown");
+    }
+
+    /** The mode of a file of all bits after a SETATTR of these fields. */
+    private int modeAfterSetting(int fields, int uid) throws Exception {
+        long inode = memory.create(1, new byte[] {(byte) ('a' + memory.inodes())}, 0100644, true, new Owner(0, 0))
+                .attributes()
+                .inode();
+        memory.change(inode, AttributeChange.ofMode(06777));
+        int length = put(Opcode.SETATTR, inode, ints(fields), new byte[84]);
+        request.putInt(24, uid);
+        assertEquals(16 + 104, dispatcher.dispatch(length));
+        return memory.attributes(inode).mode();
+    }
+
+    @Test
     void trustedAttributesAreListedToRootAlone() throws Exception {
         long inode = memory.lookup(1, fileName()).inode();
         for (String name : new String[] {"trusted.t", "user.u"}) {

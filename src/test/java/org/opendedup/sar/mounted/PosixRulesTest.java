@@ -1,0 +1,230 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who may do what, and what else programs ask of a local file system, through one mount. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class PosixRulesTest {
+    private static final String AS_1000 = "setpriv --reuid=1000 --regid=1000 --clear-groups ";
+
+    private MountedVolume volume;
+    /** A folder in the mount for each test. */
+    private Path in;
+
+    @BeforeAll
+    void mount(@TempDir Path folder) throws IOException {
+        volume = MountedVolume.make(Files.createDirectory(folder.resolve("rules")))
+                .mount();
+        // Other users walk through it.
+        for (Path at = volume.mountPoint(); at.startsWith(folder); at = at.getParent()) {
+            Files.setPosixFilePermissions(at, PosixFilePermissions.fromString("rwxr-xr-x"));
+        }
+    }
+
+    @AfterAll
+    void unmount() throws IOException {
+        if (volume != null) {
+            volume.close();
+        }
+    }
+
+    @BeforeEach
+    void ownFolder(TestInfo test) throws IOException {
+        in = Files.createDirectory(
+                volume.mountPoint().resolve(test.getTestMethod().orElseThrow().getName()));
+        Files.setPosixFilePermissions(in, PosixFilePermissions.fromString("rwxrwxrwx"));
+    }
+
+    private static void assumeInstalled(String program) throws IOException {
+        assumeTrue(Commands.run("sh", "-c", "command -v " + program).exitCode() == 0, "needs " + program);
+    }
+
+    /** What a shell says, in the test's folder, lines joined by blanks. */
+    private String shell(String script) throws IOException {
+        Commands.Result result =
+                Commands.run(Map.of("LC_ALL", "C"), Commands.words("sh", "-c", "cd " + in + "; " + script));
+        return String.join(" ", result.output().strip().split("\\s+"));
+    }
+
+    private String python(String script) throws IOException {
+        assumeInstalled("python3");
+        Path file = Files.writeString(in.resolve("script.py"), script);
+        String said = shell("python3 script.py");
+        Files.delete(file);
+        return said;
+    }
+
+    @Test
+    void accessListsAreHonoured() throws IOException {
+        assumeInstalled("setfacl");
+        shell("echo text > f; chmod 600 f");
+        assertNotEquals("text", shell(AS_1000 + "cat f"));
+        assertEquals("text", shell("setfacl -m u:1000:r f; " + AS_1000 + "cat f"));
+        assertEquals("640", shell("stat -c %a f"), "the mask stands for the group");
+        assertNotEquals("text", shell("chmod 600 f; " + AS_1000 + "cat f"), "chmod sets the mask");
+        assertEquals("text", shell("chmod 640 f; " + AS_1000 + "cat f"));
+        assertEquals("", shell("setfacl -b f; getfattr -m - f"));
+    }
+
+    @Test
+    void defaultListsAreInherited() throws IOException {
+        assumeInstalled("setfacl");
+        shell("mkdir d; setfacl -d -m u:1000:rwx,g::rx,o::- d; umask 077; mkdir d/e; : > d/f; mkfifo d/p");
+        assertEquals("user::rw- user:1000:rwx group::r-x mask::rw- other::---", shell("getfacl -ncE d/f"));
+        assertEquals("770 660 660", shell("stat -c %a d/e d/f d/p"));
+        assertEquals("same", shell("test \"$(getfacl -dc d)\" = \"$(getfacl -dc d/e)\" && echo same"));
+    }
+
+    @Test
+    void whoeverChangesAFileTakesItsPrivilegesAway() throws IOException {
+        for (String change : new String[] {
+            "echo x >> f", ": > f", "truncate -s 3 f", "dd if=/dev/zero of=f bs=4096 count=1 oflag=direct conv=notrunc"
+        }) {
+            shell("rm -f f; echo text > f; chmod 6777 f");
+            assertEquals("777", shell(AS_1000 + "sh -c '" + change + "' 2> /dev/null; stat -c %a f"), change);
+            shell("rm -f f; echo text > f; chmod 6777 f");
+            assertEquals("6777", shell(change + " 2> /dev/null; stat -c %a f"), "root: " + change);
+        }
+        assertEquals("777", shell("chmod 6777 f; chown 5:5 f; stat -c %a f"));
+    }
+
+    @Test
+    void whoeverChangesAProgramTakesItsCapabilitiesAway() throws IOException {
+        assumeInstalled("setcap");
+        for (String change : new String[] {
+            "echo x >> f",
+            ": > f",
+            "truncate -s 3 f",
+            "dd if=/dev/zero of=f bs=4096 count=1 oflag=direct conv=notrunc status=none",
+            "chown 5 f"
+        }) {
+            shell("rm -f f; echo text > f");
+            assertEquals("f cap_net_raw=ep", shell("setcap cap_net_raw+ep f; sync f; getcap f"));
+            assertEquals("", shell(change + "; getcap f"), change);
+        }
+        assertEquals("f cap_net_raw=ep", shell("setcap cap_net_raw+ep f; chmod 700 f; sync f; getcap f"));
+    }
+
+    @Test
+    void attributesOfEveryKindAreKeptAndShownToWhomTheyConcern() throws IOException {
+        assumeInstalled("setfattr");
+        shell(": > f; for n in user.u trusted.t security.s; do setfattr -n $n -v 1 f; done");
+        assertEquals("# file: f security.s trusted.t user.u", shell("getfattr -m - f"));
+        assertEquals("# file: f security.s user.u", shell(AS_1000 + "getfattr -m - f"));
+        assertTrue(shell("setfattr -n other.o -v 1 f").contains("not supported"));
+        assertTrue(shell("mkfifo p; setfattr -n user.u -v 1 p").contains("not permitted"));
+    }
+
+    @Test
+    void aFileWithoutANameIsLinkedLater() throws IOException {
+        String said = python("""
+                import os
+                fd = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o640)
+                os.write(fd, b'text')
+                before = os.fstat(fd).st_nlink
+                os.link('/proc/self/fd/%d' % fd, 'named', src_dir_fd=fd, follow_symlinks=True)
+                os.close(os.open('.', os.O_TMPFILE | os.O_RDWR, 0o640))
+                print(before, os.fstat(fd).st_nlink, sorted(os.listdir('.')))
+                """);
+        assertEquals("0 1 ['named', 'script.py']", said);
+        assertEquals("text", Files.readString(in.resolve("named")));
+    }
+
+    @Test
+    void theBirthTimeIsTold() throws IOException {
+        long before = Instant.now().getEpochSecond();
+        shell(": > f; touch -d 2001-01-01 f");
+        MountedVolume.dropKernelCaches();
+        long born = Long.parseLong(shell("stat -c %W f"));
+        assertTrue(born >= before - 1 && born <= Instant.now().getEpochSecond(), () -> "born " + born);
+    }
+
+    @Test
+    void fileHandlesAndListsOutliveARemount() throws IOException {
+        assumeInstalled("setfacl");
+        shell("echo text > f; chmod 600 f; setfacl -m u:1000:r f");
+        String functions = """
+                import ctypes, os, pickle, errno
+                libc = ctypes.CDLL(None, use_errno=True)
+                class Handle(ctypes.Structure):
+                    _fields_ = [('bytes', ctypes.c_uint), ('type', ctypes.c_int), ('data', ctypes.c_ubyte * 128)]
+                def handle(path):
+                    made, mount = Handle(bytes=128), ctypes.c_int()
+                    assert libc.name_to_handle_at(-100, path, ctypes.byref(made), ctypes.byref(mount), 0) == 0
+                    return bytes(made)
+                def read(handle):
+                    fd = libc.open_by_handle_at(mount, ctypes.byref(Handle.from_buffer_copy(handle)), 0)
+                    return os.read(fd, 10).decode() if fd >= 0 else errno.errorcode[ctypes.get_errno()]
+                mount = os.open('.', 0)
+                """;
+        python(functions + """
+                os.makedirs('a/b')
+                for name in 'kept', 'removed': open('a/b/' + name, 'w').write(name)
+                pickle.dump([handle(b'a/b/kept'), handle(b'a/b/removed')], open('handles', 'wb'))
+                os.unlink('a/b/removed')
+                """);
+        String readAll = functions + "print([read(h) for h in pickle.load(open('handles', 'rb'))])";
+        MountedVolume.dropKernelCaches();
+        assertEquals("['kept', 'ESTALE']", python(readAll));
+        volume.remount();
+        assertEquals("['kept', 'ESTALE']", python(readAll));
+        assertEquals("text", shell(AS_1000 + "cat f"));
+    }
+
+    @Test
+    void locksExcludeEachOther() throws IOException {
+        assertEquals("held 1", shell(": > f; flock f sh -c 'echo held; flock -n f true; echo $?'"));
+        String said = python("""
+                import errno, fcntl, os, struct
+                first, second = (os.open('f', os.O_RDWR | os.O_CREAT) for i in range(2))
+                def refused(lock):
+                    try: lock()
+                    except OSError as e: return errno.errorcode[e.errno]
+                whole = struct.pack('hhqqi', fcntl.F_WRLCK, 0, 0, 10, 0)
+                F_OFD_SETLK = 37
+                fcntl.fcntl(first, F_OFD_SETLK, whole)
+                print(refused(lambda: fcntl.fcntl(second, F_OFD_SETLK, whole)), flush=True)
+                fcntl.lockf(first, fcntl.LOCK_EX | fcntl.LOCK_NB, 5, 20)
+                if os.fork() == 0:
+                    print(refused(lambda: fcntl.lockf(second, fcntl.LOCK_EX | fcntl.LOCK_NB, 5, 20)), flush=True)
+                    os._exit(0)
+                os.wait()
+                """);
+        assertEquals("EAGAIN EAGAIN", said);
+    }
+
+    @Test
+    void renameModesAreHeededAndUnknownRequestsRefused() throws IOException {
+        String said = python("""
+                import ctypes, errno, fcntl, os
+                libc = ctypes.CDLL(None, use_errno=True)
+                def rename(old, new, flags):
+                    done = libc.renameat2(-100, old, -100, new, flags) == 0
+                    return 'ok' if done else errno.errorcode[ctypes.get_errno()]
+                for name in 'a', 'b': open(name, 'w').write(name)
+                NOREPLACE, EXCHANGE, WHITEOUT = 1, 2, 4
+                print(rename(b'a', b'b', NOREPLACE), rename(b'a', b'b', EXCHANGE), open('a').read(),
+                      rename(b'a', b'c', NOREPLACE), rename(b'c', b'd', EXCHANGE), rename(b'c', b'd', WHITEOUT))
+                try: fcntl.ioctl(os.open('b', os.O_RDONLY), 0x5413, bytes(8))
+                except OSError as e: print(errno.errorcode[e.errno])
+                """);
+        assertEquals("EEXIST ok b ok ENOENT EINVAL ENOTTY", said);
+    }
+}
