@@ -64,7 +64,7 @@ class JnrMountTest {
     @Test
     void whatIsWrittenIsReadBackInLargeRequests() throws Exception {
         byte[] content = randomBytes(3 * MIB + 17);
-        Path file = Files.write(in.resolve("file"), content);
+        Files.write(in.resolve("file"), content);
         assertEquals("", shell("sync; echo 1 > /proc/sys/vm/drop_caches; dd if=file of=copy bs=1M status=none"));
         assertArrayEquals(content, Files.readAllBytes(in.resolve("copy")));
         assertEquals(128 * KIB, memory.largestWrite);
@@ -237,6 +237,17 @@ class JnrMountTest {
         shell("mkdir d; for i in {1..9}; do echo $i > d/$i; ln d/$i d/l$i; done; ls -lR; rm d/l1; cat d/*; mv d/2 d/3;"
                 + " cat d/none; ln -s x d/s; mkfifo d/p; find . ; exec 3<d/4; rm d/4 d/l4");
         awaitNoReferences();
+    }
+
+    @Test
+    void everyReferenceIsGivenBackAfterACrowdOnTheSameNames() throws Exception {
+        String member =
+                "for j in {1..60}; do echo $j > f$((j % 3)); exec 3<f$((j % 2)); mv f0 f1; rm f$((j % 3)); ln f1 f2;"
+                        + " stat -L /proc/self/fd/3; chmod 600 /proc/self/fd/3; cat <&3; mkdir d; echo > d/g; exec 4<d/g; rm -r d;"
+                        + " done >/dev/null 2>&1";
+        assertEquals("", shell("for i in {1..6}; do ( " + member + " ) & done; wait"));
+        awaitNoReferences();
+        assertEquals("0", shell("rm -rf f* d; ls -A | wc -l"));
     }
 
     @Test
