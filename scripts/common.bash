@@ -13,34 +13,42 @@ have_jdk() {
   [[ -x "$(dirname "$(readlink -f "$java")")/javac" && "$(java_feature "$java")" -ge 17 ]]
 }
 
-# Prints the Debian packages that lack.
-missing_packages() {
-  if ! have_jdk; then
-    if [[ -n "$(apt-cache madison openjdk-17-jdk-headless 2>/dev/null)" ]]; then
-      echo openjdk-17-jdk-headless
-    else
-      echo default-jdk-headless
-    fi
-  fi
-  command -v mvn >/dev/null || echo maven
-  command -v fusermount3 >/dev/null || echo fuse3
+# Is there libfuse 2, for the jnr binding?
+have_libfuse2() {
+  [[ -n "$(find /lib/ /usr/lib/ /usr/local/lib/ -maxdepth 2 -name 'libfuse.so.2' -print -quit 2>/dev/null)" ]]
 }
 
-# Sees to JDK, Maven and fuse3: as root installs what lacks, as a user says what to install.
+# Prints the first of these packages that the system's sources have, else the last.
+first_package() {
+  local package
+  for package in "$@"; do
+    [[ -z "$(apt-cache madison "$package" 2>/dev/null)" ]] || break
+  done
+  printf '%s\n' "$package"
+}
+
+# Prints the Debian packages that lack. The argument "tests" asks for what only the tests need as well.
+missing_packages() {
+  have_jdk || first_package openjdk-17-jdk-headless default-jdk-headless
+  command -v mvn >/dev/null || echo maven
+  command -v fusermount3 >/dev/null || echo fuse3
+  [[ "${1:-}" != tests ]] || have_libfuse2 || first_package libfuse2t64 libfuse2
+}
+
+# Sees to JDK, Maven and fuse3, for tests also to libfuse 2: as root installs what lacks, as a user says what to install.
+# Arguments as of missing_packages.
 set_up() {
   local -a missing
-  if [[ "$(id -u)" -eq 0 ]] && ! { have_jdk && command -v mvn && command -v fusermount3; } >/dev/null; then
-    command -v apt-get >/dev/null ||
-      die "install a JDK (17 or later), Maven and fuse3; this system has no apt-get, so that is left to you"
-    apt-get update -q
-    mapfile -t missing < <(missing_packages)
-    echo "Installing: ${missing[*]}"
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
-    have_jdk || die "the java of the PATH is older than 17; set JAVA_HOME to a newer JDK"
-    return
-  fi
-  mapfile -t missing < <(missing_packages)
-  if ((${#missing[@]})); then
+  mapfile -t missing < <(missing_packages "$@")
+  ((${#missing[@]})) || return 0
+  if [[ "$(id -u)" -ne 0 ]]; then
     die "missing: ${missing[*]}. Install with: sudo apt-get install ${missing[*]}"
   fi
+  command -v apt-get >/dev/null ||
+    die "install a JDK (17 or later), Maven, fuse3 and libfuse2; this system has no apt-get, so that is left to you"
+  apt-get update -q
+  mapfile -t missing < <(missing_packages "$@")
+  echo "Installing: ${missing[*]}"
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
+  have_jdk || die "the java of the PATH is older than 17; set JAVA_HOME to a newer JDK"
 }

@@ -16,6 +16,8 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What disks and administrators do to a volume: flipped bits, lost folders, a lost index. */
 class DamageTest {
@@ -27,10 +29,11 @@ class DamageTest {
     @TempDir
     Path folder;
 
-    @Test
-    void flippedBitsGiveErrorsAndNeverWrongBytes() throws IOException {
+    @ParameterizedTest
+    @MethodSource("org.opendedup.sar.sdfs.fuse.FuseBindings#names")
+    void flippedBitsGiveErrorsAndNeverWrongBytes(String binding) throws IOException {
         try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("flipped")))) {
-            volume.mount();
+            volume.servedBy(binding).mount();
             writeFiles(volume.mountPoint());
             volume.unmount();
             flipBits(volume.data());

@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A disk that is full, or cannot be written: the caller hears of it, and nothing is lost. */
 class FullDiskTest {
@@ -22,13 +24,14 @@ class FullDiskTest {
     @TempDir
     Path folder;
 
-    @Test
-    void aFullDiskIsToldToTheWriterAndLosesNothing() throws IOException {
+    @ParameterizedTest
+    @MethodSource("org.opendedup.sar.sdfs.fuse.FuseBindings#names")
+    void aFullDiskIsToldToTheWriterAndLosesNothing(String binding) throws IOException {
         try (LoopDisk disk = new LoopDisk(folder, DISK_BYTES);
                 MountedVolume volume = MountedVolume.make(
                         Files.createDirectory(folder.resolve("full")),
                         disk.folder().resolve("data"))) {
-            volume.mount();
+            volume.servedBy(binding).mount();
 
             List<Path> synced = fill(volume.mountPoint());
 

@@ -19,8 +19,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** kill -9 of the daemon under load: everything fsynced is there after the next mount, and the counts are right. */
 class KillTest {
@@ -39,9 +40,11 @@ class KillTest {
 
     private final AtomicLong seeds = new AtomicLong();
 
-    @Test
-    void everythingSyncedSurvivesAKillUnderLoad() throws Exception {
+    @ParameterizedTest
+    @MethodSource("org.opendedup.sar.sdfs.fuse.FuseBindings#names")
+    void everythingSyncedSurvivesAKillUnderLoad(String binding) throws Exception {
         try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("killed")))) {
+            volume.servedBy(binding);
             for (int round = 0; round < ROUNDS; round++) {
                 volume.mount();
                 loadUntilKilled(volume, round);

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.opendedup.sar.sdfs.fuse.FuseBindings;
 
 /** A volume made and mounted by the project's own commands, in a folder of its own. Closing it leaves nothing running. */
 final class MountedVolume implements AutoCloseable {
@@ -24,6 +25,7 @@ final class MountedVolume implements AutoCloseable {
     private final Path data;
     private final String name;
     private final Path mountPoint;
+    private String binding = FuseBindings.DEFAULT;
     private Optional<ProcessHandle> daemon = Optional.empty();
 
     /** Makes a volume, all of it in {@code folder}; its name is the folder's. */
@@ -117,9 +119,15 @@ final class MountedVolume implements AutoCloseable {
         throw new AssertionError("no scripts/mount.sdfs above " + Path.of("").toAbsolutePath());
     }
 
+    /** From now on it is mounted by this FUSE binding. */
+    MountedVolume servedBy(String name) {
+        binding = name;
+        return this;
+    }
+
     /** Tries to mount, here or elsewhere; the caller judges. */
     Commands.Result tryMount(Path where) throws IOException {
-        return script("mount.sdfs", List.of(name, where.toString()));
+        return script("mount.sdfs", List.of("--fuse-binding=" + binding, name, where.toString()));
     }
 
     MountedVolume mount() throws IOException {

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import jnr.ffi.Pointer;
 import org.jspecify.annotations.Nullable;
@@ -175,15 +176,11 @@ final class AttributeCalls {
     private int getExtendedAttribute(Pointer path, Pointer name, @Nullable Pointer buffer, long size) {
         return Guard.run("getxattr", () -> {
             byte[] attribute = attributeName(name);
-            byte @Nullable [] value = resolver.onInode(
-                            CString.bytes(path), inode -> new Value(operations.extendedAttribute(inode, attribute)))
-                    .bytes;
-            return value == null ? -Errno.ENODATA : sized(value, buffer, size);
+            Optional<byte[]> value = resolver.onInode(
+                    CString.bytes(path), inode -> Optional.ofNullable(operations.extendedAttribute(inode, attribute)));
+            return value.isEmpty() ? -Errno.ENODATA : sized(value.get(), buffer, size);
         });
     }
-
-    /** An attribute's value, or that there is none. */
-    private record Value(byte @Nullable [] bytes) {}
 
     private int listExtendedAttributes(Pointer path, @Nullable Pointer buffer, long size) {
         return Guard.run("listxattr", () -> {

@@ -12,59 +12,53 @@ import jnr.ffi.Runtime;
  * which it declares as padding.
  */
 final class CallbackTable {
-    /** The pointers, in the header's order. A function that is left out is one that libfuse answers for. */
+    /** The functions that are ours, with their places in the header's order. libfuse answers for the others. */
     enum Slot {
-        GETATTR,
-        READLINK,
-        GETDIR,
-        MKNOD,
-        MKDIR,
-        UNLINK,
-        RMDIR,
-        SYMLINK,
-        RENAME,
-        LINK,
-        CHMOD,
-        CHOWN,
-        TRUNCATE,
-        UTIME,
-        OPEN,
-        READ,
-        WRITE,
-        STATFS,
-        FLUSH,
-        RELEASE,
-        FSYNC,
-        SETXATTR,
-        GETXATTR,
-        LISTXATTR,
-        REMOVEXATTR,
-        OPENDIR,
-        READDIR,
-        RELEASEDIR,
-        FSYNCDIR,
-        INIT,
-        DESTROY,
-        ACCESS,
-        CREATE,
-        FTRUNCATE,
-        FGETATTR,
-        LOCK,
-        UTIMENS,
-        BMAP,
-        /** The word of flags, padded to a pointer's size. */
-        FLAGS,
-        IOCTL,
-        POLL,
-        WRITE_BUF,
-        READ_BUF,
-        FLOCK,
-        FALLOCATE;
+        GETATTR(0),
+        READLINK(1),
+        MKNOD(3),
+        MKDIR(4),
+        UNLINK(5),
+        RMDIR(6),
+        SYMLINK(7),
+        RENAME(8),
+        LINK(9),
+        CHMOD(10),
+        CHOWN(11),
+        TRUNCATE(12),
+        OPEN(14),
+        READ(15),
+        WRITE(16),
+        STATFS(17),
+        FLUSH(18),
+        RELEASE(19),
+        FSYNC(20),
+        SETXATTR(21),
+        GETXATTR(22),
+        LISTXATTR(23),
+        REMOVEXATTR(24),
+        OPENDIR(25),
+        READDIR(26),
+        RELEASEDIR(27),
+        FSYNCDIR(28),
+        INIT(29),
+        CREATE(32),
+        FTRUNCATE(33),
+        FGETATTR(34),
+        UTIMENS(36),
+        IOCTL(39);
 
-        private long offset() {
-            return (long) Long.BYTES * ordinal();
+        private final long offset;
+
+        Slot(int place) {
+            offset = (long) Long.BYTES * place;
         }
     }
+
+    /** The word of flags, padded to a pointer's size. */
+    private static final int FLAGS_OFFSET = Long.BYTES * 38;
+
+    static final int BYTES = Long.BYTES * 45;
 
     /**
      * The bits of the flags. With nullpath_ok and nopath, calls that come with a handle get no path, and so reach files that
@@ -75,8 +69,6 @@ final class CallbackTable {
     private static final int NOPATH = 1 << 1;
     private static final int UTIME_OMIT_OK = 1 << 2;
 
-    static final int BYTES = Long.BYTES * Slot.values().length;
-
     private final Runtime runtime;
     private final Pointer memory;
     /** Native code does not keep a callback alive; this list does. */
@@ -85,13 +77,13 @@ final class CallbackTable {
     CallbackTable(Runtime runtime) {
         this.runtime = runtime;
         this.memory = Memory.allocateDirect(runtime, BYTES, true);
-        memory.putInt(Slot.FLAGS.offset(), NULLPATH_OK | NOPATH | UTIME_OMIT_OK);
+        memory.putInt(FLAGS_OFFSET, NULLPATH_OK | NOPATH | UTIME_OMIT_OK);
     }
 
     /** Puts a callback into its slot. */
     <T> void set(Slot slot, Class<T> shape, T callback) {
         callbacks.add(callback);
-        memory.putPointer(slot.offset(), runtime.getClosureManager().getClosurePointer(shape, callback));
+        memory.putPointer(slot.offset, runtime.getClosureManager().getClosurePointer(shape, callback));
     }
 
     Pointer memory() {

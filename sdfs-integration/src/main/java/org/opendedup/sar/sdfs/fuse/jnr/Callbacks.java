@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 final class Callbacks {
     private Callbacks() {}
 
-    /** {@code readdir}'s filler, the session of {@code init} and others that take what they are given. */
     public interface Init {
         @Delegate
         @Nullable
@@ -30,7 +29,7 @@ final class Callbacks {
         int call(Pointer path);
     }
 
-    /** rename, link; symlink, whose first is the target. */
+    /** rename, link; symlink, whose first is the target; removexattr, whose second is the attribute's name. */
     public interface OnTwoPaths {
         @Delegate
         int call(Pointer first, Pointer second);

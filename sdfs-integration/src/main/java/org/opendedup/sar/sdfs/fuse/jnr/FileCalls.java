@@ -71,7 +71,8 @@ final class FileCalls {
      * opened before its file got a second name still has its pages: writes through the other name may not be seen.)
      */
     private boolean mustBeDirect(Attributes attributes) {
-        return attributes.links() > 1 || linked.mayContain(attributes.inode()) && openFiles.isOpen(attributes.inode());
+        return attributes.links() > 1
+                || (linked.mayContain(attributes.inode()) && openFiles.isOpen(attributes.inode()));
     }
 
     private int create(Pointer path, long mode, Pointer info) {

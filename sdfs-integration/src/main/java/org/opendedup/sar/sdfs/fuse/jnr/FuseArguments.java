@@ -29,8 +29,7 @@ final class FuseArguments {
         list.add("fsname=" + options.source().replace("\\", "\\\\").replace(",", "\\,"));
         list.add("subtype=sdfs");
         list.add("default_permissions");
-        // What root mounts is open to every user, as a local file system is.
-        if (options.allowOther() || root) {
+        if (options.allowOther()) {
             list.add("allow_other");
         }
         list.add(options.readOnly() ? "ro" : "rw");

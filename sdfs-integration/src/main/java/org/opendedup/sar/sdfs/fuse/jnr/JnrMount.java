@@ -12,6 +12,7 @@ import jnr.ffi.Pointer;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.sdfs.fuse.kernel.ReadAhead;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,6 +59,7 @@ final class JnrMount implements FuseMount {
         JnrMount mount = new JnrMount(libFuse, operations, options, root);
         mount.startThreads();
         mount.awaitBegin();
+        ReadAhead.raise(options.mountPoint(), options.readAheadKib());
         return mount;
     }
 

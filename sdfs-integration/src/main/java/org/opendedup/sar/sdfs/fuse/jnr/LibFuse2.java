@@ -26,12 +26,16 @@ final class LibFuse2 {
 
     /** @throws IOException if it is not installed; the message names the package */
     static LibFuse2 load() throws IOException {
+        return load(LIBRARY);
+    }
+
+    static LibFuse2 load(String library) throws IOException {
         try {
             return new LibFuse2(
-                    LibraryLoader.create(Functions.class).failImmediately().load(LIBRARY));
-        } catch (LinkageError e) {
+                    LibraryLoader.create(Functions.class).failImmediately().load(library));
+        } catch (UnsatisfiedLinkError e) {
             throw new IOException(
-                    "libfuse 2 (" + LIBRARY + ") cannot be loaded; install the package libfuse2: " + e.getMessage(), e);
+                    "libfuse 2 (" + library + ") cannot be loaded; install the package libfuse2: " + e.getMessage(), e);
         }
     }
 

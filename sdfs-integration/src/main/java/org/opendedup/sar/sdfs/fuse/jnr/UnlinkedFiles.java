@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.jnr;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -50,8 +51,8 @@ final class UnlinkedFiles {
         if (inodes.isEmpty()) {
             return;
         }
-        for (Map.Entry<String, Long> entry : inodes.entrySet()) {
-            if (entry.getValue() == inode && inodes.remove(entry.getKey(), entry.getValue())) {
+        for (String key : List.copyOf(inodes.keySet())) {
+            if (inodes.remove(key, inode)) {
                 operations.forget(inode, 1);
             }
         }

@@ -6,14 +6,14 @@ import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Sets how far the kernel reads ahead of a sequential reader. */
-final class ReadAhead {
+/** Sets how far the kernel reads ahead of a sequential reader, whatever binding serves it. */
+public final class ReadAhead {
     private static final Logger LOG = LoggerFactory.getLogger(ReadAhead.class);
 
     private ReadAhead() {}
 
     /** Sets the mount's {@code read_ahead_kb}. Only root may; a mount without it works, but reads in 128 KiB steps. */
-    static void raise(Path mountPoint, int kib) {
+    public static void raise(Path mountPoint, int kib) {
         if (kib == 0) {
             return;
         }
