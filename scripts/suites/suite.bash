@@ -59,8 +59,9 @@ crash_volume() {
   umount -l "$mount_point"
 }
 
-# Starts the suite: a volume, made and mounted.
+# Starts the suite: a volume, made and mounted. What programs drop where they run goes with the work folder.
 open_suite() {
+  cd "$SUITE_WORK"
   make_volume
   mount_volume
 }
