@@ -114,7 +114,7 @@ final class VolumeParts implements Closeable {
                 changeLock.readLock(),
                 chunk -> damaged.contains(chunk, containers),
                 threads + 1);
-        nodes = new NodeTable(metadata, this::free);
+        nodes = new NodeTable(metadata, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
         writer = new FileWriter(ingest, nodes, dirtyBudget, storers);
         committer = new Committer(metadata, containers, nodes, writer, changeLock, plan.pendingMetadata() / 2, name);
         tree = new Tree(metadata, nodes, writer, committer, stores.clock());
