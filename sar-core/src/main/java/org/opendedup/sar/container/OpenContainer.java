@@ -25,6 +25,9 @@ import org.opendedup.sar.io.Output;
  * the second may be taken under the first, never the other way round.
  */
 final class OpenContainer {
+    /** What is compressed in less time than handing it to a worker and being woken by it takes, some 100 µs. */
+    private static final int MAX_FLUSHED_HERE_BYTES = 16 << 10;
+
     private final Identity identity;
     private final Directory directory;
     private final FrameEncoder encoder;
@@ -142,7 +145,7 @@ final class OpenContainer {
         }
     }
 
-    /** Hands the frame being filled, if any, to the workers. */
+    /** Has the frame being filled, if any, compressed and written: a small one here and now, a larger one by the workers. */
     void flush() {
         PendingFrame cut;
         lock.lock();
@@ -151,7 +154,11 @@ final class OpenContainer {
         } finally {
             lock.unlock();
         }
-        submit(cut);
+        if (cut != null && cut.raw.bytes() <= Math.min(MAX_FLUSHED_HERE_BYTES, encoder.frameBytes() / 4)) {
+            encode(cut);
+        } else {
+            submit(cut);
+        }
     }
 
     /** Moves the frame being filled to the queue. Under the lock. */

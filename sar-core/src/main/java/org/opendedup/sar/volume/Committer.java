@@ -112,7 +112,7 @@ final class Committer implements Closeable {
     /** EROFS after a commit failed. Every change asks first; commits if much is pending. */
     void checkWritable() throws IOException {
         checkNotFailed();
-        if (metadata.pendingBytes() > maxPendingBytes) {
+        if (metadata.pendingBytes() > maxPendingBytes || nodes.hasManyDirty()) {
             commit();
         }
     }

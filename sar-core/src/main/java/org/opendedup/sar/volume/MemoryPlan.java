@@ -14,6 +14,7 @@ package org.opendedup.sar.volume;
  * @param frameTables decoded frame tables (heap)
  * @param framesInFlight frames being compressed and written (heap)
  * @param indexHeap fingerprints of recently used containers (heap)
+ * @param nodes inodes in use (heap). The kernel's counts of those it remembers beyond them are not in it: 3 to 6 bytes each
  * @param indexNative the index database's blocks, filters and write buffers (native)
  * @param metadataNative the metadata database's (native)
  * @param buffers request and disk buffers, compression contexts (native)
@@ -28,6 +29,7 @@ public record MemoryPlan(
         long frameTables,
         long framesInFlight,
         long indexHeap,
+        long nodes,
         long indexNative,
         long metadataNative,
         long buffers) {
@@ -48,6 +50,7 @@ public record MemoryPlan(
                 permille(budget, 30),
                 permille(budget, 50),
                 permille(budget, 20),
+                permille(budget, 30),
                 permille(budget, 30),
                 permille(budget, 30),
                 permille(budget, 110),

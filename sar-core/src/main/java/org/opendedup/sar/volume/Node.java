@@ -42,6 +42,10 @@ final class Node {
 
     /** Kernel lookups, open files and calls under way. Guarded by the {@link NodeTable}, not by the monitor. */
     long references;
+    /** Those of the references that are kernel lookups; guarded likewise. */
+    long lookups;
+    /** Whether a call came to it since the table's hand did; guarded likewise. */
+    boolean used;
     /** Set once the inode is being freed, so that it is freed once. */
     boolean freed;
 

@@ -2,8 +2,11 @@ package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
@@ -13,17 +16,38 @@ import org.opendedup.sar.metadata.MetadataStore;
 /**
  * The inodes in use, each once: those the kernel knows, those of open files, and those with changes that no commit has
  * encoded. Safe for use by many threads.
+ *
+ * <p>The kernel remembers inodes as long as it has memory for them, and there may be millions. So where there are many nodes,
+ * those that only the kernel refers to leave the table: no call holds such a node, and the database has all there is to know
+ * of it but the kernel's count, which {@link LookupCounts} keeps. The next call makes a node of it again. A hand goes round
+ * the table as that of a clock, and passes over a node that was used since it came by last.
  */
 final class NodeTable {
+    /** Heap bytes of a node, its key and its place in the table, measured. */
+    static final int NODE_BYTES = 240;
+
+    /** Nodes the hand looks at for each one that comes: more than one, so that it gets ahead of what it has to pass over. */
+    private static final int HAND_STEPS = 4;
+
     private final MetadataStore metadata;
+    /** Nodes in the table from which on the hand moves. */
+    private final int manyNodes;
+
+    private final LookupCounts lookupCounts = new LookupCounts();
+    /** Guards {@link #hand}. */
+    private final ReentrantLock sweeping = new ReentrantLock();
+
+    private Iterator<Node> hand = Collections.emptyIterator();
     private final ConcurrentHashMap<Long, Node> nodes = new ConcurrentHashMap<>();
     /** Nodes whose attributes changed since they were last encoded. */
     private final Set<Node> dirty = ConcurrentHashMap.newKeySet();
     /** Told of an inode without names when its last reference goes. */
     private final Consumer<Node> unused;
 
-    NodeTable(MetadataStore metadata, Consumer<Node> unused) {
+    /** @param manyNodes nodes in the table from which on idle ones leave it */
+    NodeTable(MetadataStore metadata, int manyNodes, Consumer<Node> unused) {
         this.metadata = metadata;
+        this.manyNodes = manyNodes;
         this.unused = unused;
     }
 
@@ -43,9 +67,11 @@ final class NodeTable {
                 Node node = present == null ? load(key) : present;
                 if (node != null && !node.freed) {
                     node.references++;
+                    node.used = present != null;
                 }
                 return node;
             });
+            moveHand();
             return pinned == null || pinned.freed ? null : pinned;
         } catch (UncheckedIOException e) {
             throw e.getCause();
@@ -56,7 +82,17 @@ final class NodeTable {
         try {
             Inode inode = metadata.namespace().inode(id);
             // Without names it is being freed, and nobody can come to it any more.
-            return inode == null || inode.links() == 0 ? null : new Node(inode);
+            if (inode == null || inode.links() == 0) {
+                return null;
+            }
+            Node node = new Node(inode);
+            int lookups = lookupCounts.get(id);
+            if (lookups > 0) {
+                lookupCounts.set(id, 0);
+                node.references = lookups;
+                node.lookups = lookups;
+            }
+            return node;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -70,18 +106,38 @@ final class NodeTable {
         node.references = 1;
         nodes.put(node.id, node);
         markDirty(node);
+        moveHand();
         return node;
     }
 
-    void unpin(Node node) {
-        unpin(node.id, 1);
+    /** The caller's reference becomes one of the kernel's, to be given back by {@link #forget}; the caller lets the node go. */
+    void handOut(Node node) {
+        nodes.computeIfPresent(node.id, (key, present) -> {
+            present.lookups++;
+            return present;
+        });
     }
 
-    /** Takes references away; an inode whose last one goes leaves the table, unless it has something to be kept. */
-    void unpin(long id, long references) {
+    /** Takes the caller's reference away. */
+    void unpin(Node node) {
+        release(node.id, 1, 0);
+    }
+
+    /** Takes references of the kernel's away. */
+    void forget(long id, long lookups) {
+        release(id, lookups, lookups);
+    }
+
+    /** An inode whose last reference goes leaves the table, unless it has something to be kept. */
+    private void release(long id, long references, long lookups) {
         Node[] orphan = new Node[1];
-        nodes.computeIfPresent(id, (key, node) -> {
+        nodes.compute(id, (key, node) -> {
+            if (node == null) {
+                lookupCounts.set(id, (int) Math.max(0, lookupCounts.get(id) - lookups));
+                return null;
+            }
             node.references = Math.max(0, node.references - references);
+            node.lookups = Math.max(0, node.lookups - lookups);
             if (node.references > 0) {
                 return node;
             }
@@ -97,6 +153,52 @@ final class NodeTable {
         if (orphan[0] != null) {
             unused.accept(orphan[0]);
         }
+    }
+
+    /** Where there are many nodes: lets a few go that only the kernel refers to. */
+    private void moveHand() {
+        if (nodes.mappingCount() <= manyNodes || !sweeping.tryLock()) {
+            return;
+        }
+        try {
+            for (int step = 0; step < HAND_STEPS; step++) {
+                if (!hand.hasNext()) {
+                    hand = nodes.values().iterator();
+                }
+                if (hand.hasNext()) {
+                    passOver(hand.next());
+                }
+            }
+        } finally {
+            sweeping.unlock();
+        }
+    }
+
+    private void passOver(Node candidate) {
+        nodes.computeIfPresent(candidate.id, (key, node) -> {
+            boolean stays = node.used || node.references != node.lookups || node.lookups > LookupCounts.MAX_COUNT;
+            node.used = false;
+            if (stays) {
+                return node;
+            }
+            synchronized (node) {
+                if (node.links == 0 || node.failures != node.failuresTold || !isIdle(node)) {
+                    return node;
+                }
+            }
+            lookupCounts.set(key, (int) node.lookups);
+            return null;
+        });
+    }
+
+    /** Nodes in the table. */
+    long size() {
+        return nodes.mappingCount();
+    }
+
+    /** Inodes that the kernel refers to and that have no node. */
+    long withoutNode() {
+        return lookupCounts.size();
     }
 
     private boolean isIdle(Node node) {
@@ -164,6 +266,11 @@ final class NodeTable {
                 }
             });
         }
+    }
+
+    /** Whether so many inodes wait for a commit to encode them that one should come now. */
+    boolean hasManyDirty() {
+        return dirty.size() > manyNodes;
     }
 
     /** Changes of regular files' lengths that no commit has encoded, in bytes. */

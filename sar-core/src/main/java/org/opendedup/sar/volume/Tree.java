@@ -94,8 +94,9 @@ final class Tree {
             return node;
         }
 
-        /** The node keeps its reference: the caller hands it out. */
-        void keep(Node node) {
+        /** The node keeps its reference, as one of the kernel's. */
+        void handOut(Node node) {
+            nodes.handOut(node);
             for (int i = 0; i < count; i++) {
                 if (pinned[i] == node) {
                     pinned[i] = pinned[--count];
@@ -178,7 +179,9 @@ final class Tree {
             if (node == null) {
                 throw refuse(Reason.ENOENT, name);
             }
-            return node.attributes();
+            Attributes found = node.attributes();
+            nodes.handOut(node);
+            return found;
         } finally {
             nodes.unpin(parent);
         }
@@ -214,7 +217,9 @@ final class Tree {
             namespace.putEntry(directory, name, id, mode & Modes.TYPE);
             change.touch(parent, isDirectory ? 1 : 0);
             committer.noteNamed(node);
-            return node.attributes();
+            Attributes made = node.attributes();
+            nodes.handOut(node);
+            return made;
         }
     }
 
@@ -281,8 +286,9 @@ final class Tree {
             endUnnamed(node);
             change.touch(parent, 0);
             committer.noteNamed(node);
-            change.keep(node);
-            return node.attributes();
+            Attributes linked = node.attributes();
+            change.handOut(node);
+            return linked;
         }
     }
 
@@ -554,7 +560,9 @@ final class Tree {
                     entry.name, entry.inode, entry.type, entry.cookie, node == null ? null : node.attributes());
             return taken;
         } finally {
-            if (node != null && !taken) {
+            if (node != null && taken) {
+                nodes.handOut(node);
+            } else if (node != null) {
                 nodes.unpin(node);
             }
         }

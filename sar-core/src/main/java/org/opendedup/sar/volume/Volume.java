@@ -142,7 +142,7 @@ public final class Volume implements Closeable {
 
     /** Gives back {@code references} references to an inode. Never fails. */
     public void forget(long inode, long references) {
-        nodes.unpin(inode, references);
+        nodes.forget(inode, references);
     }
 
     public Attributes attributes(long inode) throws IOException {

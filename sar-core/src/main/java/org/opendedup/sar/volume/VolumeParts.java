@@ -115,7 +115,7 @@ final class VolumeParts implements Closeable {
                 changeLock.readLock(),
                 chunk -> damaged.contains(chunk, containers),
                 threads + 1);
-        nodes = new NodeTable(metadata, this::free);
+        nodes = new NodeTable(metadata, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
         metadata.recipes().listen(nodes::noteData);
         writer = new FileWriter(ingest, nodes, dirtyBudget, storers);
         committer = new Committer(metadata, containers, nodes, writer, changeLock, plan.pendingMetadata() / 2, name);

@@ -12,7 +12,7 @@ import org.opendedup.sar.volume.VolumeConfig;
  *
  * @param heapBytes the JVM's heap ({@code -Xmx})
  * @param directBytes buffers outside the heap ({@code -XX:MaxDirectMemorySize})
- * @param parts every part by its name, in bytes; those from restoreCacheBytes to indexHeapBytes
+ * @param parts every part by its name, in bytes; those from restoreCacheBytes to nodesBytes
  *     lie within the heap, which has room for garbage besides
  */
 record DaemonMemory(long heapBytes, long directBytes, Map<String, Long> parts) {
@@ -28,6 +28,7 @@ record DaemonMemory(long heapBytes, long directBytes, Map<String, Long> parts) {
         parts.put("framesInFlightBytes", plan.framesInFlight());
         parts.put("frameTablesBytes", plan.frameTables());
         parts.put("indexHeapBytes", plan.indexHeap());
+        parts.put("nodesBytes", plan.nodes());
         parts.put("indexNativeBytes", plan.indexNative());
         parts.put("metadataNativeBytes", plan.metadataNative());
         parts.put("buffersBytes", plan.buffers());
