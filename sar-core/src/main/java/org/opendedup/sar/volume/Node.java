@@ -1,5 +1,7 @@
 package org.opendedup.sar.volume;
 
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -141,6 +143,40 @@ final class Node {
         }
     }
 
+    /** Waits until the file is not being cut off. Called with its storing lock held, so that the next one does not begin. */
+    synchronized void awaitNotCutting() throws IOException {
+        while (contents().cutting) {
+            awaitChange();
+        }
+    }
+
+    /** Waits until the file has one end. */
+    synchronized void awaitEnd() throws IOException {
+        while (contents().isCut) {
+            awaitChange();
+        }
+    }
+
+    private synchronized void awaitChange() throws IOException {
+        try {
+            wait();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while the file was being cut off");
+        }
+    }
+
+    /** From here to {@link #endCut} the file has no end that may be shown. */
+    synchronized void beginCut() {
+        contents().isCut = true;
+    }
+
+    synchronized void endCut() {
+        contents().isCut = false;
+        contents().completions++;
+        notifyAll();
+    }
+
     /** The state of a regular file that is open or has dirty bytes. */
     static final class Contents {
         /** Held while bytes are stored or cut off: one run of a file at a time. Taken before any other lock. */
@@ -164,6 +200,8 @@ final class Node {
         boolean scheduled;
         /** Whether the file is being cut off: nothing is stored meanwhile, and its length does not change. */
         boolean cutting;
+        /** Whether the bytes behind the new end are going at this moment; a read waits, or is done again. */
+        boolean isCut;
 
         Contents(DirtyBudget budget) {
             dirty = new DirtyExtents(budget);

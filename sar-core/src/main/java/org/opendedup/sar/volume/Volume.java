@@ -2,7 +2,6 @@ package org.opendedup.sar.volume;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.util.List;
@@ -163,14 +162,16 @@ public final class Volume implements Closeable {
             Lock changes = committer.changes();
             changes.lock();
             try {
+                Attributes changed;
                 synchronized (node) {
                     apply(node, change, now);
+                    changed = node.attributes();
                 }
                 nodes.markDirty(node);
+                return changed;
             } finally {
                 changes.unlock();
             }
-            return node.attributes();
         } finally {
             nodes.unpin(node);
         }
@@ -207,8 +208,10 @@ public final class Volume implements Closeable {
     private boolean beginResize(Node node, Node.Contents contents, long size, long now) throws IOException {
         contents.storing.lock();
         try {
-            awaitNotCutting(node, contents);
-            storeUpTo(node, contents, size);
+            node.awaitNotCutting();
+            // No commit shall show the length without those bytes. What is behind it stays as it is until all goes at
+            // once.
+            writer.storeBelow(node, size);
             if (size < sizeOf(node)) {
                 return cut(node, contents, size, now);
             }
@@ -216,19 +219,6 @@ public final class Volume implements Closeable {
             return false;
         } finally {
             contents.storing.unlock();
-        }
-    }
-
-    private static void awaitNotCutting(Node node, Node.Contents contents) throws IOException {
-        synchronized (node) {
-            while (contents.cutting) {
-                try {
-                    node.wait();
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                    throw new InterruptedIOException("interrupted while the file was being cut off");
-                }
-            }
         }
     }
 
@@ -243,15 +233,6 @@ public final class Volume implements Closeable {
                 node.notifyAll();
             }
         }
-    }
-
-    /** Stores what was written below the new length, so that no commit shows the length without those bytes. */
-    private void storeUpTo(Node node, Node.Contents contents, long size) throws IOException {
-        synchronized (node) {
-            contents.dirty.truncate(size);
-            contents.completions++;
-        }
-        writer.storeAll(node);
     }
 
     private static long sizeOf(Node node) {
@@ -284,6 +265,7 @@ public final class Volume implements Closeable {
         long firstDead = (size + pageBytes - 1) / pageBytes;
         committer.changes().lock();
         try {
+            node.beginCut();
             metadata.recipes().truncatePage(node.id, size);
             synchronized (node) {
                 boolean hasTail = node.storedBytes > firstDead * pageBytes;
@@ -292,7 +274,6 @@ public final class Volume implements Closeable {
                 }
                 contents.cutting = hasTail;
                 contents.dirty.truncate(size);
-                contents.completions++;
                 contents.cleanCut = -1;
                 node.size = size;
                 // Bytes between the recipe's end and the new end are a hole until dirty ones there are stored.
@@ -302,6 +283,7 @@ public final class Volume implements Closeable {
                 return hasTail;
             }
         } finally {
+            node.endCut();
             committer.changes().unlock();
         }
     }
@@ -395,51 +377,53 @@ public final class Volume implements Closeable {
      */
     public int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
         Node node = file.node();
-        int start = target.position();
         long size = sizeOf(node);
-        int length = (int) Math.max(0, Math.min(target.remaining(), size - offset));
-        if (length == 0) {
+        if (offset >= size || !target.hasRemaining()) {
             return 0;
         }
-        file.reader().note(offset, length, size);
-        while (!tryRead(node, offset, length, target)) {
+        file.reader().note(offset, (int) Math.min(target.remaining(), size - offset), size);
+        int start = target.position();
+        while (!tryRead(node, offset, target)) {
             target.position(start);
         }
+        int length = target.position() - start;
         parts.readBytes().add(length);
         return length;
     }
 
     /**
-     * Reads the recipe's bytes and lays over them what is newer. Bytes that move from memory to the recipe meanwhile could be
-     * missed by both looks: then the read is to be tried again.
+     * Reads the recipe's bytes and lays over them what is newer. If bytes moved from memory to the recipe meanwhile, or the
+     * file's end moved, the bytes read may be of different moments: then the read is to be tried again.
      */
-    private boolean tryRead(Node node, long offset, int length, ByteBuffer target) throws IOException {
+    private boolean tryRead(Node node, long offset, ByteBuffer target) throws IOException {
         int start = target.position();
         long completions;
+        int length;
         boolean covered;
         synchronized (node) {
-            Node.Contents contents = node.contents();
-            if (!contents.intersects(offset, length)) {
-                completions = -1;
-                covered = false;
-            } else {
-                completions = contents.completions;
-                covered = contents.covers(offset, length);
-            }
+            node.awaitEnd();
+            length = lengthToRead(node, offset, target);
+            completions = node.contents().completions;
+            covered = node.contents().covers(offset, length);
         }
         if (!covered) {
             parts.restore().read(node.id, offset, length, target);
         }
-        if (completions < 0) {
-            return true;
-        }
         synchronized (node) {
             Node.Contents contents = node.contents();
             target.position(start);
+            if (contents.isCut || contents.completions != completions || lengthToRead(node, offset, target) != length) {
+                return false;
+            }
             contents.overlay(offset, length, target);
             target.position(start + length);
-            return contents.completions == completions;
+            return true;
         }
+    }
+
+    /** Called with the node's monitor held. */
+    private static int lengthToRead(Node node, long offset, ByteBuffer target) {
+        return (int) Math.max(0, Math.min(target.remaining(), node.size - offset));
     }
 
     /** Writes all of {@code source}'s remaining bytes; they may be durable only after {@link #sync(OpenFile, boolean)}. */
@@ -469,12 +453,6 @@ public final class Volume implements Closeable {
         }
     }
 
-    private static Node.Contents contentsOf(Node node) {
-        synchronized (node) {
-            return node.contents();
-        }
-    }
-
     private long logicalBytes() {
         return metadata.totals().logicalBytes();
     }
@@ -488,7 +466,7 @@ public final class Volume implements Closeable {
     public void sync(OpenFile file, boolean dataOnly) throws IOException {
         writer.checkNotFailed(file.node(), file);
         Node node = file.node();
-        awaitNotCutting(node, contentsOf(node));
+        node.awaitNotCutting();
         writer.storeAll(node);
         committer.commit();
         writer.checkNotFailed(file.node(), file);
