@@ -49,11 +49,12 @@ class VolumeOrderTest {
     @MethodSource("seeds")
     void callsAtOnceHaveAnOrder(long seed) throws IOException, InterruptedException {
         int rounds = Seeds.ops(ROUNDS);
-        try (FileSystem volume = newVolume();
+        try (VolumeFileSystem volume = newVolume();
                 Unrest unrest = Unrest.in(volume)) {
             Optional<String> fault = new Trial(volume, seed).run(rounds);
             fault.ifPresent(text -> fail(text + "\nagain: " + Seeds.again(getClass(), seed, rounds)));
             unrest.close();
+            assertEquals(0, volume.inodesInUse());
             assertEquals(List.of(), volume.problems());
         }
     }
@@ -73,7 +74,7 @@ class VolumeOrderTest {
         }
     }
 
-    private static FileSystem newVolume() throws IOException {
+    private static VolumeFileSystem newVolume() throws IOException {
         VolumeConfig config = TestVolumes.config(Path.of("in memory"), Chunking.VARIABLE_SHA256);
         CrashDirectory containers = new CrashDirectory(1, false);
         CrashKeyValueStore metadata = new CrashKeyValueStore();

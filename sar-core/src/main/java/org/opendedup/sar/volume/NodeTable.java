@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
@@ -19,6 +20,8 @@ final class NodeTable {
     private final ConcurrentHashMap<Long, Node> nodes = new ConcurrentHashMap<>();
     /** Nodes whose attributes changed since they were last encoded. */
     private final Set<Node> dirty = ConcurrentHashMap.newKeySet();
+    /** Nodes with references. */
+    private final LongAdder inUse = new LongAdder();
     /** Told of an inode without names when its last reference goes. */
     private final Consumer<Node> unused;
 
@@ -42,7 +45,7 @@ final class NodeTable {
             Node pinned = nodes.compute(id, (key, present) -> {
                 Node node = present == null ? load(key) : present;
                 if (node != null && !node.freed) {
-                    node.references++;
+                    inUse.add(node.references++ == 0 ? 1 : 0);
                 }
                 return node;
             });
@@ -67,6 +70,7 @@ final class NodeTable {
         Node node = new Node(inode);
         node.countedBytes = 0;
         node.references = 1;
+        inUse.increment();
         nodes.put(node.id, node);
         markDirty(node);
         return node;
@@ -80,8 +84,10 @@ final class NodeTable {
     void unpin(long id, long references) {
         Node[] orphan = new Node[1];
         nodes.computeIfPresent(id, (key, node) -> {
-            node.references = Math.max(0, node.references - references);
-            if (node.references > 0) {
+            long left = Math.max(0, node.references - references);
+            inUse.add(node.references > 0 && left == 0 ? -1 : 0);
+            node.references = left;
+            if (left > 0) {
                 return node;
             }
             synchronized (node) {
@@ -149,6 +155,11 @@ final class NodeTable {
                 }
             });
         }
+    }
+
+    /** Inodes that somebody holds a reference to: the kernel, an open file, a call under way. */
+    long inUse() {
+        return inUse.sum();
     }
 
     /** Changes of regular files' lengths that no commit has encoded, in bytes. */

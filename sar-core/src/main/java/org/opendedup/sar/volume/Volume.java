@@ -564,7 +564,8 @@ public final class Volume implements Closeable {
                 parts.restore().cacheMisses(),
                 parts.dirtyBudget().usedBytes(),
                 committer.commits(),
-                config.memoryBudgetBytes());
+                config.memoryBudgetBytes(),
+                nodes.inUse());
     }
 
     /** Stores, commits and closes everything. Idempotent. */
