@@ -104,6 +104,13 @@ public class ModelFileSystem implements FileSystem {
         return node;
     }
 
+    /** A directory whose names may change. */
+    private Node liveDirectory(long inode) throws IOException {
+        Node node = directory(inode);
+        check(node.links > 0, Reason.ENOENT);
+        return node;
+    }
+
     private static Node child(Node directory, byte[] name) throws IOException {
         Node child = directory.children.get(text(name));
         check(child != null, Reason.ENOENT);
@@ -183,7 +190,7 @@ public class ModelFileSystem implements FileSystem {
     }
 
     private Node make(long directory, byte[] name, int mode, Owner owner) throws IOException {
-        Node parent = directory(directory);
+        Node parent = liveDirectory(directory);
         check(!parent.children.containsKey(text(name)), Reason.EEXIST);
         Node node = new Node(++lastInode, mode, owner);
         nodes.put(node.inode, node);
@@ -218,7 +225,7 @@ public class ModelFileSystem implements FileSystem {
     @Override
     public Attributes link(long inode, long directory, byte[] name) throws IOException {
         Node node = node(inode);
-        Node parent = directory(directory);
+        Node parent = liveDirectory(directory);
         check(!parent.children.containsKey(text(name)), Reason.EEXIST);
         check(!node.isDirectory(), Reason.EPERM);
         check(node.links > 0 || node.unnamed, Reason.ENOENT);
@@ -250,8 +257,8 @@ public class ModelFileSystem implements FileSystem {
     @Override
     public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
             throws IOException {
-        Node from = directory(directory);
-        Node to = directory(newDirectory);
+        Node from = liveDirectory(directory);
+        Node to = liveDirectory(newDirectory);
         Node moved = child(from, name);
         Node target = to.children.get(text(newName));
         check(target == null || mode != RenameMode.NO_REPLACE, Reason.EEXIST);
@@ -359,6 +366,25 @@ public class ModelFileSystem implements FileSystem {
     /** A number that rises with every change of a file's bytes. */
     public long version(long inode) {
         return nodes.get(inode).version;
+    }
+
+    /** Gives the inode that is made next this number, which no other has. */
+    public void numberNext(long inode) {
+        lastInode = inode - 1;
+    }
+
+    /** All there is but times, in words: two models that are described alike answer alike. */
+    public String describe() {
+        StringBuilder description = new StringBuilder();
+        for (Node node : new TreeMap<>(nodes).values()) {
+            description.append(node.toAttributes()).append(' ').append(new String(node.target, StandardCharsets.UTF_8));
+            node.children.forEach((name, child) ->
+                    description.append(" entry ").append(name).append('=').append(child.inode));
+            node.attributes.forEach((name, value) ->
+                    description.append(" attribute ").append(name).append('=').append(text(value)));
+            description.append(' ').append(node.bytes.describe()).append('\n');
+        }
+        return description.toString();
     }
 
     /** The model with every byte, name and inode number as it is now, to go its own way. */

@@ -3,6 +3,7 @@ package org.opendedup.sar.model;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.zip.CRC32C;
 
 /**
  * The bytes of a file: pages of 4 KiB, where there are any, and a size. Pages never change once they are in the map, so a
@@ -79,6 +80,17 @@ public final class SparseBytes {
             done += part;
         }
         return result;
+    }
+
+    /** Size and a sum of the bytes, in words; a few bytes that differ always make another sum. */
+    String describe() {
+        StringBuilder description = new StringBuilder().append(size);
+        for (Map.Entry<Long, byte[]> page : pages.entrySet()) {
+            CRC32C sum = new CRC32C();
+            sum.update(page.getValue());
+            description.append(' ').append(page.getKey()).append(':').append(sum.getValue());
+        }
+        return description.toString();
     }
 
     public void truncate(long newSize) {

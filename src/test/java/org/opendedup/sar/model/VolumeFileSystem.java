@@ -137,8 +137,16 @@ public final class VolumeFileSystem implements FileSystem {
         return volume.extendedAttributes(inode);
     }
 
+    /** Inodes that references are held to. */
+    public long inodesInUse() throws IOException {
+        return volume.statistics().inodesInUse();
+    }
+
     @Override
     public void remount() throws IOException {
+        if (inodesInUse() != 0) {
+            throw new AssertionError(inodesInUse() + " inodes are in use, and all were forgotten");
+        }
         volume.close();
         volume = opener.open();
     }

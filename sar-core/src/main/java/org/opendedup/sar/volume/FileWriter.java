@@ -48,6 +48,8 @@ final class FileWriter {
         Node.Contents contents;
         boolean schedule;
         synchronized (node) {
+            // Else a write behind the new end would show old bytes before it that are still to be removed.
+            node.awaitNotCutting();
             contents = node.contents();
             if (contents.dirty.isEmpty()) {
                 contents.dirtySinceNs = System.nanoTime();
@@ -73,7 +75,7 @@ final class FileWriter {
         try {
             storers.execute(() -> {
                 try {
-                    store(node, minBytes);
+                    store(node, minBytes, Long.MAX_VALUE);
                 } catch (IOException | RuntimeException | Error e) {
                     log.error("bytes written to inode {} could not be stored", node.id, e);
                 } finally {
@@ -164,14 +166,19 @@ final class FileWriter {
 
     /** Stores every byte of a file that is dirty now. */
     void storeAll(Node node) throws IOException {
-        store(node, 1);
+        store(node, 1, Long.MAX_VALUE);
+    }
+
+    /** Stores every byte that is dirty now and lies before {@code end}; perhaps some behind it. */
+    void storeBelow(Node node, long end) throws IOException {
+        store(node, 1, end);
     }
 
     /**
-     * Stores the file's runs of at least {@code minBytes}; with 1 also a chunk left unfinished at its end. Goes once over the
+     * Stores the file's runs of at least {@code minBytes} that begin before {@code limit}; with 1 also a chunk left unfinished at its end. Goes once over the
      * file, from its beginning to where its dirty bytes end now, so that a writer who goes on writing cannot keep it here.
      */
-    private void store(Node node, long minBytes) throws IOException {
+    private void store(Node node, long minBytes, long limit) throws IOException {
         Node.Contents contents;
         long end;
         synchronized (node) {
@@ -183,7 +190,7 @@ final class FileWriter {
         contents.storing.lock();
         try {
             synchronized (node) {
-                end = contents.dirty.end();
+                end = Math.min(limit, contents.dirty.end());
             }
             for (long at = 0; at < end; ) {
                 long next = storeRun(node, contents, at, end, minBytes);

@@ -167,13 +167,35 @@ final class Node {
     /** Waits until the file is not being cut off. Called with its storing lock held, so that the next one does not begin. */
     synchronized void awaitNotCutting() throws IOException {
         while (contents().cutting) {
-            try {
-                wait();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new InterruptedIOException("interrupted while the file was being cut off");
-            }
+            awaitChange();
         }
+    }
+
+    /** Waits until the file has one end. */
+    synchronized void awaitEnd() throws IOException {
+        while (contents().isCut) {
+            awaitChange();
+        }
+    }
+
+    private synchronized void awaitChange() throws IOException {
+        try {
+            wait();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while the file was being cut off");
+        }
+    }
+
+    /** From here to {@link #endCut} the file has no end that may be shown. */
+    synchronized void beginCut() {
+        contents().isCut = true;
+    }
+
+    synchronized void endCut() {
+        contents().isCut = false;
+        contents().completions++;
+        notifyAll();
     }
 
     /** The state of a regular file that is open or has dirty bytes. */
@@ -205,6 +227,8 @@ final class Node {
         boolean scheduled;
         /** Whether the file is being cut off: nothing is stored meanwhile, and its length does not change. */
         boolean cutting;
+        /** Whether the bytes behind the new end are going at this moment; a read waits, or is done again. */
+        boolean isCut;
 
         Contents(DirtyBudget budget) {
             dirty = new DirtyExtents(budget);

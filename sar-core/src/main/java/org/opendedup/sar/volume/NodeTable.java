@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.Iterator;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,8 @@ final class NodeTable {
     private final ConcurrentHashMap<Long, Node> nodes = new ConcurrentHashMap<>();
     /** Nodes whose attributes changed since they were last encoded. */
     private final Set<Node> dirty = ConcurrentHashMap.newKeySet();
+    /** Nodes with references. */
+    private final LongAdder inUse = new LongAdder();
     /** Told of an inode without names when its last reference goes. */
     private final Consumer<Node> unused;
 
@@ -66,7 +69,7 @@ final class NodeTable {
             Node pinned = nodes.compute(id, (key, present) -> {
                 Node node = present == null ? load(key) : present;
                 if (node != null && !node.freed) {
-                    node.references++;
+                    inUse.add(node.references++ == 0 ? 1 : 0);
                     node.used = present != null;
                 }
                 return node;
@@ -104,6 +107,7 @@ final class NodeTable {
         node.countedBytes = 0;
         node.attributes = ExtendedAttributes.Presence.NONE;
         node.references = 1;
+        inUse.increment();
         nodes.put(node.id, node);
         markDirty(node);
         moveHand();
@@ -133,12 +137,14 @@ final class NodeTable {
         Node[] orphan = new Node[1];
         nodes.compute(id, (key, node) -> {
             if (node == null) {
-                lookupCounts.set(id, (int) Math.max(0, lookupCounts.get(id) - lookups));
+                forgetWithoutNode(id, lookups);
                 return null;
             }
-            node.references = Math.max(0, node.references - references);
+            long left = Math.max(0, node.references - references);
+            inUse.add(node.references > 0 && left == 0 ? -1 : 0);
+            node.references = left;
             node.lookups = Math.max(0, node.lookups - lookups);
-            if (node.references > 0) {
+            if (left > 0) {
                 return node;
             }
             synchronized (node) {
@@ -153,6 +159,13 @@ final class NodeTable {
         if (orphan[0] != null) {
             unused.accept(orphan[0]);
         }
+    }
+
+    private void forgetWithoutNode(long id, long lookups) {
+        int known = lookupCounts.get(id);
+        int left = (int) Math.max(0, known - lookups);
+        lookupCounts.set(id, left);
+        inUse.add(known > 0 && left == 0 ? -1 : 0);
     }
 
     /** Where there are many nodes: lets a few go that only the kernel refers to. */
@@ -271,6 +284,11 @@ final class NodeTable {
     /** Whether so many inodes wait for a commit to encode them that one should come now. */
     boolean hasManyDirty() {
         return dirty.size() > manyNodes;
+    }
+
+    /** Inodes that somebody holds a reference to: the kernel, an open file, a call under way. */
+    long inUse() {
+        return inUse.sum();
     }
 
     /** Changes of regular files' lengths that no commit has encoded, in bytes. */

@@ -7,6 +7,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.StampedLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -16,13 +17,16 @@ import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Namespace;
 
 /**
- * The directory tree: names, and what may be done with them. One lock orders all changes of names; lookups and listings go
- * without it. Every change holds the change lock as well, so that a commit sees it whole.
+ * The directory tree: names, and what may be done with them. One lock orders all changes of names; lookups go without it,
+ * and are done again if they met a change half done; listings show each name as it is when they come to it. Every change
+ * holds the change lock as well, so that a commit sees it whole.
  */
 final class Tree {
     static final int MAX_NAME_BYTES = 255;
     /** As ext4 has it; also keeps the count within what stat can show. */
     private static final int MAX_LINKS = 65_000;
+    /** Tries of a lookup that hopes to meet no change; the next one holds changes up. */
+    private static final int HOPEFUL_LOOKUPS = 3;
 
     private final MetadataStore metadata;
     private final Namespace namespace;
@@ -33,6 +37,8 @@ final class Tree {
     private final ExtendedAttributes attributes;
     /** Orders changes of names. Taken before the change lock. */
     private final ReentrantLock names = new ReentrantLock();
+    /** Held for writing while a change shows in part: a few records in memory long. Taken after the change lock. */
+    private final StampedLock halfDone = new StampedLock();
 
     Tree(
             MetadataStore metadata,
@@ -67,12 +73,18 @@ final class Tree {
     private final class Change implements AutoCloseable {
         private final Node[] pinned = new Node[4];
         private int count;
+        private long halfDoneStamp;
         final long nowNs = TimeStamps.now(clock);
 
         Change() throws IOException {
             committer.checkWritable();
             names.lock();
             committer.changes().lock();
+        }
+
+        /** All is checked: from here to the end of the change, no lookup is answered. */
+        void begin() {
+            halfDoneStamp = halfDone.writeLock();
         }
 
         Node pin(long inode) throws IOException {
@@ -130,6 +142,9 @@ final class Tree {
 
         @Override
         public void close() {
+            if (halfDoneStamp != 0) {
+                halfDone.unlockWrite(halfDoneStamp);
+            }
             committer.changes().unlock();
             names.unlock();
             for (int i = 0; i < count; i++) {
@@ -147,10 +162,16 @@ final class Tree {
     }
 
     /** As {@link #change}, where the work marks the change itself. */
-    void alone(Work work) throws IOException {
+    <T> T alone(Answer<T> work) throws IOException {
         try (Change change = new Change()) {
-            work.run();
+            return work.get();
         }
+    }
+
+    /** A change of metadata that has something to tell. */
+    @FunctionalInterface
+    interface Answer<T> {
+        T get() throws IOException;
     }
 
     /** A change of metadata. */
@@ -164,7 +185,7 @@ final class Tree {
             throw refuse(Reason.ENAMETOOLONG, name);
         }
         if (isSelf(name)) {
-            return nodes.pin(directory).attributes();
+            return handedOut(nodes.pin(directory));
         }
         Node parent = nodes.pin(directory);
         try {
@@ -172,15 +193,12 @@ final class Tree {
                 throw refuse(Reason.ENOTDIR, name);
             }
             if (isParent(name)) {
-                return nodes.pin(parentOf(parent)).attributes();
+                return handedOut(nodes.pin(parentOf(parent)));
             }
-            Entry entry = namespace.entry(directory, name);
-            Node node = entry == null ? null : nodes.pinIfPresent(entry.inode());
-            if (node == null) {
+            Attributes found = find(directory, name);
+            if (found == null) {
                 throw refuse(Reason.ENOENT, name);
             }
-            Attributes found = node.attributes();
-            nodes.handOut(node);
             return found;
         } finally {
             nodes.unpin(parent);
@@ -201,6 +219,41 @@ final class Tree {
         }
     }
 
+    /** What a name leads to between two changes of names, retained. */
+    private @Nullable Attributes find(long directory, byte[] name) throws IOException {
+        for (int attempt = 0; attempt < HOPEFUL_LOOKUPS; attempt++) {
+            long stamp = halfDone.tryOptimisticRead();
+            if (stamp != 0) {
+                Attributes found = findNow(directory, name);
+                if (halfDone.validate(stamp)) {
+                    return found;
+                }
+                if (found != null) {
+                    nodes.forget(found.inode(), 1);
+                }
+            }
+        }
+        long stamp = halfDone.readLock();
+        try {
+            return findNow(directory, name);
+        } finally {
+            halfDone.unlockRead(stamp);
+        }
+    }
+
+    private @Nullable Attributes findNow(long directory, byte[] name) throws IOException {
+        Entry entry = namespace.entry(directory, name);
+        Node node = entry == null ? null : nodes.pinIfPresent(entry.inode());
+        return node == null ? null : handedOut(node);
+    }
+
+    /** The caller's reference becomes the kernel's. */
+    private Attributes handedOut(Node node) {
+        Attributes attributes = node.attributes();
+        nodes.handOut(node);
+        return attributes;
+    }
+
     Attributes make(long directory, byte[] name, int mode, int device, byte[] target, Owner owner) throws IOException {
         checkName(name);
         long id = metadata.nextInode();
@@ -213,13 +266,12 @@ final class Tree {
             if (isDirectory) {
                 checkLinks(parent, name);
             }
+            change.begin();
             Node node = add(change, parent, id, mode, isDirectory ? 2 : 1, device, target, owner);
             namespace.putEntry(directory, name, id, mode & Modes.TYPE);
             change.touch(parent, isDirectory ? 1 : 0);
             committer.noteNamed(node);
-            Attributes made = node.attributes();
-            nodes.handOut(node);
-            return made;
+            return handedOut(node);
         }
     }
 
@@ -231,7 +283,7 @@ final class Tree {
             Node node = add(change, parent, id, mode, 0, 0, new byte[0], owner);
             node.unnamed = true;
             namespace.addOrphan(id, 0);
-            return node.attributes();
+            return handedOut(node);
         }
     }
 
@@ -281,6 +333,7 @@ final class Tree {
                 throw refuse(Reason.EPERM, name);
             }
             checkLinkable(node, name);
+            change.begin();
             namespace.putEntry(directory, name, inode, node.type);
             change.relink(node, 1);
             endUnnamed(node);
@@ -324,6 +377,7 @@ final class Tree {
             if (node.isDirectory()) {
                 throw refuse(Reason.EISDIR, name);
             }
+            change.begin();
             namespace.removeEntry(directory, name);
             change.relink(node, -1);
             change.touch(parent, 0);
@@ -346,20 +400,17 @@ final class Tree {
         try (Change change = new Change()) {
             Node parent = change.directory(directory);
             Node node = change.pin(existing(directory, name).inode());
-            removeEmptyDirectory(change, parent, node, name);
+            if (!node.isDirectory()) {
+                throw refuse(Reason.ENOTDIR, name);
+            }
+            if (!namespace.isEmpty(node.id)) {
+                throw refuse(Reason.ENOTEMPTY, name);
+            }
+            change.begin();
+            namespace.removeEntry(directory, name);
+            change.relink(node, -2);
+            change.touch(parent, -1);
         }
-    }
-
-    private void removeEmptyDirectory(Change change, Node parent, Node node, byte[] name) throws IOException {
-        if (!node.isDirectory()) {
-            throw refuse(Reason.ENOTDIR, name);
-        }
-        if (!namespace.isEmpty(node.id)) {
-            throw refuse(Reason.ENOTEMPTY, name);
-        }
-        namespace.removeEntry(parent.id, name);
-        change.relink(node, -2);
-        change.touch(parent, -1);
     }
 
     void rename(long directory, byte[] name, long newDirectory, byte[] newName, Volume.RenameMode mode)
@@ -379,12 +430,13 @@ final class Tree {
             if (replaced == node) {
                 return;
             }
+            change.begin();
             if (replaced == null) {
                 move(change, from, name, to, newName, node);
             } else if (mode == Volume.RenameMode.EXCHANGE) {
                 exchange(change, from, name, to, newName, node, replaced);
             } else {
-                removeTarget(change, to, newName, replaced);
+                unlinkTarget(change, to, replaced);
                 move(change, from, name, to, newName, node);
             }
         }
@@ -463,18 +515,17 @@ final class Tree {
         return true;
     }
 
-    private void removeTarget(Change change, Node parent, byte[] name, Node replaced) throws IOException {
+    /** Leaves the entry, for the other inode to take over: a listing meanwhile finds the name with one or the other. */
+    private static void unlinkTarget(Change change, Node parent, Node replaced) throws IOException {
+        change.relink(replaced, replaced.isDirectory() ? -2 : -1);
         if (replaced.isDirectory()) {
-            removeEmptyDirectory(change, parent, replaced, name);
-        } else {
-            namespace.removeEntry(parent.id, name);
-            change.relink(replaced, -1);
+            change.touch(parent, -1);
         }
     }
 
     private void move(Change change, Node from, byte[] name, Node to, byte[] newName, Node node) throws IOException {
-        namespace.removeEntry(from.id, name);
         namespace.putEntry(to.id, newName, node.id, node.type);
+        namespace.removeEntry(from.id, name);
         int subdirectories = node.isDirectory() && from != to ? 1 : 0;
         change.touch(from, -subdirectories);
         change.touch(to, subdirectories);

@@ -165,31 +165,31 @@ public final class Volume implements Closeable {
                 resize(node, size, now);
             }
             Integer mode = change.mode();
-            if (mode == null) {
-                committer.changes().lock();
-                try {
-                    apply(node, change, now);
-                } finally {
-                    committer.changes().unlock();
-                }
-            } else {
+            if (mode != null) {
                 // Its access list changes with it, and may be changed by others.
-                tree.alone(() -> {
+                return tree.alone(() -> {
                     attributes.changeMode(node, mode);
-                    apply(node, change, now);
+                    return apply(node, change, now);
                 });
             }
-            return node.attributes();
+            committer.changes().lock();
+            try {
+                return apply(node, change, now);
+            } finally {
+                committer.changes().unlock();
+            }
         } finally {
             nodes.unpin(node);
         }
     }
 
-    private void apply(Node node, AttributeChange change, long now) {
+    /** Returns what the attributes are then. */
+    private Attributes apply(Node node, AttributeChange change, long now) {
         synchronized (node) {
             applyLocked(node, change, now);
+            nodes.markDirty(node);
+            return node.attributes();
         }
-        nodes.markDirty(node);
     }
 
     private static void applyLocked(Node node, AttributeChange change, long now) {
@@ -224,7 +224,9 @@ public final class Volume implements Closeable {
         contents.storing.lock();
         try {
             node.awaitNotCutting();
-            storeUpTo(node, contents, size);
+            // No commit shall show the length without those bytes. What is behind it stays as it is until all goes at
+            // once.
+            writer.storeBelow(node, size);
             if (size < sizeOf(node)) {
                 return cut(node, contents, size, now);
             }
@@ -249,15 +251,6 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** Stores what was written below the new length, so that no commit shows the length without those bytes. */
-    private void storeUpTo(Node node, Node.Contents contents, long size) throws IOException {
-        synchronized (node) {
-            contents.dirty.truncate(size);
-            contents.completions++;
-        }
-        writer.storeAll(node);
-    }
-
     private static long sizeOf(Node node) {
         synchronized (node) {
             return node.size;
@@ -278,6 +271,7 @@ public final class Volume implements Closeable {
         long firstDead = (size + pageBytes - 1) / pageBytes;
         committer.changes().lock();
         try {
+            node.beginCut();
             metadata.recipes().truncatePage(node.id, size);
             synchronized (node) {
                 boolean hasTail = node.storedBytes > firstDead * pageBytes;
@@ -286,7 +280,6 @@ public final class Volume implements Closeable {
                 }
                 contents.cutting = hasTail;
                 contents.dirty.truncate(size);
-                contents.completions++;
                 contents.cleanCut = -1;
                 node.size = size;
                 // Bytes between the recipe's end and the new end are a hole until dirty ones there are stored.
@@ -296,6 +289,7 @@ public final class Volume implements Closeable {
                 return hasTail;
             }
         } finally {
+            node.endCut();
             committer.changes().unlock();
         }
     }
@@ -401,51 +395,53 @@ public final class Volume implements Closeable {
      */
     public int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
         Node node = file.node();
-        int start = target.position();
         long size = sizeOf(node);
-        int length = (int) Math.max(0, Math.min(target.remaining(), size - offset));
-        if (length == 0) {
+        if (offset >= size || !target.hasRemaining()) {
             return 0;
         }
-        file.reader().note(offset, length, size);
-        while (!tryRead(node, offset, length, target)) {
+        file.reader().note(offset, (int) Math.min(target.remaining(), size - offset), size);
+        int start = target.position();
+        while (!tryRead(node, offset, target)) {
             target.position(start);
         }
+        int length = target.position() - start;
         parts.readBytes().add(length);
         return length;
     }
 
     /**
-     * Reads the recipe's bytes and lays over them what is newer. Bytes that move from memory to the recipe meanwhile could be
-     * missed by both looks: then the read is to be tried again.
+     * Reads the recipe's bytes and lays over them what is newer. If bytes moved from memory to the recipe meanwhile, or the
+     * file's end moved, the bytes read may be of different moments: then the read is to be tried again.
      */
-    private boolean tryRead(Node node, long offset, int length, ByteBuffer target) throws IOException {
+    private boolean tryRead(Node node, long offset, ByteBuffer target) throws IOException {
         int start = target.position();
         long completions;
+        int length;
         boolean covered;
         synchronized (node) {
-            Node.Contents contents = node.contents();
-            if (!contents.intersects(offset, length)) {
-                completions = -1;
-                covered = false;
-            } else {
-                completions = contents.completions;
-                covered = contents.covers(offset, length);
-            }
+            node.awaitEnd();
+            length = lengthToRead(node, offset, target);
+            completions = node.contents().completions;
+            covered = node.contents().covers(offset, length);
         }
         if (!covered) {
             parts.restore().read(node.id, offset, length, target);
         }
-        if (completions < 0) {
-            return true;
-        }
         synchronized (node) {
             Node.Contents contents = node.contents();
             target.position(start);
+            if (contents.isCut || contents.completions != completions || lengthToRead(node, offset, target) != length) {
+                return false;
+            }
             contents.overlay(offset, length, target);
             target.position(start + length);
-            return contents.completions == completions;
+            return true;
         }
+    }
+
+    /** Called with the node's monitor held. */
+    private static int lengthToRead(Node node, long offset, ByteBuffer target) {
+        return (int) Math.max(0, Math.min(target.remaining(), node.size - offset));
     }
 
     /** Writes all of {@code source}'s remaining bytes; they may be durable only after {@link #sync(OpenFile, boolean)}. */
@@ -686,7 +682,8 @@ public final class Volume implements Closeable {
                 parts.restore().cacheMisses(),
                 parts.dirtyBudget().usedBytes(),
                 committer.commits(),
-                config.memoryBudgetBytes());
+                config.memoryBudgetBytes(),
+                nodes.inUse());
     }
 
     /** Stores, commits and closes everything. Idempotent. */

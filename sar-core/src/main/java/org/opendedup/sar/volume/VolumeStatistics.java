@@ -20,6 +20,7 @@ package org.opendedup.sar.volume;
  * @param dirtyBytes bytes accepted and not yet ingested
  * @param commits metadata commits since the volume was opened
  * @param memoryBudgetBytes the configured budget
+ * @param inodesInUse inodes that the kernel knows (its caches hold them), or that are open
  */
 public record VolumeStatistics(
         long logicalBytes,
@@ -38,7 +39,8 @@ public record VolumeStatistics(
         long cacheMisses,
         long dirtyBytes,
         long commits,
-        long memoryBudgetBytes) {
+        long memoryBudgetBytes,
+        long inodesInUse) {
 
     /** Logical over unique bytes; 1 for an empty volume. */
     public double dedupRatio() {

@@ -23,6 +23,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyOrder;
     "chunks",
     "containers",
     "files",
+    "inodesInUse",
     "readBytes",
     "writtenBytes",
     "duplicateBytes",
@@ -78,6 +79,9 @@ public interface VolumeMXBean {
 
     @Description("Inodes in use, folders included")
     long getFiles();
+
+    @Description("Inodes that the kernel's caches hold, or that are open")
+    long getInodesInUse();
 
     @Description("Bytes given to readers since the volume was mounted")
     long getReadBytes();

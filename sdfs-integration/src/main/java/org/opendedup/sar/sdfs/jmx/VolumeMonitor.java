@@ -99,6 +99,11 @@ public final class VolumeMonitor implements VolumeMXBean {
     }
 
     @Override
+    public long getInodesInUse() {
+        return statistics().inodesInUse();
+    }
+
+    @Override
     public long getReadBytes() {
         return statistics().readBytes();
     }

@@ -12,7 +12,7 @@ import org.opendedup.sar.volume.VolumeStatistics;
 /** A volume without engine and without FUSE. Writes down what it is told. */
 final class FakeMountService implements MountService {
     static final VolumeStatistics STATISTICS =
-            new VolumeStatistics(4000, 2000, 1000, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17);
+            new VolumeStatistics(4000, 2000, 1000, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18);
 
     /** What happened, in order. Guarded by itself. */
     final List<String> events = new ArrayList<>();

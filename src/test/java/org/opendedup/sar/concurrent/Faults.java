@@ -1,0 +1,111 @@
+package org.opendedup.sar.concurrent;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.model.FileSystem;
+import org.opendedup.sar.model.Modes;
+import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.Volume.RenameMode;
+
+/**
+ * Faults for the controls, to be put between a sound file system and its callers. Each shows now and then, and a single
+ * caller meets only the first.
+ */
+final class Faults {
+    private static final int ONE_IN = 2;
+    /** Between the two steps of what should be one. */
+    private static final long PAUSE_NS = 500_000;
+
+    private Faults() {}
+
+    /** One method call, done wrong or passed on. */
+    @FunctionalInterface
+    private interface Passage {
+        Object call(Method method, Object[] arguments) throws Throwable;
+    }
+
+    private static <T> T proxy(Class<T> type, Passage passage) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(),
+                new Class<?>[] {type},
+                (self, method, arguments) -> passage.call(method, arguments)));
+    }
+
+    private static boolean isTime() {
+        return ThreadLocalRandom.current().nextInt(ONE_IN) == 0;
+    }
+
+    /** A lookup answers the attributes that an earlier one found. */
+    static FileSystem staleLookups(FileSystem sound) {
+        Map<String, Attributes> earlier = new ConcurrentHashMap<>();
+        return proxy(FileSystem.class, (method, arguments) -> {
+            Object answer = Jitter.invoke(sound, method, arguments);
+            if (!method.getName().equals("lookup")) {
+                return answer;
+            }
+            Attributes found = (Attributes) answer;
+            Attributes before = earlier.put(arguments[0] + Arrays.toString((byte[]) arguments[1]), found);
+            return before != null && before.inode() == found.inode() && isTime() ? before : found;
+        });
+    }
+
+    /** A rename over a file removes that file first. */
+    static FileSystem renamesInTwoSteps(FileSystem sound) {
+        return proxy(FileSystem.class, (method, arguments) -> {
+            if (method.getName().equals("rename") && arguments[4] == RenameMode.REPLACE && isTime()) {
+                removeTarget(sound, arguments);
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+            return Jitter.invoke(sound, method, arguments);
+        });
+    }
+
+    private static void removeTarget(FileSystem sound, Object[] arguments) throws IOException {
+        long newDirectory = (Long) arguments[2];
+        byte[] newName = (byte[]) arguments[3];
+        long source = regular(sound, (Long) arguments[0], (byte[]) arguments[1]);
+        long target = regular(sound, newDirectory, newName);
+        if (source != 0 && target != 0 && source != target) {
+            sound.unlink(newDirectory, newName);
+        }
+    }
+
+    /** The regular file of this name, or 0. */
+    private static long regular(FileSystem sound, long directory, byte[] name) throws IOException {
+        try {
+            Attributes found = sound.lookup(directory, name);
+            sound.forget(found.inode(), 1);
+            return Modes.isRegular(found.mode()) ? found.inode() : 0;
+        } catch (PosixException e) {
+            return 0;
+        }
+    }
+
+    /** A write of several bytes puts the first one down before the others. */
+    static FileSystem writesInTwoSteps(FileSystem sound) {
+        return proxy(FileSystem.class, (method, arguments) -> {
+            Object answer = Jitter.invoke(sound, method, arguments);
+            return answer instanceof FileSystem.Handle handle ? writesInTwoSteps(handle) : answer;
+        });
+    }
+
+    private static FileSystem.Handle writesInTwoSteps(FileSystem.Handle sound) {
+        return proxy(FileSystem.Handle.class, (method, arguments) -> {
+            if (method.getName().equals("write") && isTime()) {
+                ByteBuffer source = (ByteBuffer) arguments[1];
+                ByteBuffer first = source.duplicate().limit(source.position() + 1);
+                sound.write((Long) arguments[0], first);
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+            return Jitter.invoke(sound, method, arguments);
+        });
+    }
+}

@@ -1,0 +1,100 @@
+package org.opendedup.sar.concurrent;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.model.FileSystem;
+import org.opendedup.sar.model.Modes;
+import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.Owner;
+
+/**
+ * What goes on in a file system beside the calls that are watched: one thread syncs again and again, another fills and cuts
+ * off a file without a name, so that memory runs short and there is something to free.
+ */
+final class Unrest implements AutoCloseable {
+    private static final int WRITE_BYTES = 1 << 20;
+    /** More than may be dirty in a small volume. */
+    private static final int MAX_FILE_BYTES = 24 << 20;
+    /** So that the calls that are watched have some of the processors. */
+    private static final long PAUSE_NS = 300_000_000;
+
+    private static final long MAX_SYNC_PAUSE_NS = 20_000_000;
+
+    private final FileSystem fileSystem;
+    private final ExecutorService threads = Executors.newFixedThreadPool(2);
+    private final List<Future<?>> running = new ArrayList<>();
+    private volatile boolean ended;
+
+    private Unrest(FileSystem fileSystem) {
+        this.fileSystem = fileSystem;
+    }
+
+    /** Begins; the file's name is gone when this returns. */
+    static Unrest in(FileSystem fileSystem) throws IOException {
+        Unrest unrest = new Unrest(fileSystem);
+        byte[] name = {'x'};
+        long inode = fileSystem
+                .makeNode(Inode.ROOT, name, Modes.REGULAR | 0600, 0, new Owner(0, 0))
+                .inode();
+        fileSystem.unlink(Inode.ROOT, name);
+        unrest.start(unrest::sync);
+        unrest.start(() -> unrest.fill(inode));
+        return unrest;
+    }
+
+    private void start(Callable<?> work) {
+        running.add(threads.submit(work));
+    }
+
+    private Object sync() throws IOException {
+        while (!ended) {
+            fileSystem.sync();
+            LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_SYNC_PAUSE_NS));
+        }
+        return null;
+    }
+
+    private Object fill(long inode) throws IOException {
+        try (FileSystem.Handle handle = fileSystem.open(inode, true)) {
+            // The same bytes again and again: the containers, which may lie in memory, do not grow.
+            byte[] bytes = new byte[WRITE_BYTES];
+            ThreadLocalRandom.current().nextBytes(bytes);
+            for (long offset = 0; !ended; offset = (offset + WRITE_BYTES) % MAX_FILE_BYTES) {
+                handle.write(offset, ByteBuffer.wrap(bytes));
+                if (offset == 0) {
+                    LockSupport.parkNanos(PAUSE_NS);
+                    fileSystem.change(inode, AttributeChange.ofSize(0));
+                }
+            }
+        } finally {
+            fileSystem.forget(inode, 1);
+        }
+        return null;
+    }
+
+    @Override
+    public void close() throws IOException {
+        ended = true;
+        threads.shutdown();
+        for (Future<?> thread : running) {
+            try {
+                thread.get();
+            } catch (ExecutionException e) {
+                throw new IOException("the unrest failed", e.getCause());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted", e);
+            }
+        }
+    }
+}

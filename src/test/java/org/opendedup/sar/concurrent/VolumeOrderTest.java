@@ -1,0 +1,86 @@
+package org.opendedup.sar.concurrent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.model.FileSystem;
+import org.opendedup.sar.model.Seeds;
+import org.opendedup.sar.model.TestVolumes;
+import org.opendedup.sar.model.VolumeFileSystem;
+import org.opendedup.sar.volume.Verification;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeChecker;
+import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.VolumeStores;
+
+/**
+ * Calls of a volume by many threads at once have an order (they are linearizable), while commits, storing and freeing go on
+ * in the background. {@code -Dsar.seed=N -Dsar.ops=ROUNDS} goes deeper; a seed fixes the calls, but not how the threads meet.
+ *
+ * <p>Two answers are taken for less. A listing is as many looks as there are names, each at a moment of its own. A
+ * truncation's answer says only that it was done: the attributes that come with it are of a later moment.
+ */
+class VolumeOrderTest {
+    private static final int ROUNDS = 150;
+    private static final int SEEDS = 2;
+    private static final int CONTROL_ROUNDS = 1000;
+
+    static LongStream seeds() {
+        return Seeds.upTo(SEEDS);
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void callsAtOnceHaveAnOrder(long seed) throws IOException, InterruptedException {
+        int rounds = Seeds.ops(ROUNDS);
+        try (VolumeFileSystem volume = newVolume();
+                Unrest unrest = Unrest.in(volume)) {
+            Optional<String> fault = new Trial(volume, seed).run(rounds);
+            fault.ifPresent(text -> fail(text + "\nagain: " + Seeds.again(getClass(), seed, rounds)));
+            unrest.close();
+            assertEquals(0, volume.inodesInUse());
+            assertEquals(List.of(), volume.problems());
+        }
+    }
+
+    static Stream<Arguments> faults() {
+        return Stream.of(
+                Arguments.of("stale lookups", (UnaryOperator<FileSystem>) Faults::staleLookups),
+                Arguments.of("renames in two steps", (UnaryOperator<FileSystem>) Faults::renamesInTwoSteps),
+                Arguments.of("writes in two steps", (UnaryOperator<FileSystem>) Faults::writesInTwoSteps));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("faults")
+    void aFaultIsFound(String name, UnaryOperator<FileSystem> fault) throws IOException, InterruptedException {
+        try (FileSystem volume = newVolume()) {
+            assertTrue(new Trial(fault.apply(volume), 1).run(CONTROL_ROUNDS).isPresent());
+        }
+    }
+
+    private static VolumeFileSystem newVolume() throws IOException {
+        VolumeConfig config = TestVolumes.config(Path.of("in memory"), Chunking.VARIABLE_SHA256);
+        CrashDirectory containers = new CrashDirectory(1, false);
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        InstantSource clock = InstantSource.system();
+        Volume.create(config, containers, metadata, clock);
+        VolumeStores stores = new VolumeStores(Jitter.on(containers), Jitter.on(metadata), ChunkIndexes.heap(), clock);
+        return new VolumeFileSystem(() -> Volume.open(config, stores, Verification.FINGERPRINTS), VolumeChecker::check);
+    }
+}

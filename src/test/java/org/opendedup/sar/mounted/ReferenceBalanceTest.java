@@ -1,0 +1,124 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.model.TestVolumes;
+import org.opendedup.sar.sdfs.fuse.FuseBindings;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
+import org.opendedup.sar.sdfs.fuse.FuseMount;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.volume.Verification;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.VolumeStores;
+
+/**
+ * What the kernel was given a reference to, it gives back: when nobody uses the mount and the kernel has dropped its caches,
+ * no inode is in use. It is asked for before the unmount, as the kernel does not promise to forget its inodes then. The
+ * root is not counted: the kernel has it without a lookup.
+ */
+class ReferenceBalanceTest {
+    private static final int STILL_DROPS = 10;
+    private static final int PAUSE_MS = 100;
+    private static final String LEAKY = "leaky";
+
+    /** Every call that gives references, calls that fail, and callers that are killed while they wait. */
+    private static final String LOAD = """
+            set -e
+            mkdir -p d/sub
+            for i in $(seq 60); do echo $i > d/f$i; done
+            for i in $(seq 20); do ln d/f$i d/l$i; ln -s f$i d/s$i; mkfifo d/p$i; mkdir d/sub/d$i; done
+            ls -lR . > /dev/null; cat d/s[0-9]* > /dev/null
+            for i in $(seq 20); do mv d/f$i d/f$((i + 20)); mv d/l$i d/sub; ! stat d/none$i 2> /dev/null; done
+            for i in $(seq 20); do timeout -s KILL 0.0$i find . -ls > /dev/null || true; done
+            for i in $(seq 10); do (exec 3< d/f$((i + 40)); rm d/f$((i + 40)); cat <&3 > /dev/null); done
+            touch leaky; stat leaky > /dev/null
+            rm -r d/sub/d*; ls -l d > /dev/null
+            """;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void noInodeIsInUseOnceTheKernelHasDroppedItsCaches() throws IOException, InterruptedException {
+        assertEquals(0, inUseAfterLoad(UnaryOperator.identity()));
+    }
+
+    @Test
+    void anInodeWithAReferenceTooManyIsFound() throws IOException, InterruptedException {
+        assertEquals(1, inUseAfterLoad(ReferenceBalanceTest::retainingOnceMore));
+    }
+
+    private long inUseAfterLoad(UnaryOperator<FuseOperations> wrapping) throws IOException, InterruptedException {
+        assumeTrue(Files.exists(Path.of("/dev/fuse")), "needs /dev/fuse");
+        assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
+        Path mountPoint = Files.createDirectories(folder.resolve("mnt"));
+        try (Volume volume = newVolume();
+                FuseMount mount = FuseBindings.named(FuseBindings.DEFAULT)
+                        .mount(wrapping.apply(new FuseFileSystem(volume)), MountOptions.of(mountPoint, "balance"))) {
+            Commands.succeed("sh", "-c", "cd " + mountPoint + "\n" + LOAD);
+            assertTrue(volume.statistics().inodesInUse() > 0, "the kernel keeps nothing in its caches");
+            return inUseAfterDrops(volume);
+        }
+    }
+
+    /** Waits for the kernel, which forgets some time after it dropped: until nothing has changed for a few drops. */
+    private static long inUseAfterDrops(Volume volume) throws IOException, InterruptedException {
+        long inUse = volume.statistics().inodesInUse();
+        for (int still = 0; inUse > 0 && still < STILL_DROPS; still++) {
+            Commands.succeed("sh", "-c", "echo 2 > /proc/sys/vm/drop_caches");
+            Thread.sleep(PAUSE_MS);
+            long left = volume.statistics().inodesInUse();
+            still = left < inUse ? 0 : still;
+            inUse = left;
+        }
+        return inUse;
+    }
+
+    private static Volume newVolume() throws IOException {
+        VolumeConfig config = TestVolumes.config(Path.of("in memory"), Chunking.VARIABLE_SHA256);
+        CrashDirectory containers = new CrashDirectory(1, false);
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        InstantSource clock = InstantSource.system();
+        Volume.create(config, containers, metadata, clock);
+        return Volume.open(
+                config, new VolumeStores(containers, metadata, ChunkIndexes.heap(), clock), Verification.CHECKSUMS);
+    }
+
+    /** The fault: one file is retained twice when it is made. */
+    private static FuseOperations retainingOnceMore(FuseOperations sound) {
+        byte[] leaky = LEAKY.getBytes(StandardCharsets.US_ASCII);
+        return (FuseOperations) Proxy.newProxyInstance(
+                FuseOperations.class.getClassLoader(),
+                new Class<?>[] {FuseOperations.class},
+                (self, method, arguments) -> {
+                    try {
+                        Object answer = method.invoke(sound, arguments);
+                        if (method.getName().equals("create") && Arrays.equals((byte[]) arguments[1], leaky)) {
+                            sound.lookup((Long) arguments[0], leaky);
+                        }
+                        return answer;
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+}
