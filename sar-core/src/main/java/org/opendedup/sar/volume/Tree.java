@@ -21,7 +21,7 @@ import org.opendedup.sar.metadata.Namespace;
  */
 final class Tree {
     static final int MAX_NAME_BYTES = 255;
-    /** As ext4 has it; also keeps the count within what stat can show. */
+    /** Names of a file, as ext4 has it. A directory has as many subdirectories as its count can hold. */
     private static final int MAX_LINKS = 65_000;
 
     private final MetadataStore metadata;
@@ -257,7 +257,7 @@ final class Tree {
 
     private static void checkLinks(Node node, byte[] name) throws PosixException {
         synchronized (node) {
-            if (node.links >= MAX_LINKS) {
+            if (node.links >= (node.isDirectory() ? Integer.MAX_VALUE : MAX_LINKS)) {
                 throw refuse(Reason.EMLINK, name);
             }
         }
