@@ -23,7 +23,7 @@ import org.opendedup.sar.metadata.Namespace;
  */
 final class Tree {
     static final int MAX_NAME_BYTES = 255;
-    /** As ext4 has it; also keeps the count within what stat can show. */
+    /** Names of a file, as ext4 has it. A directory has as many subdirectories as its count can hold. */
     private static final int MAX_LINKS = 65_000;
     /** Tries of a lookup that hopes to meet no change; the next one holds changes up. */
     private static final int HOPEFUL_LOOKUPS = 3;
@@ -315,7 +315,7 @@ final class Tree {
 
     private static void checkLinks(Node node, byte[] name) throws PosixException {
         synchronized (node) {
-            if (node.links >= MAX_LINKS) {
+            if (node.links >= (node.isDirectory() ? Integer.MAX_VALUE : MAX_LINKS)) {
                 throw refuse(Reason.EMLINK, name);
             }
         }
