@@ -162,7 +162,7 @@ final class FileCalls {
 
     private int attributes(long path, Pointer target, Pointer info) {
         return Guard.run("fgetattr", () -> {
-            long inode = openFiles.get(FileInfo.handle(info)).inode();
+            long inode = openFiles.inode(FileInfo.handle(info));
             stat.get().copy(operations.attributes(inode), target);
             return 0;
         });

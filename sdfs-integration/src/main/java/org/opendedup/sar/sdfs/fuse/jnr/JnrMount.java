@@ -49,7 +49,7 @@ final class JnrMount implements FuseMount {
         this.callbacks = callbacks(serving);
         this.session = mount(FuseArguments.of(options, root));
         for (int i = 0; i < options.threads(); i++) {
-            threads.add(new ServingThread(libFuse, session, serving.caller(), this::threadEnded));
+            threads.add(new ServingThread(libFuse, session, serving, this::threadEnded));
         }
     }
 

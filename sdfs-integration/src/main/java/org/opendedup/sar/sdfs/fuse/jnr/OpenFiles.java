@@ -24,6 +24,15 @@ final class OpenFiles {
         return number;
     }
 
+    /** A number that stands for an inode that is open, whichever its openings; for {@link #inode} only. */
+    static long handleOfInode(long inode) {
+        return ~inode;
+    }
+
+    long inode(long number) throws PosixException {
+        return number < 0 ? ~number : get(number).inode();
+    }
+
     OpenFile get(long number) throws PosixException {
         return files.get(number);
     }

@@ -10,13 +10,22 @@ import java.util.Arrays;
  * the two apart. For one thread.
  */
 final class RequestView {
+    private static final int OPCODE_GETATTR = 3;
     private static final int OPCODE_UNLINK = 10;
     private static final int OPCODE_RENAME = 12;
 
     private static final int OPCODE_OFFSET = 4;
+    private static final int NODE_OFFSET = 16;
     private static final int HEADER_BYTES = 40;
     /** A rename's names follow the new directory's node. */
     private static final int RENAME_NAMES_OFFSET = HEADER_BYTES + 8;
+
+    /** {@code fuse_getattr_in}: flags, padding, a handle that counts if the flag for it is set. */
+    private static final int GETATTR_FLAGS_OFFSET = HEADER_BYTES;
+
+    private static final int GETATTR_HANDLE_OFFSET = HEADER_BYTES + 8;
+    private static final int GETATTR_BYTES = HEADER_BYTES + 16;
+    private static final int GETATTR_BY_HANDLE = 1;
 
     private final ByteBuffer buffer;
     /** Length of the request; 0 between requests. */
@@ -48,6 +57,24 @@ final class RequestView {
         byte[] wanted = new byte[Math.max(0, newEnd - oldEnd - 1)];
         buffer.get(oldEnd + 1, wanted);
         return Arrays.equals(wanted, name);
+    }
+
+    /** libfuse's number of the file that it is about. */
+    long node() {
+        return buffer.getLong(NODE_OFFSET);
+    }
+
+    /** Are attributes asked for without a handle? libfuse will look for a path. */
+    boolean isForAttributesByPath() {
+        return hasOpcode(OPCODE_GETATTR)
+                && length >= GETATTR_BYTES
+                && (buffer.getInt(GETATTR_FLAGS_OFFSET) & GETATTR_BY_HANDLE) == 0;
+    }
+
+    /** Changes a request {@link #isForAttributesByPath}: libfuse will go by this handle. */
+    void goByHandle(long handle) {
+        buffer.putInt(GETATTR_FLAGS_OFFSET, buffer.getInt(GETATTR_FLAGS_OFFSET) | GETATTR_BY_HANDLE);
+        buffer.putLong(GETATTR_HANDLE_OFFSET, handle);
     }
 
     private boolean hasOpcode(int opcode) {

@@ -16,17 +16,17 @@ final class ServingThread implements Runnable {
 
     private final LibFuse2.Functions fuse;
     private final Session session;
-    private final Caller caller;
+    private final Serving serving;
     private final Runnable whenEnded;
     private final ByteBuffer buffer;
     /** libfuse is given the channel's place, and may put another channel there. */
     private final Pointer channelInOut;
 
     /** @param whenEnded told once, when the thread serves no more */
-    ServingThread(LibFuse2 libFuse, Session session, Caller caller, Runnable whenEnded) {
+    ServingThread(LibFuse2 libFuse, Session session, Serving serving, Runnable whenEnded) {
         this.fuse = libFuse.functions();
         this.session = session;
-        this.caller = caller;
+        this.serving = serving;
         this.whenEnded = whenEnded;
         this.buffer = ByteBuffer.allocateDirect(session.bufferBytes());
         this.channelInOut = Memory.allocateDirect(libFuse.runtime(), Long.BYTES, true);
@@ -46,13 +46,24 @@ final class ServingThread implements Runnable {
     private void serve() {
         long address = MemoryIO.getInstance().getDirectBufferAddress(buffer);
         RequestView request = new RequestView(buffer);
-        caller.serves(request);
+        serving.caller().serves(request);
         int length = receive(address);
         while (length > 0) {
             request.begin(length);
+            leadToUnlinkedFile(request);
             fuse.fuse_session_process(session.session(), address, length, session.channel());
             request.end();
             length = receive(address);
+        }
+    }
+
+    /** The kernel asks for fstat without the handle, and a file without a name may have lost its directory too. */
+    private void leadToUnlinkedFile(RequestView request) {
+        if (request.isForAttributesByPath()) {
+            Long inode = serving.unlinked().find(request.node());
+            if (inode != null) {
+                request.goByHandle(OpenFiles.handleOfInode(inode));
+            }
         }
     }
 
