@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -52,6 +53,51 @@ class ComparisonTest {
         assertTrue(new Comparison(CarelessRename::new)
                 .run(new OpGenerator(seed, true).ops(OPS))
                 .isPresent());
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void aHoleThatHidesDataIsFound(long seed) throws IOException {
+        assertFound(seed, handle -> new HandleDecorator(handle) {
+            @Override
+            public long seekData(long offset) throws IOException {
+                return Math.min(super.seekData(offset) + 4096, super.seekHole(offset));
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void aCopyFromTheWrongPlaceIsFound(long seed) throws IOException {
+        assertFound(seed, handle -> new HandleDecorator(handle) {
+            @Override
+            public long copy(long from, FileSystem.Handle target, long to, long length) throws IOException {
+                long copied = super.copy(from, target, to, length);
+                return copied < 2 ? copied : 1 + super.copy(from, target, to + 1, copied - 1);
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void aPunchThatLeavesItsLastByteIsFound(long seed) throws IOException {
+        assertFound(seed, handle -> new HandleDecorator(handle) {
+            @Override
+            public void zero(long offset, long length, boolean keepSize) throws IOException {
+                super.zero(offset, Math.max(1, length - 1), keepSize);
+                super.allocate(offset, length, keepSize);
+            }
+        });
+    }
+
+    private static void assertFound(long seed, UnaryOperator<FileSystem.Handle> fault) throws IOException {
+        Comparison comparison = new Comparison(() -> new ModelFileSystem() {
+            @Override
+            public Handle open(long inode, boolean writable) throws IOException {
+                return fault.apply(super.open(inode, writable));
+            }
+        });
+        assertTrue(comparison.run(new OpGenerator(seed, true).ops(OPS)).isPresent());
     }
 
     @ParameterizedTest
