@@ -38,7 +38,7 @@ class NodeTableTest {
                 new MetadataHeader(UUID.randomUUID(), 256 << 10, 0, MetadataHeader.FORMAT_VERSION));
         for (int id = FIRST; id < FIRST + INODES; id++) {
             metadata.namespace()
-                    .put(new Inode(id, 1, Modes.REGULAR | 0644, 1, 0, 0, 0, id, 0, 0, 0, 0, 0, new byte[0]));
+                    .put(new Inode(id, 1, Modes.REGULAR | 0644, 1, 0, 0, 0, id, 0, 0, 0, 0, 0, 0, new byte[0]));
         }
         nodes = new NodeTable(metadata, MANY_NODES, unused::add);
     }
