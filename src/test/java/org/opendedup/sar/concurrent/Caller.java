@@ -155,10 +155,13 @@ final class Caller {
         return new Answer(show(attributes), attributes.inode(), attributes.mode() & Modes.TYPE);
     }
 
+    /** Without what may be of another moment: a directory's count of links. */
     private static String show(Attributes attributes) {
-        String size = Modes.isDirectory(attributes.mode()) ? "" : " size " + attributes.size();
-        return "inode " + attributes.inode() + " mode " + Integer.toOctalString(attributes.mode()) + " links "
-                + attributes.links() + " owner " + attributes.uid() + ":" + attributes.gid() + size;
+        String counts = Modes.isDirectory(attributes.mode())
+                ? ""
+                : " links " + attributes.links() + " size " + attributes.size();
+        return "inode " + attributes.inode() + " mode " + Integer.toOctalString(attributes.mode()) + " owner "
+                + attributes.uid() + ":" + attributes.gid() + counts;
     }
 
     private static byte[] bytes(String text) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.Inode;
 
@@ -166,24 +167,22 @@ final class Node {
 
     /** Waits until the file is not being cut off. Called with its storing lock held, so that the next one does not begin. */
     synchronized void awaitNotCutting() throws IOException {
-        while (contents().cutting) {
-            awaitChange();
-        }
+        awaitEnd(() -> contents().cutting);
     }
 
     /** Waits until the file has one end. */
     synchronized void awaitEnd() throws IOException {
-        while (contents().isCut) {
-            awaitChange();
-        }
+        awaitEnd(() -> contents().isCut);
     }
 
-    private synchronized void awaitChange() throws IOException {
-        try {
-            wait();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while the file was being cut off");
+    private synchronized void awaitEnd(BooleanSupplier going) throws IOException {
+        while (going.getAsBoolean()) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("interrupted while the file was being cut off");
+            }
         }
     }
 

@@ -6,8 +6,10 @@ import java.io.IOException;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.StampedLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -18,15 +20,15 @@ import org.opendedup.sar.metadata.Namespace;
 
 /**
  * The directory tree: names, and what may be done with them. One lock orders all changes of names; lookups go without it,
- * and are done again if they met a change half done; listings show each name as it is when they come to it. Every change
- * holds the change lock as well, so that a commit sees it whole.
+ * and are done again if they met a change half done; so are listings, batch by batch. Every change holds the change lock as
+ * well, so that a commit sees it whole.
  */
 final class Tree {
     static final int MAX_NAME_BYTES = 255;
     /** Names of a file, as ext4 has it. A directory has as many subdirectories as its count can hold. */
     private static final int MAX_LINKS = 65_000;
-    /** Tries of a lookup that hopes to meet no change; the next one holds changes up. */
-    private static final int HOPEFUL_LOOKUPS = 3;
+    /** Looks at the names that hope to meet no change; the next one holds changes up. */
+    private static final int HOPEFUL_LOOKS = 3;
 
     private final MetadataStore metadata;
     private final Namespace namespace;
@@ -168,7 +170,7 @@ final class Tree {
         }
     }
 
-    /** A change of metadata that has something to tell. */
+    /** A change of metadata, or a look at it, that has something to tell. */
     @FunctionalInterface
     interface Answer<T> {
         T get() throws IOException;
@@ -195,11 +197,8 @@ final class Tree {
             if (isParent(name)) {
                 return handedOut(nodes.pin(parentOf(parent)));
             }
-            Attributes found = find(directory, name);
-            if (found == null) {
-                throw refuse(Reason.ENOENT, name);
-            }
-            return found;
+            return betweenChanges(() -> find(directory, name), met -> met.ifPresent(this::forget))
+                    .orElseThrow(() -> refuse(Reason.ENOENT, name));
         } finally {
             nodes.unpin(parent);
         }
@@ -219,32 +218,35 @@ final class Tree {
         }
     }
 
-    /** What a name leads to between two changes of names, retained. */
-    private @Nullable Attributes find(long directory, byte[] name) throws IOException {
-        for (int attempt = 0; attempt < HOPEFUL_LOOKUPS; attempt++) {
+    private void forget(Attributes retained) {
+        nodes.forget(retained.inode(), 1);
+    }
+
+    /** Looks at the names between two changes of them; {@code undo} is told of a look that met one. */
+    private <T> T betweenChanges(Answer<T> look, Consumer<T> undo) throws IOException {
+        for (int attempt = 0; attempt < HOPEFUL_LOOKS; attempt++) {
             long stamp = halfDone.tryOptimisticRead();
             if (stamp != 0) {
-                Attributes found = findNow(directory, name);
+                T seen = look.get();
                 if (halfDone.validate(stamp)) {
-                    return found;
+                    return seen;
                 }
-                if (found != null) {
-                    nodes.forget(found.inode(), 1);
-                }
+                undo.accept(seen);
             }
         }
         long stamp = halfDone.readLock();
         try {
-            return findNow(directory, name);
+            return look.get();
         } finally {
             halfDone.unlockRead(stamp);
         }
     }
 
-    private @Nullable Attributes findNow(long directory, byte[] name) throws IOException {
+    /** What a name leads to, retained. */
+    private Optional<Attributes> find(long directory, byte[] name) throws IOException {
         Entry entry = namespace.entry(directory, name);
         Node node = entry == null ? null : nodes.pinIfPresent(entry.inode());
-        return node == null ? null : handedOut(node);
+        return Optional.ofNullable(node).map(this::handedOut);
     }
 
     /** The caller's reference becomes the kernel's. */
@@ -580,12 +582,8 @@ final class Tree {
             long next = cookie <= PARENT_COOKIE ? 0 : cookie;
             List<Named> batch = new ArrayList<>(LIST_BATCH);
             do {
-                batch.clear();
-                namespace.list(
-                        directory,
-                        next,
-                        (name, inode, type, behind) ->
-                                batch.size() < LIST_BATCH && batch.add(new Named(name, inode, type, behind)));
+                long from = next;
+                betweenChanges(() -> fill(batch, directory, from), List::clear);
                 for (Named entry : batch) {
                     if (!visit(visitor, withAttributes, entry)) {
                         return;
@@ -596,6 +594,17 @@ final class Tree {
         } finally {
             nodes.unpin(node);
         }
+    }
+
+    /** Takes entries behind {@code cookie}, as many as {@link #LIST_BATCH}. */
+    private List<Named> fill(List<Named> batch, long directory, long cookie) throws IOException {
+        batch.clear();
+        namespace.list(
+                directory,
+                cookie,
+                (name, inode, type, behind) ->
+                        batch.size() < LIST_BATCH && batch.add(new Named(name, inode, type, behind)));
+        return batch;
     }
 
     /** Entries taken from the database at a time: attributes are fetched only after the database's cursor is closed. */
