@@ -36,6 +36,9 @@ final class Crew {
     /** How long a worker may be away, with no other waiting, until the guard calls one: about a disk's seek. */
     private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(4);
 
+    /** Ticks for one that may well be computing, or be kept from its processor by other programs. */
+    private static final int PATIENCE_TICKS = 5;
+
     /** Ticks without a request after which the guard sleeps until one comes. */
     private static final int QUIET_TICKS = 25;
 
@@ -112,20 +115,37 @@ final class Crew {
 
     private void watch() {
         int quietTicks = 0;
+        int awayTicks = 0;
         long served = served();
         while (!ended) {
             LockSupport.parkNanos(this, TICK_NS);
             long now = served();
             if (now != served) {
                 quietTicks = 0;
+                awayTicks = 0;
             } else if (!somebodyWaits()) {
-                callAnother();
+                awayTicks++;
+                if (awayTicks >= PATIENCE_TICKS || somebodyIsBlocked()) {
+                    awayTicks = 0;
+                    callAnother();
+                }
             } else if (++quietTicks >= QUIET_TICKS) {
                 sleepUntilServed(now);
                 quietTicks = 0;
             }
             served = now;
         }
+    }
+
+    /** Whether a serving worker waits for another thread; where it waits for a disk, the JVM does not know. */
+    private boolean somebodyIsBlocked() {
+        for (Member member : members) {
+            Thread thread = member.thread;
+            if (member.state == State.SERVING && thread != null && thread.getState() != Thread.State.RUNNABLE) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void sleepUntilServed(long served) {
