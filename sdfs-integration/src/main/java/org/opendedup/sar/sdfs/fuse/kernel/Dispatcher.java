@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.ExtendedAttributeName;
+import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
@@ -327,23 +328,9 @@ final class Dispatcher {
         long handle = request.takeLong();
         long offset = request.takeFileOffset();
         long length = request.takeFileOffset();
-        int mode = request.takeInt();
-        boolean keepSize = (mode & Protocol.ALLOCATE_KEEP_SIZE) != 0;
-        switch (mode) {
-            case 0, Protocol.ALLOCATE_KEEP_SIZE -> {
-                dropSetIdUnlessRoot(request.node());
-                operations.allocate(handle, offset, length, keepSize);
-            }
-            case Protocol.ALLOCATE_PUNCH_HOLE | Protocol.ALLOCATE_KEEP_SIZE,
-                    Protocol.ALLOCATE_ZERO_RANGE,
-                    Protocol.ALLOCATE_ZERO_RANGE | Protocol.ALLOCATE_KEEP_SIZE -> {
-                dropSetIdUnlessRoot(request.node());
-                operations.zero(handle, offset, length, keepSize);
-            }
-            default -> {
-                return Errno.EOPNOTSUPP;
-            }
-        }
+        FallocateMode mode = FallocateMode.of(request.takeInt());
+        dropSetIdUnlessRoot(request.node());
+        mode.apply(operations, handle, offset, length);
         return 0;
     }
 

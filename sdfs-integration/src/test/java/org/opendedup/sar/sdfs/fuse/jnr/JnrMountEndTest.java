@@ -48,6 +48,15 @@ class JnrMountEndTest {
     }
 
     @Test
+    void aSynchronousMountSyncsEachWrite() throws Exception {
+        WatchedFileSystem watched = new WatchedFileSystem();
+        try (ToyMount toy = new ToyMount(watched, "sync")) {
+            assertEquals("", ToyMount.shell(toy.root, "exec 3>f; echo one >&3; echo two >&3"));
+            assertEquals(2, watched.syncs);
+        }
+    }
+
+    @Test
     void unmountingFromOutsideEndsTheServiceAndKeepsWhatWasWritten() throws Exception {
         try (ToyMount toy = new ToyMount(memory, "rw")) {
             Files.writeString(toy.root.resolve("f"), "written before");

@@ -251,6 +251,17 @@ class JnrMountTest {
     }
 
     @Test
+    void rangesAreAllocatedPunchedAndZeroed() throws Exception {
+        assertEquals(
+                "0123456789 13 01..4....9 20",
+                shell(
+                        "printf 0123456789 > f; ln f g; fallocate -n -l 99 f; fallocate -l 13 f; r=$(tr -d '\\0' < f);"
+                                + " r=\"$r $(stat -c %s f)\"; fallocate -p -o 2 -l 2 g; fallocate -z -n -o 5 -l 4 f;"
+                                + " r=\"$r $(head -c 10 f | tr '\\0' .)\"; fallocate -z -o 15 -l 5 f; echo \"$r $(stat -c %s g)\""));
+        assertTrue(shell("fallocate -c -l 4096 f").contains("not supported"));
+    }
+
+    @Test
     void theMountShowsItsNameAndSpace() throws Exception {
         String line = shell("grep ' " + toy.root + " ' /proc/self/mounts");
         assertTrue(line.startsWith("toy " + toy.root + " fuse.sdfs rw,"), line);
