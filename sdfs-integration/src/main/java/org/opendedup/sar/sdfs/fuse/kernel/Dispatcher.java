@@ -4,7 +4,6 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.List;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
@@ -651,13 +650,8 @@ final class Dispatcher {
 
     private int listExtendedAttributes() throws IOException {
         int room = request.takeInt();
-        List<byte[]> names = operations.extendedAttributes(request.node()).stream()
-                .filter(name -> ExtendedAttributeName.isShownTo(request.uid(), name))
-                .toList();
-        int bytes = names.stream().mapToInt(name -> name.length + 1).sum();
-        ByteBuffer list = ByteBuffer.allocate(bytes);
-        names.forEach(name -> list.put(name).put((byte) 0));
-        return sized(list.array(), room);
+        byte[] list = ExtendedAttributeName.listFor(request.uid(), operations.extendedAttributes(request.node()));
+        return sized(list, room);
     }
 
     /** Answers with the value; where the caller gave no room, with its size. */

@@ -48,6 +48,14 @@ class JnrMountEndTest {
     }
 
     @Test
+    void aMountIsMadeReadOnlyLater() throws Exception {
+        try (ToyMount toy = new ToyMount(memory, "rw")) {
+            String refused = ToyMount.shell(toy.root, "touch f; mount -i -o remount,ro . && touch g");
+            assertTrue(refused.contains("Read-only file system"), refused);
+        }
+    }
+
+    @Test
     void aSynchronousMountSyncsEachWrite() throws Exception {
         WatchedFileSystem watched = new WatchedFileSystem();
         try (ToyMount toy = new ToyMount(watched, "sync")) {

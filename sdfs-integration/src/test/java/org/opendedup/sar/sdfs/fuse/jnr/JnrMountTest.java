@@ -226,6 +226,17 @@ class JnrMountTest {
     }
 
     @Test
+    void trustedAttributesAreShownToRootOnly() throws Exception {
+        assumeTrue(shell("command -v setfattr").startsWith("/"), "skipped: needs setfattr (package attr)");
+        assumeTrue(shell("id -u").equals("0"), "skipped: needs root");
+        shell("chmod 755 .; touch f; setfattr -n trusted.t -v 1 f; setfattr -n user.u -v 1 f");
+        assertEquals("trusted.t user.u", shell("echo $(getfattr -m - f | grep -v '^#')"));
+        assertEquals(
+                "user.u",
+                shell("setpriv --reuid=65534 --regid=65533 --clear-groups getfattr -m - f | grep -v '^#' | xargs"));
+    }
+
+    @Test
     void accessListsAreRefused() throws Exception {
         assumeTrue(shell("command -v setfattr").startsWith("/"), "skipped: needs setfattr (package attr)");
         String refused = shell("touch f; setfattr -n system.posix_acl_access -v 0x" + ACCESS_LIST + " f");
