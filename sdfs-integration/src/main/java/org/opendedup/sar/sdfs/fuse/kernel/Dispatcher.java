@@ -41,7 +41,7 @@ final class Dispatcher {
     private static final int ANSWERED_LATER = -1;
 
     private final FuseOperations operations;
-    private final AttributeCache cache;
+    private final KernelCache cache;
     private final Agreement agreement;
     private final ServedRequest served;
     private final LongConsumer interrupts;
@@ -55,7 +55,7 @@ final class Dispatcher {
      */
     Dispatcher(
             FuseOperations operations,
-            AttributeCache cache,
+            KernelCache cache,
             Agreement agreement,
             ServedRequest served,
             LongConsumer interrupts,
