@@ -136,6 +136,11 @@ final class Node {
         return Math.min(size, dataBytes + (contents == null ? 0 : contents.bytesInMemory()));
     }
 
+    /** The directory that this one is in at this moment. */
+    synchronized long parent() {
+        return parent;
+    }
+
     /** Length as readers see it at this moment. */
     synchronized long size() {
         return size;

@@ -4,12 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.time.InstantSource;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.concurrent.locks.StampedLock;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
@@ -20,23 +16,13 @@ import org.opendedup.sar.metadata.Namespace;
 
 /**
  * The directory tree: names, and what may be done with them. One lock orders all changes of names; lookups go without it,
- * and are done again if they met a change half done; so are listings, batch by batch. Every change holds the change lock as
+ * by a {@link NameView}, and so do listings ({@link Listing}). Every change holds the change lock as
  * well, so that a commit sees it whole.
  */
 final class Tree {
     static final int MAX_NAME_BYTES = 255;
     /** Names of a file, as ext4 has it. A directory has as many subdirectories as its count can hold. */
     private static final int MAX_LINKS = 65_000;
-    /** Looks at the names that hope to meet no change; the next one holds changes up. */
-    private static final int HOPEFUL_LOOKS = 3;
-
-    /** Cookies of the two entries every directory begins with; names have larger ones. */
-    private static final long SELF_COOKIE = 1;
-
-    private static final long PARENT_COOKIE = 2;
-
-    /** Entries taken from the database at a time: attributes are fetched only after the database's cursor is closed. */
-    private static final int LIST_BATCH = 128;
 
     private final MetadataStore metadata;
     private final Namespace namespace;
@@ -47,8 +33,8 @@ final class Tree {
     private final ExtendedAttributes attributes;
     /** Orders changes of names. Taken before the change lock. */
     private final ReentrantLock names = new ReentrantLock();
-    /** Held for writing while a change shows in part: a few records in memory long. Taken after the change lock. */
-    private final StampedLock halfDone = new StampedLock();
+    /** Told of the moments in which a change shows in part: a few records in memory long. Taken after the change lock. */
+    private final NameView view;
 
     Tree(
             MetadataStore metadata,
@@ -56,7 +42,8 @@ final class Tree {
             FileWriter writer,
             Committer committer,
             InstantSource clock,
-            ExtendedAttributes attributes) {
+            ExtendedAttributes attributes,
+            NameView view) {
         this.metadata = metadata;
         this.namespace = metadata.namespace();
         this.nodes = nodes;
@@ -64,6 +51,7 @@ final class Tree {
         this.committer = committer;
         this.clock = clock;
         this.attributes = attributes;
+        this.view = view;
     }
 
     private static PosixException refuse(Reason reason, byte[] name) {
@@ -83,7 +71,7 @@ final class Tree {
     private final class Change implements AutoCloseable {
         private final Node[] pinned = new Node[4];
         private int count;
-        private long halfDoneStamp;
+        private boolean begun;
         final long nowNs = TimeStamps.now(clock);
 
         Change() throws IOException {
@@ -94,7 +82,8 @@ final class Tree {
 
         /** All is checked: from here to the end of the change, no lookup is answered. */
         void begin() {
-            halfDoneStamp = halfDone.writeLock();
+            view.beginChange();
+            begun = true;
         }
 
         Node pin(long inode) throws IOException {
@@ -152,8 +141,8 @@ final class Tree {
 
         @Override
         public void close() {
-            if (halfDoneStamp != 0) {
-                halfDone.unlockWrite(halfDoneStamp);
+            if (begun) {
+                view.endChange();
             }
             committer.changes().unlock();
             names.unlock();
@@ -203,9 +192,9 @@ final class Tree {
                 throw refuse(Reason.ENOTDIR, name);
             }
             if (isParent(name)) {
-                return handedOut(nodes.pin(parentOf(parent)));
+                return handedOut(nodes.pin(parent.parent()));
             }
-            return betweenChanges(() -> find(directory, name), met -> met.ifPresent(this::forget))
+            return view.betweenChanges(() -> find(directory, name), met -> met.ifPresent(this::forget))
                     .orElseThrow(() -> refuse(Reason.ENOENT, name));
         } finally {
             nodes.unpin(parent);
@@ -220,34 +209,8 @@ final class Tree {
         return name.length == 2 && name[0] == '.' && name[1] == '.';
     }
 
-    private static long parentOf(Node directory) {
-        synchronized (directory) {
-            return directory.parent;
-        }
-    }
-
     private void forget(Attributes retained) {
         nodes.forget(retained.inode(), 1);
-    }
-
-    /** Looks at the names between two changes of them; {@code undo} is told of a look that met one. */
-    private <T> T betweenChanges(Answer<T> look, Consumer<T> undo) throws IOException {
-        for (int attempt = 0; attempt < HOPEFUL_LOOKS; attempt++) {
-            long stamp = halfDone.tryOptimisticRead();
-            if (stamp != 0) {
-                T seen = look.get();
-                if (halfDone.validate(stamp)) {
-                    return seen;
-                }
-                undo.accept(seen);
-            }
-        }
-        long stamp = halfDone.readLock();
-        try {
-            return look.get();
-        } finally {
-            halfDone.unlockRead(stamp);
-        }
     }
 
     /** What a name leads to, retained. */
@@ -515,9 +478,7 @@ final class Tree {
             }
             Node node = nodes.pin(at);
             try {
-                synchronized (node) {
-                    at = node.parent;
-                }
+                at = node.parent();
             } finally {
                 nodes.unpin(node);
             }
@@ -563,67 +524,6 @@ final class Tree {
         if (node.isDirectory()) {
             synchronized (node) {
                 node.parent = parent.id;
-            }
-        }
-    }
-
-    void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
-        Node node = nodes.pin(directory);
-        try {
-            if (!node.isDirectory()) {
-                throw new PosixException(Reason.ENOTDIR, "inode " + directory);
-            }
-            long parent = parentOf(node);
-            if (cookie < SELF_COOKIE
-                    && !visitor.visit(new byte[] {'.'}, directory, Modes.DIRECTORY, SELF_COOKIE, null)) {
-                return;
-            }
-            if (cookie < PARENT_COOKIE
-                    && !visitor.visit(new byte[] {'.', '.'}, parent, Modes.DIRECTORY, PARENT_COOKIE, null)) {
-                return;
-            }
-            long next = cookie <= PARENT_COOKIE ? 0 : cookie;
-            List<Named> batch = new ArrayList<>(LIST_BATCH);
-            do {
-                long from = next;
-                betweenChanges(() -> fill(batch, directory, from), List::clear);
-                for (Named entry : batch) {
-                    if (!visit(visitor, withAttributes, entry)) {
-                        return;
-                    }
-                    next = entry.cookie;
-                }
-            } while (batch.size() == LIST_BATCH);
-        } finally {
-            nodes.unpin(node);
-        }
-    }
-
-    /** Takes entries behind {@code cookie}, as many as {@link #LIST_BATCH}. */
-    private List<Named> fill(List<Named> batch, long directory, long cookie) throws IOException {
-        batch.clear();
-        namespace.list(
-                directory,
-                cookie,
-                (name, inode, type, behind) ->
-                        batch.size() < LIST_BATCH && batch.add(new Named(name, inode, type, behind)));
-        return batch;
-    }
-
-    private record Named(byte[] name, long inode, int type, long cookie) {}
-
-    private boolean visit(EntryVisitor visitor, boolean withAttributes, Named entry) throws IOException {
-        Node node = withAttributes ? nodes.pinIfPresent(entry.inode) : null;
-        boolean taken = false;
-        try {
-            taken = visitor.visit(
-                    entry.name, entry.inode, entry.type, entry.cookie, node == null ? null : node.attributes());
-            return taken;
-        } finally {
-            if (node != null && taken) {
-                nodes.handOut(node);
-            } else if (node != null) {
-                nodes.unpin(node);
             }
         }
     }

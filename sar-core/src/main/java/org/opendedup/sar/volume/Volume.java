@@ -43,6 +43,7 @@ public final class Volume implements Closeable {
     private final MetadataStore metadata;
     private final NodeTable nodes;
     private final Tree tree;
+    private final Listing listing;
     private final ExtendedAttributes attributes;
     private final FileReader reader;
     private final FileWriter writer;
@@ -59,6 +60,7 @@ public final class Volume implements Closeable {
         metadata = parts.metadata();
         nodes = parts.nodes();
         tree = parts.tree();
+        listing = parts.listing();
         attributes = parts.attributes();
         writer = parts.writer();
         committer = parts.committer();
@@ -283,7 +285,7 @@ public final class Volume implements Closeable {
      *     .} and {@code ..})
      */
     public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
-        tree.list(directory, cookie, withAttributes, visitor);
+        listing.list(directory, cookie, withAttributes, visitor);
     }
 
     /** Opens a regular file. EISDIR. */

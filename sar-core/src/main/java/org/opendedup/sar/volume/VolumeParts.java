@@ -48,6 +48,7 @@ final class VolumeParts implements Closeable {
     private final Committer committer;
     private final ExtendedAttributes attributes;
     private final Tree tree;
+    private final Listing listing;
     private final Reaper reaper;
     private final IngestPipeline ingest;
     private final RestoreEngine restore;
@@ -120,7 +121,9 @@ final class VolumeParts implements Closeable {
         writer = new FileWriter(ingest, nodes, dirtyBudget, storers);
         committer = new Committer(metadata, containers, nodes, writer, changeLock, plan.pendingMetadata() / 2, name);
         attributes = new ExtendedAttributes(metadata.namespace());
-        tree = new Tree(metadata, nodes, writer, committer, stores.clock(), attributes);
+        NameView view = new NameView();
+        tree = new Tree(metadata, nodes, writer, committer, stores.clock(), attributes, view);
+        listing = new Listing(metadata.namespace(), nodes, view);
         reaper = new Reaper(metadata, committer, name);
         rebuilder = new IndexRebuilder(containers, index, name);
     }
@@ -188,6 +191,10 @@ final class VolumeParts implements Closeable {
 
     Tree tree() {
         return tree;
+    }
+
+    Listing listing() {
+        return listing;
     }
 
     Reaper reaper() {
