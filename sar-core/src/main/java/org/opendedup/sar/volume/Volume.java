@@ -212,14 +212,15 @@ public final class Volume implements Closeable {
         Node.Contents contents = node.use(parts.dirtyBudget());
         try {
             if (beginResize(node, contents, size, now)) {
-                finishCut(node, contents, size);
+                // In bounded batches, without the storing lock: a commit may wait for that one.
+                parts.reaper().cut(node, pageBehind(size));
             }
         } finally {
             node.leave();
         }
     }
 
-    /** Returns whether a tail is left to be removed by {@link #finishCut}. */
+    /** Returns whether a tail is left for {@link Reaper#cut}. */
     private boolean beginResize(Node node, Node.Contents contents, long size, long now) throws IOException {
         contents.storing.lock();
         try {
@@ -238,17 +239,10 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** Removes the tail in bounded batches, without the storing lock: a commit may wait for that one. */
-    private void finishCut(Node node, Node.Contents contents, long size) throws IOException {
-        try {
-            int pageBytes = metadata.header().pageBytes();
-            parts.reaper().cut(node, (size + pageBytes - 1) / pageBytes);
-        } finally {
-            synchronized (node) {
-                contents.cutting = false;
-                node.notifyAll();
-            }
-        }
+    /** Number of the first recipe page that has no byte before {@code end}. */
+    private long pageBehind(long end) {
+        int pageBytes = metadata.header().pageBytes();
+        return (end + pageBytes - 1) / pageBytes;
     }
 
     private static long sizeOf(Node node) {
@@ -267,14 +261,14 @@ public final class Volume implements Closeable {
 
     /** Cuts a file off at a new end; returns whether pages behind it are left, which are orphans now. */
     private boolean cut(Node node, Node.Contents contents, long size, long now) throws IOException {
-        int pageBytes = metadata.header().pageBytes();
-        long firstDead = (size + pageBytes - 1) / pageBytes;
+        long firstDead = pageBehind(size);
         committer.changes().lock();
         try {
             node.beginCut();
             metadata.recipes().truncatePage(node.id, size);
             synchronized (node) {
-                boolean hasTail = node.storedBytes > firstDead * pageBytes;
+                boolean hasTail =
+                        node.storedBytes > firstDead * metadata.header().pageBytes();
                 if (hasTail) {
                     metadata.namespace().addOrphan(node.id, firstDead);
                 }
@@ -569,9 +563,7 @@ public final class Volume implements Closeable {
     /** fsync, or with {@code dataOnly} fdatasync: returns when all that was written to the file is durable. */
     public void sync(OpenFile file, boolean dataOnly) throws IOException {
         writer.checkNotFailed(file.node(), file);
-        Node node = file.node();
-        node.awaitNotCutting();
-        writer.storeAll(node);
+        writer.storeAll(file.node());
         committer.commit();
         writer.checkNotFailed(file.node(), file);
     }
