@@ -66,7 +66,7 @@ final class Trial {
         List<Worker.Held> held = hold();
         List<Event> events = work(threads, held);
         held.stream().filter(one -> one.inode() != Inode.ROOT).forEach(one -> fileSystem.forget(one.inode(), 1));
-        List<String> shown = new Listing(fileSystem).withContents();
+        List<String> shown = show(fileSystem);
         OrderSearch search = new OrderSearch(events, state -> shows(state, shown));
         Optional<ModelFileSystem> end = search.from(model);
         if (search.gaveUp()) {
@@ -96,9 +96,18 @@ final class Trial {
         }
     }
 
+    /** All there is to see. The numbers too: of two orders only one may give the name to the inode that really has it. */
+    private static List<String> show(FileSystem fileSystem) throws IOException {
+        Listing listing = new Listing(fileSystem);
+        List<String> shown = new ArrayList<>();
+        listing.tree().forEach((path, attributes) -> shown.add("/" + path + " is inode " + attributes.inode()));
+        shown.addAll(listing.withContents());
+        return shown;
+    }
+
     private static boolean shows(ModelFileSystem state, List<String> shown) {
         try {
-            return new Listing(state).withContents().equals(shown);
+            return show(state).equals(shown);
         } catch (IOException e) {
             throw new AssertionError("the model refused to be listed", e);
         }

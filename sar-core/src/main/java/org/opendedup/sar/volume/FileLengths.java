@@ -42,14 +42,15 @@ final class FileLengths {
         Node.Contents contents = node.use(budget);
         try {
             if (begin(node, contents, size, nowNs)) {
-                finishCut(node, contents, size);
+                // In bounded batches, without the storing lock: a commit may wait for that one.
+                reaper.cut(node, pageBehind(size));
             }
         } finally {
             node.leave();
         }
     }
 
-    /** Returns whether a tail is left to be removed by {@link #finishCut}. */
+    /** Returns whether a tail is left for {@link Reaper#cut}. */
     private boolean begin(Node node, Node.Contents contents, long size, long nowNs) throws IOException {
         contents.storing.lock();
         try {
@@ -68,17 +69,10 @@ final class FileLengths {
         }
     }
 
-    /** Removes the tail in bounded batches, without the storing lock: a commit may wait for that one. */
-    private void finishCut(Node node, Node.Contents contents, long size) throws IOException {
-        try {
-            int pageBytes = metadata.header().pageBytes();
-            reaper.cut(node, (size + pageBytes - 1) / pageBytes);
-        } finally {
-            synchronized (node) {
-                contents.cutting = false;
-                node.notifyAll();
-            }
-        }
+    /** Number of the first recipe page that has no byte before {@code end}. */
+    private long pageBehind(long end) {
+        int pageBytes = metadata.header().pageBytes();
+        return (end + pageBytes - 1) / pageBytes;
     }
 
     private void extend(Node node, long size, long nowNs) throws IOException {
@@ -90,14 +84,14 @@ final class FileLengths {
 
     /** Cuts a file off at a new end; returns whether pages behind it are left, which are orphans now. */
     private boolean cut(Node node, Node.Contents contents, long size, long nowNs) throws IOException {
-        int pageBytes = metadata.header().pageBytes();
-        long firstDead = (size + pageBytes - 1) / pageBytes;
+        long firstDead = pageBehind(size);
         committer.changes().lock();
         try {
             node.beginCut();
             metadata.recipes().truncatePage(node.id, size);
             synchronized (node) {
-                boolean hasTail = node.storedBytes > firstDead * pageBytes;
+                boolean hasTail =
+                        node.storedBytes > firstDead * metadata.header().pageBytes();
                 if (hasTail) {
                     metadata.namespace().addOrphan(node.id, firstDead);
                 }

@@ -155,18 +155,23 @@ final class FileWriter {
         all.finish();
     }
 
-    /** As {@link #storeAll}; a failure goes to the log and stays with the file. */
+    /**
+     * As {@link #storeAll}; a failure goes to the log and stays with the file. Leaves a file that is being cut off as it is: a
+     * commit does not wait for that.
+     */
     void storeLogging(Node node) {
         try {
-            storeAll(node);
+            store(node, 1, Long.MAX_VALUE);
         } catch (IOException | RuntimeException e) {
             log.error("bytes written to inode {} could not be stored", node.id, e);
         }
     }
 
-    /** Stores every byte of a file that is dirty now. */
+    /** Stores every byte of a file that is dirty now. Waits if the file is being cut off, as nothing is stored meanwhile. */
     void storeAll(Node node) throws IOException {
-        store(node, 1, Long.MAX_VALUE);
+        while (!store(node, 1, Long.MAX_VALUE)) {
+            node.awaitNotCutting();
+        }
     }
 
     /** Stores every byte that is dirty now and lies before {@code end}; perhaps some behind it. */
@@ -177,19 +182,24 @@ final class FileWriter {
     /**
      * Stores the file's runs of at least {@code minBytes} that begin before {@code limit}; with 1 also a chunk left unfinished at its end. Goes once over the
      * file, from its beginning to where its dirty bytes end now, so that a writer who goes on writing cannot keep it here.
+     *
+     * @return false if nothing was stored as the file is being cut off
      */
-    private void store(Node node, long minBytes, long limit) throws IOException {
+    private boolean store(Node node, long minBytes, long limit) throws IOException {
         Node.Contents contents;
         long end;
         synchronized (node) {
             if (node.contents == null) {
-                return;
+                return true;
             }
             contents = node.contents;
         }
         contents.storing.lock();
         try {
             synchronized (node) {
+                if (contents.cutting) {
+                    return false;
+                }
                 end = Math.min(limit, contents.dirty.end());
             }
             for (long at = 0; at < end; ) {
@@ -199,6 +209,7 @@ final class FileWriter {
                 }
                 at = next;
             }
+            return true;
         } finally {
             contents.storing.unlock();
             // A closed file leaves the table with its last dirty byte.
@@ -214,7 +225,7 @@ final class FileWriter {
         DirtyExtents.Run run;
         IngestPipeline.Destination destination;
         synchronized (node) {
-            run = contents.cutting ? null : contents.dirty.takeRun(from, minBytes, MAX_RUN_BYTES, node.storedBytes);
+            run = contents.dirty.takeRun(from, minBytes, MAX_RUN_BYTES, node.storedBytes);
             if (run == null) {
                 return -1;
             }

@@ -175,9 +175,15 @@ final class Node {
         }
     }
 
-    /** Waits until the file is not being cut off. Called with its storing lock held, so that the next one does not begin. */
+    /** Waits until the file is not being cut off; called with its storing lock held, the next one does not begin. */
     synchronized void awaitNotCutting() throws IOException {
-        awaitEnd(() -> contents().cutting);
+        awaitEnd(() -> contents != null && contents.cutting);
+    }
+
+    /** The tail is gone, or never goes. */
+    synchronized void endCutting() {
+        contents().cutting = false;
+        notifyAll();
     }
 
     /** Waits until the file has one end. */

@@ -129,37 +129,48 @@ final class Reaper implements Closeable {
     }
 
     /**
-     * Removes the recipe pages of a file that was cut, from {@code fromPage} on. The caller keeps the file from growing
-     * meanwhile. It commits nothing, so that it can be called where a commit would wait for the caller.
+     * Removes the recipe pages of a file that was cut, from {@code fromPage} on, and ends the cutting. Until then the file does
+     * not grow. It commits nothing, so that it can be called where a commit would wait for the caller.
      */
     void cut(Node node, long fromPage) throws IOException {
+        boolean done = false;
         try {
-            boolean more = true;
-            while (more) {
-                committer.checkNotFailed();
-                committer.changes().lock();
-                try {
-                    more = metadata.recipes().removePages(node.id, fromPage, BATCH_PAGES) == BATCH_PAGES;
-                    if (!more) {
-                        forgetTail(node);
-                    }
-                } finally {
-                    committer.changes().unlock();
-                }
+            while (!done) {
+                done = cutBatch(node, fromPage);
             }
-        } catch (IOException | RuntimeException e) {
-            unfinishedTails.add(node.id);
-            throw e;
+        } finally {
+            if (!done) {
+                unfinishedTails.add(node.id);
+                node.endCutting();
+            }
+        }
+    }
+
+    /** Returns whether it was the last one. */
+    private boolean cutBatch(Node node, long fromPage) throws IOException {
+        committer.checkNotFailed();
+        committer.changes().lock();
+        try {
+            if (metadata.recipes().removePages(node.id, fromPage, BATCH_PAGES) == BATCH_PAGES) {
+                return false;
+            }
+            forgetTail(node);
+            return true;
+        } finally {
+            committer.changes().unlock();
         }
     }
 
     /** The tail is gone; an inode that lost its last name meanwhile stays an orphan as a whole. */
     private void forgetTail(Node node) throws IOException {
+        // In one monitor: a file without a name that gets one now asks whether it has a tail, and would put it back on
+        // the list.
         synchronized (node) {
             metadata.namespace().removeOrphan(node.id);
             if (node.links == 0) {
                 metadata.namespace().addOrphan(node.id, 0);
             }
+            node.endCutting();
         }
     }
 

@@ -435,9 +435,7 @@ public final class Volume implements Closeable {
     /** fsync, or with {@code dataOnly} fdatasync: returns when all that was written to the file is durable. */
     public void sync(OpenFile file, boolean dataOnly) throws IOException {
         writer.checkNotFailed(file.node(), file);
-        Node node = file.node();
-        node.awaitNotCutting();
-        writer.storeAll(node);
+        writer.storeAll(file.node());
         committer.commit();
         writer.checkNotFailed(file.node(), file);
     }

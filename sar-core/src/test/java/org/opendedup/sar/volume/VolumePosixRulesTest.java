@@ -188,6 +188,28 @@ class VolumePosixRulesTest {
         assertRefused(Reason.ENOENT, () -> volume.link(inode, Inode.ROOT, name("again")));
     }
 
+    @Test
+    void aFileThatGetsANameJustWhenItsTailIsGoneKeepsWhatIsWrittenThereLater() throws IOException {
+        long inode = volume.makeUnnamed(Inode.ROOT, 0600, ALICE).inode();
+        OpenFile file = volume.open(inode, true);
+        Node node = file.node();
+        write(inode, 3 << 20);
+        volume.change(inode, AttributeChange.ofSize(1 << 20));
+        synchronized (node) {
+            node.contents().cutting = true;
+        }
+        volume.parts().reaper().cut(node, 4);
+        volume.link(inode, Inode.ROOT, name("f"));
+        synchronized (node) {
+            node.endCutting();
+        }
+        write(inode, 3 << 20);
+        volume.close(file);
+        reopen();
+        assertEquals(List.of(), volume.parts().metadata().namespace().orphans());
+        assertEquals(2 * (3 << 20) / 1024, volume.attributes(inode).blocks());
+    }
+
     private void write(long inode, int bytes) throws IOException {
         OpenFile file = volume.open(inode, true);
         byte[] data = new byte[bytes];

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -238,6 +239,44 @@ class VolumeTest {
         reopen();
         assertEquals(0, volume.attributes(inode).blocks());
         assertConsistent();
+    }
+
+    @Test
+    void aSyncThatMeetsACutStoresWhatWasWritten() throws Exception {
+        long inode = make("a");
+        OpenFile file = volume.open(inode, true);
+        Node node = file.node();
+        Node.Contents contents = node.use(volume.parts().dirtyBudget());
+        volume.write(file, 0, ByteBuffer.wrap(random(1000, 6)));
+        FutureTask<Void> sync = new FutureTask<>(() -> {
+            volume.sync(file, true);
+            return null;
+        });
+        Thread syncing = new Thread(sync);
+        contents.storing.lock();
+        try {
+            syncing.start();
+            while (!contents.storing.hasQueuedThread(syncing)) {
+                Thread.onSpinWait();
+            }
+            // As by a truncation that got the lock first.
+            synchronized (node) {
+                contents.cutting = true;
+            }
+        } finally {
+            contents.storing.unlock();
+        }
+        while (!sync.isDone()
+                && (contents.storing.hasQueuedThread(syncing) || syncing.getState() != Thread.State.WAITING)) {
+            Thread.onSpinWait();
+        }
+        node.endCutting();
+        sync.get();
+        synchronized (node) {
+            assertTrue(contents.isClean());
+        }
+        node.leave();
+        volume.close(file);
     }
 
     /** The chunks at both ends of data may hold zeros too, 64 KiB each at most. */

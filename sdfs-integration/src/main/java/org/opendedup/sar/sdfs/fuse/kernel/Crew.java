@@ -31,7 +31,7 @@ final class Crew {
     /** A request that takes longer to come was not there yet: one that was is read in a microsecond or two. */
     private static final long AT_ONCE_NS = 3_000;
 
-    private static final int IDLE_RECEIVES = 4;
+    static final int IDLE_RECEIVES = 4;
 
     /** How long a worker may be away, with no other waiting, until the guard calls one: about a disk's seek. */
     private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(4);

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class CrewTest {
     private static final int SIZE = 3;
+    private static final long END_MS = 30_000;
 
     private final Crew crew = new Crew(SIZE);
     private final List<Thread> threads = new ArrayList<>();
@@ -23,7 +24,8 @@ class CrewTest {
     void allEndWhenOneSaysSo() throws InterruptedException {
         crew.members().get(0).allEnd();
         for (Thread thread : threads) {
-            thread.join();
+            thread.join(END_MS);
+            assertFalse(thread.isAlive(), thread::toString);
         }
     }
 
@@ -68,23 +70,28 @@ class CrewTest {
 
     @Test
     void oneThatHadToWaitAgainAndAgainRestsWhereAnotherWaits() throws InterruptedException {
-        joinFirst();
-        othersJoin();
-        first().received();
-        first().willTakeLong();
-        waiting.acquire();
-        Thread idler = start(() -> {
-            while (crew.onDuty() > 1) {
+        Semaphore joined = new Semaphore(0);
+        Semaphore othersRest = new Semaphore(0);
+        start(() -> {
+            joinFirst();
+            joined.release();
+            othersRest.acquireUninterruptibly();
+            first().received();
+            first().willTakeLong();
+            for (int turn = 0; turn <= Crew.IDLE_RECEIVES; turn++) {
                 first().awaitTurn(0);
                 sleepShortly();
                 first().received();
             }
         });
+        joined.acquire();
+        othersJoin();
+        othersRest.release();
+        waiting.acquire();
         while (crew.onDuty() > 1) {
             sleepShortly();
         }
         assertEquals(1, crew.onDuty());
-        assertFalse(idler.isInterrupted());
     }
 
     @Test
