@@ -43,10 +43,7 @@ final class FileRanges {
 
     /** EFBIG if no file may grow to that length; ENOSPC if this one may not. */
     void checkRoom(Node node, long end) throws IOException {
-        long more;
-        synchronized (node) {
-            more = end - node.size;
-        }
+        long more = end - node.size();
         if (more <= 0) {
             return;
         }
@@ -62,11 +59,11 @@ final class FileRanges {
     }
 
     private void lengthen(Node node, long end, boolean keepSize, long nowNs) throws IOException {
-        Node.Contents contents = contentsOf(node);
+        Node.Contents contents = node.contents();
         contents.storing.lock();
         try {
             node.awaitNotCutting();
-            if (!keepSize && end > sizeOf(node)) {
+            if (!keepSize && end > node.size()) {
                 // No commit may show the new length without the bytes that were written below it.
                 writer.storeAll(node);
                 grow(node, end, nowNs);
@@ -100,7 +97,7 @@ final class FileRanges {
         if (!keepSize) {
             checkRoom(node, end);
         }
-        Node.Contents contents = contentsOf(node);
+        Node.Contents contents = node.contents();
         long at = from;
         while (at < end) {
             committer.checkWritable();
@@ -117,7 +114,7 @@ final class FileRanges {
 
     /** Returns up to where the range is done. */
     private long zeroStep(Node node, Node.Contents contents, long from, long end) throws IOException {
-        long to = Math.min(end, sizeOf(node));
+        long to = Math.min(end, node.size());
         if (from >= to) {
             return end;
         }
@@ -192,18 +189,6 @@ final class FileRanges {
     private static void checkWithin(long offset, long size) throws PosixException {
         if (offset < 0 || offset >= size) {
             throw new PosixException(Reason.ENXIO, "offset " + offset + " of " + size + " bytes");
-        }
-    }
-
-    private static Node.Contents contentsOf(Node node) {
-        synchronized (node) {
-            return node.contents();
-        }
-    }
-
-    private static long sizeOf(Node node) {
-        synchronized (node) {
-            return node.size;
         }
     }
 }

@@ -136,8 +136,13 @@ final class Node {
         return Math.min(size, dataBytes + (contents == null ? 0 : contents.bytesInMemory()));
     }
 
-    /** The contents of a regular file in use. Called with the monitor held. */
-    Contents contents() {
+    /** Length as readers see it at this moment. */
+    synchronized long size() {
+        return size;
+    }
+
+    /** The contents of a regular file in use. */
+    synchronized Contents contents() {
         if (contents == null) {
             throw new IllegalStateException("inode " + id + " is not open");
         }

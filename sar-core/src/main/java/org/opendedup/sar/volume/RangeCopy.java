@@ -43,11 +43,7 @@ final class RangeCopy {
 
     /** See {@link Volume#copy}. A failure behind the first bytes ends the copy there; asked for again, they tell of it. */
     long copy(Node source, long from, Node target, long to, long length, long nowNs) throws IOException {
-        long sourceBytes;
-        synchronized (source) {
-            sourceBytes = source.size;
-        }
-        long wanted = Math.min(length, sourceBytes - from);
+        long wanted = Math.min(length, source.size() - from);
         if (wanted <= 0) {
             return 0;
         }
@@ -86,8 +82,8 @@ final class RangeCopy {
             this.target = target;
             this.to = to;
             this.nowNs = nowNs;
-            targetContents = contentsOf(target);
-            Lock sourceLock = contentsOf(source).storing;
+            targetContents = target.contents();
+            Lock sourceLock = source.contents().storing;
             boolean sourceFirst = source.id < target.id;
             firstLock = sourceFirst ? sourceLock : targetContents.storing;
             secondLock = sourceFirst ? targetContents.storing : sourceLock;
@@ -131,10 +127,7 @@ final class RangeCopy {
 
         /** Returns false if the source ends here: somebody cut it off meanwhile. */
         private boolean copyStep(long length) throws IOException {
-            long left;
-            synchronized (source) {
-                left = Math.min(length, source.size - from) - done;
-            }
+            long left = Math.min(length, source.size() - from) - done;
             if (left <= 0) {
                 return false;
             }
@@ -167,12 +160,6 @@ final class RangeCopy {
                 target.changedNs = nowNs;
             }
             done = end - to;
-        }
-
-        private static Node.Contents contentsOf(Node node) {
-            synchronized (node) {
-                return node.contents();
-            }
         }
     }
 }

@@ -30,6 +30,14 @@ final class Tree {
     /** Looks at the names that hope to meet no change; the next one holds changes up. */
     private static final int HOPEFUL_LOOKS = 3;
 
+    /** Cookies of the two entries every directory begins with; names have larger ones. */
+    private static final long SELF_COOKIE = 1;
+
+    private static final long PARENT_COOKIE = 2;
+
+    /** Entries taken from the database at a time: attributes are fetched only after the database's cursor is closed. */
+    private static final int LIST_BATCH = 128;
+
     private final MetadataStore metadata;
     private final Namespace namespace;
     private final NodeTable nodes;
@@ -559,11 +567,6 @@ final class Tree {
         }
     }
 
-    /** Cookies of the two entries every directory begins with; names have larger ones. */
-    private static final long SELF_COOKIE = 1;
-
-    private static final long PARENT_COOKIE = 2;
-
     void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
         Node node = nodes.pin(directory);
         try {
@@ -606,9 +609,6 @@ final class Tree {
                         batch.size() < LIST_BATCH && batch.add(new Named(name, inode, type, behind)));
         return batch;
     }
-
-    /** Entries taken from the database at a time: attributes are fetched only after the database's cursor is closed. */
-    private static final int LIST_BATCH = 128;
 
     private record Named(byte[] name, long inode, int type, long cookie) {}
 

@@ -27,10 +27,10 @@ import org.opendedup.sar.metadata.Totals;
  * attributes) retains it: the inode stays usable, also when its last name goes, until {@link #forget} has been called as
  * often. An open file retains its inode too.
  *
- * <p><b>Inside.</b> {@link Tree} has the names, {@link FileWriter} the bytes on their way in, {@link
- * org.opendedup.sar.restore.RestoreEngine} the bytes on their way out, {@link Committer} makes changes durable, {@link
- * Reaper} frees what no name leads to. Locks are taken in this order: a file's {@code storing} lock, the lock of the names,
- * the change lock, a node's monitor.
+ * <p><b>Inside.</b> {@link Tree} has the names, {@link FileWriter} the bytes on their way in, {@link FileReader} those on
+ * their way out; {@link FileLengths}, {@link FileRanges} and {@link RangeCopy} change files without data; {@link Committer}
+ * makes changes durable, {@link Reaper} frees what no name leads to. Locks are taken in this order: a file's {@code storing}
+ * lock, the lock of the names, the change lock, a node's monitor.
  */
 public final class Volume implements Closeable {
     private static final int MAX_TARGET_BYTES = 4095;
@@ -44,7 +44,9 @@ public final class Volume implements Closeable {
     private final NodeTable nodes;
     private final Tree tree;
     private final ExtendedAttributes attributes;
+    private final FileReader reader;
     private final FileWriter writer;
+    private final FileLengths lengths;
     private final FileRanges ranges;
     private final RangeCopy copies;
     private final Committer committer;
@@ -60,7 +62,9 @@ public final class Volume implements Closeable {
         attributes = parts.attributes();
         writer = parts.writer();
         committer = parts.committer();
+        reader = new FileReader(parts.restore());
         ranges = new FileRanges(parts, config.capacityBytes());
+        lengths = new FileLengths(parts, ranges);
         copies = new RangeCopy(parts, ranges);
     }
 
@@ -162,7 +166,8 @@ public final class Volume implements Closeable {
             long now = TimeStamps.now(clock);
             Long size = change.size();
             if (size != null) {
-                resize(node, size, now);
+                checkRange(0, size);
+                lengths.change(node, size, now);
             }
             Integer mode = change.mode();
             if (mode != null) {
@@ -201,91 +206,6 @@ public final class Volume implements Closeable {
         node.accessedNs = change.accessedNs() == null ? node.accessedNs : change.accessedNs();
         node.modifiedNs = change.modifiedNs() == null ? node.modifiedNs : change.modifiedNs();
         node.changedNs = change.changedNs() == null ? now : change.changedNs();
-    }
-
-    private void resize(Node node, long size, long now) throws IOException {
-        if (!node.isRegular()) {
-            throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + node.id);
-        }
-        checkRange(0, size);
-        parts.reaper().checkTail(node.id);
-        Node.Contents contents = node.use(parts.dirtyBudget());
-        try {
-            if (beginResize(node, contents, size, now)) {
-                // In bounded batches, without the storing lock: a commit may wait for that one.
-                parts.reaper().cut(node, pageBehind(size));
-            }
-        } finally {
-            node.leave();
-        }
-    }
-
-    /** Returns whether a tail is left for {@link Reaper#cut}. */
-    private boolean beginResize(Node node, Node.Contents contents, long size, long now) throws IOException {
-        contents.storing.lock();
-        try {
-            node.awaitNotCutting();
-            // No commit shall show the length without those bytes. What is behind it stays as it is until all goes at
-            // once.
-            writer.storeBelow(node, size);
-            if (size < sizeOf(node)) {
-                return cut(node, contents, size, now);
-            }
-            extend(node, size, now);
-            return false;
-        } finally {
-            contents.storing.unlock();
-            writer.noteDropped(node);
-        }
-    }
-
-    /** Number of the first recipe page that has no byte before {@code end}. */
-    private long pageBehind(long end) {
-        int pageBytes = metadata.header().pageBytes();
-        return (end + pageBytes - 1) / pageBytes;
-    }
-
-    private static long sizeOf(Node node) {
-        synchronized (node) {
-            return node.size;
-        }
-    }
-
-    private void extend(Node node, long size, long now) throws IOException {
-        long more = size - sizeOf(node);
-        if (more > 0) {
-            ranges.checkCapacity(size);
-        }
-        ranges.grow(node, size, now);
-    }
-
-    /** Cuts a file off at a new end; returns whether pages behind it are left, which are orphans now. */
-    private boolean cut(Node node, Node.Contents contents, long size, long now) throws IOException {
-        long firstDead = pageBehind(size);
-        committer.changes().lock();
-        try {
-            node.beginCut();
-            metadata.recipes().truncatePage(node.id, size);
-            synchronized (node) {
-                boolean hasTail =
-                        node.storedBytes > firstDead * metadata.header().pageBytes();
-                if (hasTail) {
-                    metadata.namespace().addOrphan(node.id, firstDead);
-                }
-                contents.cutting = hasTail;
-                contents.dirty.truncate(size);
-                contents.cleanCut = -1;
-                node.size = size;
-                // Bytes between the recipe's end and the new end are a hole until dirty ones there are stored.
-                node.storedBytes = size;
-                node.modifiedNs = now;
-                nodes.markDirty(node);
-                return hasTail;
-            }
-        } finally {
-            node.endCut();
-            committer.changes().unlock();
-        }
     }
 
     /** Makes a regular file, fifo, socket or device node; {@code mode} holds type and permissions. Retains it. EEXIST. */
@@ -388,54 +308,9 @@ public final class Volume implements Closeable {
      * @return bytes read; fewer than asked for only at the end of the file
      */
     public int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
-        Node node = file.node();
-        long size = sizeOf(node);
-        if (offset >= size || !target.hasRemaining()) {
-            return 0;
-        }
-        file.reader().note(offset, (int) Math.min(target.remaining(), size - offset), size);
-        int start = target.position();
-        while (!tryRead(node, offset, target)) {
-            target.position(start);
-        }
-        int length = target.position() - start;
+        int length = reader.read(file, offset, target);
         parts.readBytes().add(length);
         return length;
-    }
-
-    /**
-     * Reads the recipe's bytes and lays over them what is newer. If bytes moved from memory to the recipe meanwhile, or the
-     * file's end moved, the bytes read may be of different moments: then the read is to be tried again.
-     */
-    private boolean tryRead(Node node, long offset, ByteBuffer target) throws IOException {
-        int start = target.position();
-        long completions;
-        int length;
-        boolean covered;
-        synchronized (node) {
-            node.awaitEnd();
-            length = lengthToRead(node, offset, target);
-            completions = node.contents().completions;
-            covered = node.contents().covers(offset, length);
-        }
-        if (!covered) {
-            parts.restore().read(node.id, offset, length, target);
-        }
-        synchronized (node) {
-            Node.Contents contents = node.contents();
-            target.position(start);
-            if (contents.isCut || contents.completions != completions || lengthToRead(node, offset, target) != length) {
-                return false;
-            }
-            contents.overlay(offset, length, target);
-            target.position(start + length);
-            return true;
-        }
-    }
-
-    /** Called with the node's monitor held. */
-    private static int lengthToRead(Node node, long offset, ByteBuffer target) {
-        return (int) Math.max(0, Math.min(target.remaining(), node.size - offset));
     }
 
     /** Writes all of {@code source}'s remaining bytes; they may be durable only after {@link #sync(OpenFile, boolean)}. */
@@ -452,18 +327,13 @@ public final class Volume implements Closeable {
     }
 
     private void write(OpenFile file, long offset, ByteBuffer source, boolean touch) throws IOException {
-        if (!file.isWritable()) {
-            throw new PosixException(Reason.EBADF, "inode " + file.inode() + " was opened for reading");
-        }
+        checkWritable(file);
         int length = source.remaining();
         checkRange(offset, length);
         if (length == 0) {
             return;
         }
-        committer.checkWritable();
-        writer.checkNotFailed(file.node(), file);
-        parts.reaper().checkTail(file.inode());
-        if (offset + length > sizeOf(file.node())) {
+        if (offset + length > file.node().size()) {
             ranges.checkCapacity(offset + length);
         }
         parts.space().admit(length, logicalBytes(), parts.underWayBytes());

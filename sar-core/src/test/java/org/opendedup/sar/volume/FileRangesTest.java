@@ -27,7 +27,6 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
-import org.opendedup.sar.container.Compression;
 import org.opendedup.sar.metadata.Inode;
 
 /** Allocating, zeroing, seeking and copying ranges of files of a volume. */
@@ -45,20 +44,7 @@ class FileRangesTest {
 
     @BeforeEach
     void makeVolume() throws IOException {
-        config = new VolumeConfig(
-                "test",
-                20 * TIB,
-                95,
-                new VolumeConfig.Locations(
-                        folder.resolve("data"), folder.resolve("metadata"), folder.resolve("hashdb")),
-                Chunking.VARIABLE_SHA256,
-                new Compression(Compression.Codec.ZSTD, 1, 64 << 10),
-                256 << 10,
-                256L << 20,
-                2,
-                0755,
-                0,
-                0);
+        config = VolumeConfigs.in(folder, 20 * TIB, Chunking.VARIABLE_SHA256);
         Volume.create(config);
         volume = Volume.open(config);
         a = make("a");

@@ -24,7 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
-import org.opendedup.sar.container.Compression;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.Volume.SetMode;
 
@@ -44,20 +43,7 @@ class VolumePosixRulesTest {
 
     @BeforeEach
     void makeVolume() throws IOException {
-        config = new VolumeConfig(
-                "test",
-                100L << 30,
-                95,
-                new VolumeConfig.Locations(
-                        folder.resolve("data"), folder.resolve("metadata"), folder.resolve("hashdb")),
-                Chunking.VARIABLE_SHA256,
-                new Compression(Compression.Codec.ZSTD, 1, 64 << 10),
-                256 << 10,
-                256L << 20,
-                2,
-                0755,
-                0,
-                0);
+        config = VolumeConfigs.in(folder, 100L << 30, Chunking.VARIABLE_SHA256);
         Volume.create(config);
         volume = Volume.open(config);
     }

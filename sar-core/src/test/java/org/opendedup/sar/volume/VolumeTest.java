@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
-import org.opendedup.sar.container.Compression;
 import org.opendedup.sar.metadata.Inode;
 
 /** A volume on real folders, used as a front end would. */
@@ -40,20 +39,7 @@ class VolumeTest {
     }
 
     private VolumeConfig config(Chunking chunking) {
-        return new VolumeConfig(
-                "test",
-                100L << 30,
-                95,
-                new VolumeConfig.Locations(
-                        folder.resolve("data"), folder.resolve("metadata"), folder.resolve("hashdb")),
-                chunking,
-                new Compression(Compression.Codec.ZSTD, 1, 64 << 10),
-                256 << 10,
-                256L << 20,
-                2,
-                0755,
-                0,
-                0);
+        return VolumeConfigs.in(folder, 100L << 30, chunking);
     }
 
     @AfterEach

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.fuse;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
 import java.util.List;
 import org.opendedup.sar.common.PosixException;
@@ -10,8 +11,7 @@ import org.opendedup.sar.common.PosixException;
 public final class ExtendedAttributeName {
     private static final byte[] TRUSTED = bytes("trusted.");
     private static final List<byte[]> PREFIXES = List.of(bytes("user."), bytes("security."), TRUSTED);
-    /** The only ones of the kernel's own that are kept: access control lists. */
-    private static final List<byte[]> SYSTEM =
+    private static final List<byte[]> ACCESS_LISTS =
             List.of(bytes("system.posix_acl_access"), bytes("system.posix_acl_default"));
 
     private ExtendedAttributeName() {}
@@ -30,18 +30,29 @@ public final class ExtendedAttributeName {
                 return;
             }
         }
-        for (byte[] known : SYSTEM) {
-            if (Arrays.equals(name, known)) {
-                return;
-            }
+        // The only ones of the kernel's own that are kept.
+        if (isAccessList(name)) {
+            return;
         }
         throw new PosixException(
                 PosixException.Reason.EOPNOTSUPP, "the extended attribute " + new String(name, ISO_8859_1));
     }
 
-    /** Whether a list of names shows this one to a user: trusted ones only to root. */
-    public static boolean isShownTo(int uid, byte[] name) {
-        return uid == 0 || !startsWith(name, TRUSTED);
+    /** Whether it is one of the two that hold a POSIX access control list. */
+    public static boolean isAccessList(byte[] name) {
+        return ACCESS_LISTS.stream().anyMatch(known -> Arrays.equals(name, known));
+    }
+
+    /** What listxattr(2) answers: the names, a 0 byte behind each. Trusted ones are shown only to root. */
+    public static byte[] listFor(int uid, List<byte[]> names) {
+        ByteArrayOutputStream list = new ByteArrayOutputStream();
+        for (byte[] name : names) {
+            if (uid == 0 || !startsWith(name, TRUSTED)) {
+                list.writeBytes(name);
+                list.write(0);
+            }
+        }
+        return list.toByteArray();
     }
 
     private static boolean startsWith(byte[] name, byte[] prefix) {

@@ -79,11 +79,9 @@ public interface FuseOperations {
 
     /**
      * Makes a regular file without a name (O_TMPFILE), as in {@code directory}, retains it and opens it. {@link #link} can
-     * name it. EOPNOTSUPP where this cannot be done.
+     * name it.
      */
-    default CreatedFile createUnnamed(long directory, int mode, boolean writable, Owner caller) throws IOException {
-        throw new PosixException(PosixException.Reason.EOPNOTSUPP, "files without a name");
-    }
+    CreatedFile createUnnamed(long directory, int mode, boolean writable, Owner caller) throws IOException;
 
     /** A new file's attributes and its open handle. */
     record CreatedFile(Attributes attributes, long handle) {}
@@ -103,42 +101,25 @@ public interface FuseOperations {
      * As {@link #write}, of bytes the kernel had taken into its cache earlier. It keeps the file's times meanwhile and sets
      * them by {@link #change}, so that this call should leave them alone.
      */
-    default void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
-        write(handle, offset, source);
-    }
+    void writeBack(long handle, long offset, ByteBuffer source) throws IOException;
 
-    /** As {@link org.opendedup.sar.volume.Volume#allocate}. EOPNOTSUPP where there is no such thing. */
-    default void allocate(long handle, long offset, long length, boolean keepSize) throws IOException {
-        throw new PosixException(PosixException.Reason.EOPNOTSUPP, "allocation");
-    }
+    /** As {@link org.opendedup.sar.volume.Volume#allocate}. */
+    void allocate(long handle, long offset, long length, boolean keepSize) throws IOException;
 
-    /** As {@link org.opendedup.sar.volume.Volume#zero}. EOPNOTSUPP where there is no such thing. */
-    default void zero(long handle, long offset, long length, boolean keepSize) throws IOException {
-        throw new PosixException(PosixException.Reason.EOPNOTSUPP, "zeroing of ranges");
-    }
+    /** As {@link org.opendedup.sar.volume.Volume#zero}. */
+    void zero(long handle, long offset, long length, boolean keepSize) throws IOException;
 
     /** Whether the handle's file is open for writing, by this handle or another: the kernel may keep bytes not sent yet. */
-    default boolean hasWriters(long handle) throws IOException {
-        return false;
-    }
+    boolean hasWriters(long handle) throws IOException;
 
-    /** As {@link org.opendedup.sar.volume.Volume#seekData}. After ENOSYS the kernel takes all files to be without holes. */
-    default long seekData(long handle, long offset) throws IOException {
-        throw new PosixException(PosixException.Reason.ENOSYS, "holes");
-    }
+    /** As {@link org.opendedup.sar.volume.Volume#seekData}. */
+    long seekData(long handle, long offset) throws IOException;
 
-    /** As {@link org.opendedup.sar.volume.Volume#seekHole}. After ENOSYS the kernel takes all files to be without holes. */
-    default long seekHole(long handle, long offset) throws IOException {
-        throw new PosixException(PosixException.Reason.ENOSYS, "holes");
-    }
+    /** As {@link org.opendedup.sar.volume.Volume#seekHole}. */
+    long seekHole(long handle, long offset) throws IOException;
 
-    /**
-     * As {@link org.opendedup.sar.volume.Volume#copy}. After EOPNOTSUPP the kernel copies bytes, after ENOSYS also from
-     * then on.
-     */
-    default long copy(long source, long from, long target, long to, long length) throws IOException {
-        throw new PosixException(PosixException.Reason.ENOSYS, "copies of ranges");
-    }
+    /** As {@link org.opendedup.sar.volume.Volume#copy}. After EOPNOTSUPP the kernel copies bytes. */
+    long copy(long source, long from, long target, long to, long length) throws IOException;
 
     /** A descriptor of the file is closed: the last chance to report an earlier write's failure. Not a sync. */
     void flush(long handle) throws IOException;

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse;
 
 import java.nio.file.Path;
+import java.util.function.Consumer;
 
 /**
  * How to mount. Start from {@link #of} and change what differs.
@@ -64,178 +65,126 @@ public record MountOptions(
                 DEFAULT_READ_AHEAD_KIB);
     }
 
+    public MountOptions withMountPoint(Path value) {
+        return changed(draft -> draft.mountPoint = value);
+    }
+
+    public MountOptions withAllowOther(boolean value) {
+        return changed(draft -> draft.allowOther = value);
+    }
+
+    public MountOptions withThreads(int value) {
+        return changed(draft -> draft.threads = value);
+    }
+
     /**
      * Applies options as {@code mount -o} takes them: a list with commas, the last of a kind wins.
      *
      * @throws IllegalArgumentException if one is not known; the message names it
      */
     public MountOptions with(String commaSeparated) {
-        MountOptions result = this;
-        for (String option : commaSeparated.split(",", -1)) {
-            result = result.withOne(option.trim());
+        return changed(draft -> {
+            for (String option : commaSeparated.split(",", -1)) {
+                draft.apply(option.trim());
+            }
+        });
+    }
+
+    private MountOptions changed(Consumer<Draft> change) {
+        Draft draft = new Draft(this);
+        change.accept(draft);
+        return draft.finished();
+    }
+
+    /** Options that are being changed. */
+    private static final class Draft {
+        private Path mountPoint;
+        private final String source;
+        private boolean readOnly;
+        private boolean allowOther;
+        private boolean noSuid;
+        private boolean noDev;
+        private boolean noExec;
+        private boolean noAccessTime;
+        private boolean synchronous;
+        private int threads;
+        private int readAheadKib;
+
+        Draft(MountOptions options) {
+            mountPoint = options.mountPoint;
+            source = options.source;
+            readOnly = options.readOnly;
+            allowOther = options.allowOther;
+            noSuid = options.noSuid;
+            noDev = options.noDev;
+            noExec = options.noExec;
+            noAccessTime = options.noAccessTime;
+            synchronous = options.synchronous;
+            threads = options.threads;
+            readAheadKib = options.readAheadKib;
         }
-        return result;
-    }
 
-    private MountOptions withOne(String option) {
-        int equals = option.indexOf('=');
-        return equals < 0
-                ? withFlag(option)
-                : withNumber(option.substring(0, equals), option.substring(equals + 1), option);
-    }
-
-    private MountOptions withFlag(String option) {
-        return switch (option) {
-            case "ro" -> withReadOnly(true);
-            case "rw" -> withReadOnly(false);
-            case "allow_other" -> withAllowOther(true);
-            case "suid" -> withSafety(false, noDev, noExec);
-            case "nosuid" -> withSafety(true, noDev, noExec);
-            case "dev" -> withSafety(noSuid, false, noExec);
-            case "nodev" -> withSafety(noSuid, true, noExec);
-            case "exec" -> withSafety(noSuid, noDev, false);
-            case "noexec" -> withSafety(noSuid, noDev, true);
-            case "noatime" -> withNoAccessTime(true);
-            // No access time changes by reading, so there is nothing to choose.
-            case "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "diratime", "nodiratime" ->
-                withNoAccessTime(false);
-            case "sync" -> withSynchronous(true);
-            case "async" -> withSynchronous(false);
-            // default_permissions is always on.
-            case "", "defaults", "default_permissions", "lazytime", "nolazytime", "silent", "loud", "nomand" -> this;
-            default -> throw new IllegalArgumentException("mount option '" + option + "' is not known");
-        };
-    }
-
-    private MountOptions withNumber(String name, String value, String option) {
-        try {
-            return switch (name) {
-                case "threads" -> withThreads(Integer.parseInt(value));
-                case "read_ahead_kb" -> withReadAheadKib(Integer.parseInt(value));
-                default -> throw new IllegalArgumentException("mount option '" + option + "' is not known");
-            };
-        } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("mount option '" + option + "': a whole number is needed", e);
+        MountOptions finished() {
+            return new MountOptions(
+                    mountPoint,
+                    source,
+                    readOnly,
+                    allowOther,
+                    noSuid,
+                    noDev,
+                    noExec,
+                    noAccessTime,
+                    synchronous,
+                    threads,
+                    readAheadKib);
         }
-    }
 
-    public MountOptions withMountPoint(Path value) {
-        return new MountOptions(
-                value,
-                source,
-                readOnly,
-                allowOther,
-                noSuid,
-                noDev,
-                noExec,
-                noAccessTime,
-                synchronous,
-                threads,
-                readAheadKib);
-    }
+        void apply(String option) {
+            int equals = option.indexOf('=');
+            if (equals < 0) {
+                applyFlag(option);
+            } else {
+                applyNumber(option.substring(0, equals), option.substring(equals + 1), option);
+            }
+        }
 
-    public MountOptions withReadOnly(boolean value) {
-        return new MountOptions(
-                mountPoint,
-                source,
-                value,
-                allowOther,
-                noSuid,
-                noDev,
-                noExec,
-                noAccessTime,
-                synchronous,
-                threads,
-                readAheadKib);
-    }
+        private void applyFlag(String option) {
+            switch (option) {
+                case "ro" -> readOnly = true;
+                case "rw" -> readOnly = false;
+                case "allow_other" -> allowOther = true;
+                case "nosuid" -> noSuid = true;
+                case "suid" -> noSuid = false;
+                case "nodev" -> noDev = true;
+                case "dev" -> noDev = false;
+                case "noexec" -> noExec = true;
+                case "exec" -> noExec = false;
+                case "noatime" -> noAccessTime = true;
+                // No access time changes by reading, so there is nothing to choose.
+                case "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "diratime", "nodiratime" ->
+                    noAccessTime = false;
+                case "sync" -> synchronous = true;
+                case "async" -> synchronous = false;
+                // default_permissions is always on.
+                case "", "defaults", "default_permissions", "lazytime", "nolazytime", "silent", "loud", "nomand" -> {}
+                default -> throw unknown(option);
+            }
+        }
 
-    public MountOptions withAllowOther(boolean value) {
-        return new MountOptions(
-                mountPoint,
-                source,
-                readOnly,
-                value,
-                noSuid,
-                noDev,
-                noExec,
-                noAccessTime,
-                synchronous,
-                threads,
-                readAheadKib);
-    }
+        private void applyNumber(String name, String value, String option) {
+            try {
+                switch (name) {
+                    case "threads" -> threads = Integer.parseInt(value);
+                    case "read_ahead_kb" -> readAheadKib = Integer.parseInt(value);
+                    default -> throw unknown(option);
+                }
+            } catch (NumberFormatException e) {
+                throw new IllegalArgumentException("mount option '" + option + "': a whole number is needed", e);
+            }
+        }
 
-    public MountOptions withSafety(boolean suidOff, boolean devicesOff, boolean execOff) {
-        return new MountOptions(
-                mountPoint,
-                source,
-                readOnly,
-                allowOther,
-                suidOff,
-                devicesOff,
-                execOff,
-                noAccessTime,
-                synchronous,
-                threads,
-                readAheadKib);
-    }
-
-    public MountOptions withNoAccessTime(boolean value) {
-        return new MountOptions(
-                mountPoint,
-                source,
-                readOnly,
-                allowOther,
-                noSuid,
-                noDev,
-                noExec,
-                value,
-                synchronous,
-                threads,
-                readAheadKib);
-    }
-
-    public MountOptions withSynchronous(boolean value) {
-        return new MountOptions(
-                mountPoint,
-                source,
-                readOnly,
-                allowOther,
-                noSuid,
-                noDev,
-                noExec,
-                noAccessTime,
-                value,
-                threads,
-                readAheadKib);
-    }
-
-    public MountOptions withThreads(int value) {
-        return new MountOptions(
-                mountPoint,
-                source,
-                readOnly,
-                allowOther,
-                noSuid,
-                noDev,
-                noExec,
-                noAccessTime,
-                synchronous,
-                value,
-                readAheadKib);
-    }
-
-    public MountOptions withReadAheadKib(int value) {
-        return new MountOptions(
-                mountPoint,
-                source,
-                readOnly,
-                allowOther,
-                noSuid,
-                noDev,
-                noExec,
-                noAccessTime,
-                synchronous,
-                threads,
-                value);
+        private static IllegalArgumentException unknown(String option) {
+            return new IllegalArgumentException("mount option '" + option + "' is not known");
+        }
     }
 }

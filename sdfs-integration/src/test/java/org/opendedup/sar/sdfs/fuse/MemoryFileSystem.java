@@ -460,6 +460,17 @@ public class MemoryFileSystem implements FuseOperations {
     }
 
     @Override
+    public void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
+        write(handle, offset, source);
+    }
+
+    /** It has no holes, so no byte that comes late can be missed in one. */
+    @Override
+    public boolean hasWriters(long handle) {
+        return false;
+    }
+
+    @Override
     public synchronized void allocate(long handle, long offset, long length, boolean keepSize) throws IOException {
         Node node = openFiles.get(handle);
         if (!keepSize && offset + length > node.size) {

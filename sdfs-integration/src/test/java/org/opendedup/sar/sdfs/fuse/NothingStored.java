@@ -147,6 +147,44 @@ public final class NothingStored implements FuseOperations {
     }
 
     @Override
+    public CreatedFile createUnnamed(long directory, int mode, boolean writable, Owner caller) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public void writeBack(long handle, long offset, ByteBuffer source) {}
+
+    @Override
+    public void allocate(long handle, long offset, long length, boolean keepSize) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public void zero(long handle, long offset, long length, boolean keepSize) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public boolean hasWriters(long handle) {
+        return false;
+    }
+
+    @Override
+    public long seekData(long handle, long offset) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public long seekHole(long handle, long offset) throws IOException {
+        throw refused();
+    }
+
+    @Override
+    public long copy(long source, long from, long target, long to, long length) throws IOException {
+        throw refused();
+    }
+
+    @Override
     public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
         throw refused();
     }

@@ -2,10 +2,7 @@ package org.opendedup.sar.sdfs.fuse.jnr;
 
 import com.google.common.math.LongMath;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -14,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.ExtendedAttributeName;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.jnr.CallbackTable.Slot;
@@ -42,16 +40,15 @@ final class AttributeCalls {
     private static final long UTIME_OMIT = (1 << 30) - 2;
     private static final int TIMESPEC_BYTES = 16;
 
-    /** libfuse 2 cannot ask the kernel to honour access lists; storing them unheeded would be a false promise. */
-    private static final byte[] ACCESS_LIST_PREFIX = "system.posix_acl_".getBytes(StandardCharsets.US_ASCII);
-
     private final FuseOperations operations;
     private final PathResolver resolver;
+    private final Caller caller;
     private final ThreadLocal<StatBuffer> stat;
 
     AttributeCalls(Serving serving) {
         operations = serving.operations();
         resolver = serving.resolver();
+        caller = serving.caller();
         stat = serving.stat();
     }
 
@@ -185,10 +182,7 @@ final class AttributeCalls {
     private int listExtendedAttributes(Pointer path, @Nullable Pointer buffer, long size) {
         return Guard.run("listxattr", () -> {
             List<byte[]> names = resolver.onInode(CString.bytes(path), operations::extendedAttributes);
-            int bytes = names.stream().mapToInt(name -> name.length + 1).sum();
-            ByteBuffer list = ByteBuffer.allocate(bytes);
-            names.forEach(name -> list.put(name).put((byte) 0));
-            return sized(list.array(), buffer, size);
+            return sized(ExtendedAttributeName.listFor(caller.owner().uid(), names), buffer, size);
         });
     }
 
@@ -215,10 +209,10 @@ final class AttributeCalls {
         });
     }
 
+    /** libfuse 2 cannot ask the kernel to honour access lists; storing them unheeded would be a false promise. */
     private static byte[] attributeName(Pointer name) throws IOException {
         byte[] bytes = CString.bytes(name);
-        int prefix = ACCESS_LIST_PREFIX.length;
-        if (bytes.length >= prefix && Arrays.equals(bytes, 0, prefix, ACCESS_LIST_PREFIX, 0, prefix)) {
+        if (ExtendedAttributeName.isAccessList(bytes)) {
             throw new PosixException(Reason.EOPNOTSUPP, "access lists");
         }
         return bytes;

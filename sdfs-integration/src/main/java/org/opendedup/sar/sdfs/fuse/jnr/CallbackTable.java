@@ -46,7 +46,8 @@ final class CallbackTable {
         FTRUNCATE(33),
         FGETATTR(34),
         UTIMENS(36),
-        IOCTL(39);
+        IOCTL(39),
+        FALLOCATE(44);
 
         private final long offset;
 

@@ -95,6 +95,11 @@ final class Callbacks {
         int call(@uintptr_t long path, @off_t long size, Pointer file);
     }
 
+    public interface Fallocate {
+        @Delegate
+        int call(@uintptr_t long path, int mode, @off_t long offset, @off_t long length, Pointer file);
+    }
+
     public interface AttributesOfOpen {
         @Delegate
         int call(@uintptr_t long path, Pointer stat, Pointer file);

@@ -4,6 +4,7 @@ import com.kenai.jffi.MemoryIO;
 import java.io.IOException;
 import jnr.ffi.Pointer;
 import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.jnr.CallbackTable.Slot;
@@ -49,6 +50,7 @@ final class FileCalls {
         table.set(Slot.FSYNC, Callbacks.Sync.class, this::sync);
         table.set(Slot.FGETATTR, Callbacks.AttributesOfOpen.class, this::attributes);
         table.set(Slot.FTRUNCATE, Callbacks.TruncateOpen.class, this::truncate);
+        table.set(Slot.FALLOCATE, Callbacks.Fallocate.class, this::allocate);
         table.set(Slot.IOCTL, Callbacks.Ioctl.class, (path, command, argument, file, flags, data) -> -Errno.ENOTTY);
     }
 
@@ -171,6 +173,15 @@ final class FileCalls {
     private int truncate(long path, long size, Pointer info) {
         return Guard.run("ftruncate", () -> {
             operations.change(openFiles.get(FileInfo.handle(info)).inode(), AttributeChange.ofSize(size));
+            return 0;
+        });
+    }
+
+    /** The kernel has taken lost setuid bits away before, as for a write. */
+    private int allocate(long path, int mode, long offset, long length, Pointer info) {
+        return Guard.run("fallocate", () -> {
+            FallocateMode.of(mode)
+                    .apply(operations, openFiles.get(FileInfo.handle(info)).handle(), offset, length);
             return 0;
         });
     }

@@ -41,6 +41,9 @@ final class FuseArguments {
         if (options.noAccessTime()) {
             list.add("noatime");
         }
+        if (options.synchronous()) {
+            list.add("sync");
+        }
         if (root) {
             // The commands warn of a mount point that is not empty; as another user the helper decides.
             list.add("nonempty");

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * One descriptor of the FUSE device, with the buffer its requests are read into and the one its replies are written from.
  * A reply must go where its request came from. For one thread, but for {@link #served}; owns the descriptor.
  */
-final class Channel implements AttributeCache, Closeable {
+final class Channel implements KernelCache, Closeable {
     /** {@link #receive}: the file system is unmounted. */
     static final int UNMOUNTED = -1;
     /** {@link #receive}: the connection was cut, and the mount point is still there. */

@@ -4,12 +4,12 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.List;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.ExtendedAttributeName;
+import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
@@ -41,7 +41,7 @@ final class Dispatcher {
     private static final int ANSWERED_LATER = -1;
 
     private final FuseOperations operations;
-    private final AttributeCache cache;
+    private final KernelCache cache;
     private final Agreement agreement;
     private final ServedRequest served;
     private final LongConsumer interrupts;
@@ -55,7 +55,7 @@ final class Dispatcher {
      */
     Dispatcher(
             FuseOperations operations,
-            AttributeCache cache,
+            KernelCache cache,
             Agreement agreement,
             ServedRequest served,
             LongConsumer interrupts,
@@ -327,23 +327,9 @@ final class Dispatcher {
         long handle = request.takeLong();
         long offset = request.takeFileOffset();
         long length = request.takeFileOffset();
-        int mode = request.takeInt();
-        boolean keepSize = (mode & Protocol.ALLOCATE_KEEP_SIZE) != 0;
-        switch (mode) {
-            case 0, Protocol.ALLOCATE_KEEP_SIZE -> {
-                dropSetIdUnlessRoot(request.node());
-                operations.allocate(handle, offset, length, keepSize);
-            }
-            case Protocol.ALLOCATE_PUNCH_HOLE | Protocol.ALLOCATE_KEEP_SIZE,
-                    Protocol.ALLOCATE_ZERO_RANGE,
-                    Protocol.ALLOCATE_ZERO_RANGE | Protocol.ALLOCATE_KEEP_SIZE -> {
-                dropSetIdUnlessRoot(request.node());
-                operations.zero(handle, offset, length, keepSize);
-            }
-            default -> {
-                return Errno.EOPNOTSUPP;
-            }
-        }
+        FallocateMode mode = FallocateMode.of(request.takeInt());
+        dropSetIdUnlessRoot(request.node());
+        mode.apply(operations, handle, offset, length);
         return 0;
     }
 
@@ -664,13 +650,8 @@ final class Dispatcher {
 
     private int listExtendedAttributes() throws IOException {
         int room = request.takeInt();
-        List<byte[]> names = operations.extendedAttributes(request.node()).stream()
-                .filter(name -> ExtendedAttributeName.isShownTo(request.uid(), name))
-                .toList();
-        int bytes = names.stream().mapToInt(name -> name.length + 1).sum();
-        ByteBuffer list = ByteBuffer.allocate(bytes);
-        names.forEach(name -> list.put(name).put((byte) 0));
-        return sized(list.array(), room);
+        byte[] list = ExtendedAttributeName.listFor(request.uid(), operations.extendedAttributes(request.node()));
+        return sized(list, room);
     }
 
     /** Answers with the value; where the caller gave no room, with its size. */

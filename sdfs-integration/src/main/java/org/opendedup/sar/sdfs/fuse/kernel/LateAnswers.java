@@ -9,7 +9,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.sdfs.fuse.Errno;
-import org.opendedup.sar.sdfs.fuse.kernel.AttributeCache.LateAnswer;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelCache.LateAnswer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,7 +42,7 @@ final class LateAnswers {
         thread = executor;
     }
 
-    /** See {@link AttributeCache#answerAfterWriteBack}; the request came through {@code channel}, and its reply goes there. */
+    /** See {@link KernelCache#answerAfterWriteBack}; the request came through {@code channel}, and its reply goes there. */
     void submit(Channel channel, long inode, long from, long unique, LateAnswer answer) {
         thread.execute(() -> {
             channel.whileOpen(fd -> writeBack(fd, inode, from));

@@ -146,12 +146,6 @@ final class Protocol {
     static final int O_RDONLY = 0;
     static final int O_TRUNC = 01000;
 
-    /** {@code FALLOC_FL_*} of fallocate(2). */
-    static final int ALLOCATE_KEEP_SIZE = 1;
-
-    static final int ALLOCATE_PUNCH_HOLE = 1 << 1;
-    static final int ALLOCATE_ZERO_RANGE = 1 << 4;
-
     /** {@code SEEK_*} of lseek(2), those that the kernel asks for. */
     static final int SEEK_DATA = 3;
 

@@ -19,6 +19,7 @@ import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.MountToy;
 import org.opendedup.sar.sdfs.fuse.NothingStored;
+import org.opendedup.sar.sdfs.fuse.Shell;
 
 /** How mounts by libfuse 2 begin, fail and end. */
 @Timeout(120)
@@ -48,10 +49,27 @@ class JnrMountEndTest {
     }
 
     @Test
+    void aMountIsMadeReadOnlyLater() throws Exception {
+        try (ToyMount toy = new ToyMount(memory, "rw")) {
+            String refused = Shell.run(toy.root, "touch f; mount -i -o remount,ro . && touch g");
+            assertTrue(refused.contains("Read-only file system"), refused);
+        }
+    }
+
+    @Test
+    void aSynchronousMountSyncsEachWrite() throws Exception {
+        WatchedFileSystem watched = new WatchedFileSystem();
+        try (ToyMount toy = new ToyMount(watched, "sync")) {
+            assertEquals("", Shell.run(toy.root, "exec 3>f; echo one >&3; echo two >&3"));
+            assertEquals(2, watched.syncs);
+        }
+    }
+
+    @Test
     void unmountingFromOutsideEndsTheServiceAndKeepsWhatWasWritten() throws Exception {
         try (ToyMount toy = new ToyMount(memory, "rw")) {
             Files.writeString(toy.root.resolve("f"), "written before");
-            assertEquals("", ToyMount.shell(ANYWHERE, "umount " + toy.root));
+            assertEquals("", Shell.run(ANYWHERE, "umount " + toy.root));
             toy.mount.awaitEnd();
             assertEquals(
                     14,
@@ -78,15 +96,15 @@ class JnrMountEndTest {
                 .start();
         try {
             assertEquals("mounted", lastLineBefore(service, "mounted"));
-            assertEquals("", ToyMount.shell(root, "echo 1 > f"));
+            assertEquals("", Shell.run(root, "echo 1 > f"));
             assertTrue(service.destroyForcibly().waitFor(30, TimeUnit.SECONDS));
-            assertContains("not connected", ToyMount.shell(ANYWHERE, "cat " + root + "/f"));
+            assertContains("not connected", Shell.run(ANYWHERE, "cat " + root + "/f"));
             IOException refused =
                     assertThrows(IOException.class, () -> new JnrBinding().mount(memory, MountOptions.of(root, "toy")));
             assertContains("umount -l", refused.getMessage());
         } finally {
             service.destroyForcibly().waitFor();
-            ToyMount.remove(root);
+            Shell.removeMountPoint(root);
         }
     }
 
@@ -117,17 +135,17 @@ class JnrMountEndTest {
             }
         };
         try (ToyMount toy = new ToyMount(failing, "rw")) {
-            assertContains("Input/output error", ToyMount.shell(toy.root, "truncate -s 5 f; cat f"));
-            assertContains("No space left", ToyMount.shell(toy.root, "echo > g"));
-            assertContains("Input/output error", ToyMount.shell(toy.root, "ln -s x s; readlink -v s"));
+            assertContains("Input/output error", Shell.run(toy.root, "truncate -s 5 f; cat f"));
+            assertContains("No space left", Shell.run(toy.root, "echo > g"));
+            assertContains("Input/output error", Shell.run(toy.root, "ln -s x s; readlink -v s"));
         }
     }
 
     @Test
     void aReadOnlyMountRefusesChangesAndIsForWhoMountedIt() throws Exception {
         try (ToyMount toy = new ToyMount(memory, "ro")) {
-            assertContains("Read-only file system", ToyMount.shell(toy.root, "touch f"));
-            assertFalse(ToyMount.shell(ANYWHERE, "grep " + toy.root + " /proc/self/mounts")
+            assertContains("Read-only file system", Shell.run(toy.root, "touch f"));
+            assertFalse(Shell.run(ANYWHERE, "grep " + toy.root + " /proc/self/mounts")
                     .contains("allow_other"));
         }
     }
@@ -135,9 +153,8 @@ class JnrMountEndTest {
     @Test
     void dataOfAnySizeGoesThrough() throws Exception {
         try (ToyMount toy = new ToyMount(new NothingStored(1 << 20), "rw")) {
-            assertEquals("1048576", ToyMount.shell(toy.root, "dd if=file bs=1M iflag=direct status=none | wc -c"));
-            assertEquals(
-                    "", ToyMount.shell(toy.root, "dd if=/dev/zero of=file bs=1M count=1 conv=notrunc status=none"));
+            assertEquals("1048576", Shell.run(toy.root, "dd if=file bs=1M iflag=direct status=none | wc -c"));
+            assertEquals("", Shell.run(toy.root, "dd if=/dev/zero of=file bs=1M count=1 conv=notrunc status=none"));
         }
     }
 

@@ -14,8 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.UserDefinedFileAttributeView;
-import java.util.Locale;
-import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.sdfs.fuse.Shell;
 
 /** The traps of libfuse 2 and jnr-fuse, on a mount of a file system in memory. */
 @Timeout(120)
@@ -58,12 +57,12 @@ class JnrMountTest {
     }
 
     private String shell(String command) throws Exception {
-        return ToyMount.shell(in, command);
+        return Shell.run(in, command);
     }
 
     @Test
     void whatIsWrittenIsReadBackInLargeRequests() throws Exception {
-        byte[] content = randomBytes(3 * MIB + 17);
+        byte[] content = Shell.randomBytes(3 * MIB + 17);
         Files.write(in.resolve("file"), content);
         assertEquals("", shell("sync; echo 1 > /proc/sys/vm/drop_caches; dd if=file of=copy bs=1M status=none"));
         assertArrayEquals(content, Files.readAllBytes(in.resolve("copy")));
@@ -212,7 +211,7 @@ class JnrMountTest {
     @Test
     void extendedAttributesAreKept() throws Exception {
         Path file = Files.createFile(in.resolve("f"));
-        byte[] value = randomBytes(60_000);
+        byte[] value = Shell.randomBytes(60_000);
         var view = Files.getFileAttributeView(file, UserDefinedFileAttributeView.class);
         view.write("large", ByteBuffer.wrap(value));
         view.write("empty", ByteBuffer.allocate(0));
@@ -223,6 +222,17 @@ class JnrMountTest {
         assertEquals(2, view.list().size());
         view.delete("large");
         assertThrows(IOException.class, () -> view.size("large"));
+    }
+
+    @Test
+    void trustedAttributesAreShownToRootOnly() throws Exception {
+        assumeTrue(shell("command -v setfattr").startsWith("/"), "skipped: needs setfattr (package attr)");
+        assumeTrue(shell("id -u").equals("0"), "skipped: needs root");
+        shell("chmod 755 .; touch f; setfattr -n trusted.t -v 1 f; setfattr -n user.u -v 1 f");
+        assertEquals("trusted.t user.u", shell("echo $(getfattr -m - f | grep -v '^#')"));
+        assertEquals(
+                "user.u",
+                shell("setpriv --reuid=65534 --regid=65533 --clear-groups getfattr -m - f | grep -v '^#' | xargs"));
     }
 
     @Test
@@ -251,6 +261,17 @@ class JnrMountTest {
     }
 
     @Test
+    void rangesAreAllocatedPunchedAndZeroed() throws Exception {
+        assertEquals(
+                "0123456789 13 01..4....9 20",
+                shell(
+                        "printf 0123456789 > f; ln f g; fallocate -n -l 99 f; fallocate -l 13 f; r=$(tr -d '\\0' < f);"
+                                + " r=\"$r $(stat -c %s f)\"; fallocate -p -o 2 -l 2 g; fallocate -z -n -o 5 -l 4 f;"
+                                + " r=\"$r $(head -c 10 f | tr '\\0' .)\"; fallocate -z -o 15 -l 5 f; echo \"$r $(stat -c %s g)\""));
+        assertTrue(shell("fallocate -c -l 4096 f").contains("not supported"));
+    }
+
+    @Test
     void theMountShowsItsNameAndSpace() throws Exception {
         String line = shell("grep ' " + toy.root + " ' /proc/self/mounts");
         assertTrue(line.startsWith("toy " + toy.root + " fuse.sdfs rw,"), line);
@@ -270,13 +291,5 @@ class JnrMountTest {
             }
         }
         assertEquals("synced", shell("sync f; sync .; cat f"));
-    }
-
-    private static byte[] randomBytes(int count) {
-        long seed = Long.getLong("sar.seed", System.nanoTime());
-        System.out.printf(Locale.ROOT, "sar.seed=%d%n", seed);
-        byte[] bytes = new byte[count];
-        new Random(seed).nextBytes(bytes);
-        return bytes;
     }
 }

@@ -14,6 +14,7 @@ final class WatchedFileSystem extends MemoryFileSystem {
     int largestRead;
     int largestWrite;
     int truncations;
+    int syncs;
     int unlinks;
     int renames;
     int mostEntriesListedAtOnce;
@@ -29,6 +30,12 @@ final class WatchedFileSystem extends MemoryFileSystem {
     public synchronized void write(long handle, long offset, ByteBuffer source) throws IOException {
         largestWrite = Math.max(largestWrite, source.remaining());
         super.write(handle, offset, source);
+    }
+
+    @Override
+    public void sync(long handle, boolean dataOnly) throws IOException {
+        syncs++;
+        super.sync(handle, dataOnly);
     }
 
     @Override

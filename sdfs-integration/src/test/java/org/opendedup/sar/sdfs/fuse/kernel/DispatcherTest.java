@@ -43,7 +43,18 @@ class DispatcherTest {
     private final Dispatcher dispatcher = dispatcher(memory, ALL_TAKEN);
 
     private Dispatcher dispatcher(FuseOperations operations, Agreement agreement) {
-        return new Dispatcher(operations, inode -> {}, agreement, served, interrupted::add, request, reply);
+        return new Dispatcher(operations, new NoKernel(), agreement, served, interrupted::add, request, reply);
+    }
+
+    /** Has nothing cached. */
+    private static final class NoKernel implements KernelCache {
+        @Override
+        public void invalidate(long inode) {}
+
+        @Override
+        public void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer) {
+            throw new AssertionError("no bytes wait to be written back");
+        }
     }
 
     private int send(int opcode, long node, byte[]... arguments) {

@@ -23,8 +23,6 @@ import java.nio.file.attribute.UserDefinedFileAttributeView;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
-import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -36,6 +34,7 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.MountToy;
+import org.opendedup.sar.sdfs.fuse.Shell;
 
 /** The binding on real mounts of a file system in memory. */
 @Timeout(120)
@@ -44,7 +43,7 @@ class KernelMountTest {
 
     @Test
     void whatIsWrittenIsReadBack() throws Exception {
-        byte[] content = randomBytes(3_000_017);
+        byte[] content = Shell.randomBytes(3_000_017);
         try (MountedToy toy = new MountedToy(memory)) {
             Path file = toy.root.resolve("file");
             Files.write(file, content);
@@ -165,15 +164,15 @@ class KernelMountTest {
             String shown = "grep -c ' " + toy.root + " tmpfs ' /proc/mounts";
             try (FileChannel held = FileChannel.open(
                     toy.root.resolve("held"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                MountedToy.shellIn(Path.of("/"), "umount -l " + toy.root + "; mount -t tmpfs stranger " + toy.root);
-                assertEquals("1", MountedToy.shellIn(Path.of("/"), shown));
+                Shell.run(Path.of("/"), "umount -l " + toy.root + "; mount -t tmpfs stranger " + toy.root);
+                assertEquals("1", Shell.run(Path.of("/"), shown));
                 toy.mount.unmount();
-                assertEquals("1", MountedToy.shellIn(Path.of("/"), shown));
+                assertEquals("1", Shell.run(Path.of("/"), shown));
                 assertEquals(1, held.write(ByteBuffer.allocate(1)));
             }
             toy.mount.awaitEnd();
             toy.mount.close();
-            assertEquals("1", MountedToy.shellIn(Path.of("/"), shown));
+            assertEquals("1", Shell.run(Path.of("/"), shown));
         }
     }
 
@@ -182,11 +181,11 @@ class KernelMountTest {
         String asNobody = "setpriv --reuid=65534 --regid=65534 --clear-groups ls -d ";
         try (MountedToy toy = new MountedToy(memory)) {
             assumeRoot(toy);
-            assertError("Permission denied", MountedToy.shellIn(Path.of("/"), asNobody + toy.root + "/."));
+            assertError("Permission denied", Shell.run(Path.of("/"), asNobody + toy.root + "/."));
         }
         try (MountedToy toy = new MountedToy(memory, "allow_other")) {
             String seen = toy.root + "/.";
-            assertEquals(seen, MountedToy.shellIn(Path.of("/"), asNobody + seen));
+            assertEquals(seen, Shell.run(Path.of("/"), asNobody + seen));
         }
     }
 
@@ -234,7 +233,7 @@ class KernelMountTest {
         try (MountedToy toy = new MountedToy(memory)) {
             Path file = Files.createFile(toy.root.resolve("f"));
             UserDefinedFileAttributeView view = Files.getFileAttributeView(file, UserDefinedFileAttributeView.class);
-            byte[] value = randomBytes(60_000);
+            byte[] value = Shell.randomBytes(60_000);
             view.write("large", ByteBuffer.wrap(value));
             view.write("small", ByteBuffer.wrap(new byte[] {7}));
             assertEquals(
@@ -342,7 +341,7 @@ class KernelMountTest {
     void unmountingFromOutsideEndsTheServiceAndKeepsWhatWasWritten() throws Exception {
         try (MountedToy toy = new MountedToy(memory)) {
             Files.writeString(toy.root.resolve("f"), "written back at unmount");
-            assertEquals("", MountedToy.shellIn(Path.of("/"), "umount " + toy.root));
+            assertEquals("", Shell.run(Path.of("/"), "umount " + toy.root));
             toy.mount.awaitEnd();
             byte[] name = "f".getBytes(StandardCharsets.UTF_8);
             assertEquals(23, memory.lookup(MemoryFileSystem.ROOT, name).size());
@@ -362,15 +361,15 @@ class KernelMountTest {
                 line = service.inputReader().readLine();
             } while (line != null && !line.equals("mounted"));
             assertEquals("mounted", line);
-            assertEquals("", MountedToy.shellIn(root, "echo 1 > f"));
+            assertEquals("", Shell.run(root, "echo 1 > f"));
             assertTrue(service.destroyForcibly().waitFor(30, TimeUnit.SECONDS));
-            assertError("not connected", MountedToy.shellIn(Path.of("/"), "cat " + root + "/f"));
+            assertError("not connected", Shell.run(Path.of("/"), "cat " + root + "/f"));
             IOException refused = assertThrows(
                     IOException.class, () -> new KernelBinding().mount(memory, MountOptions.of(root, "toy")));
             assertTrue(refused.getMessage().contains("umount -l"), refused.getMessage());
         } finally {
             service.destroyForcibly().waitFor();
-            MountedToy.remove(root);
+            Shell.removeMountPoint(root);
         }
     }
 
@@ -378,7 +377,7 @@ class KernelMountTest {
     void theMountHelperServesOtherUsers() throws Exception {
         Libc libc = new Libc();
         Assumptions.assumeTrue(
-                MountedToy.shellIn(Path.of("/"), "command -v fusermount3").startsWith("/"),
+                Shell.run(Path.of("/"), "command -v fusermount3").startsWith("/"),
                 "skipped: fusermount3 is not installed");
         try (MountedToy toy = new MountedToy(memory, "rw", new FusermountMounter(libc))) {
             assertEquals("hello", toy.shell("echo hello > f; cat f"));
@@ -395,13 +394,5 @@ class KernelMountTest {
     private static String java(Class<?> main) {
         return Path.of(System.getProperty("java.home"), "bin", "java") + " -XX:TieredStopAtLevel=1 -Xshare:auto -cp '"
                 + System.getProperty("java.class.path") + "' " + main.getName();
-    }
-
-    private static byte[] randomBytes(int count) {
-        long seed = Long.getLong("sar.seed", System.nanoTime());
-        System.out.printf(Locale.ROOT, "sar.seed=%d%n", seed);
-        byte[] bytes = new byte[count];
-        new Random(seed).nextBytes(bytes);
-        return bytes;
     }
 }

@@ -1,15 +1,14 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 import org.junit.jupiter.api.Assumptions;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.sdfs.fuse.Shell;
 
 /** A file system mounted under a folder of its own, for one test. Closing it leaves no mount behind, whatever happened. */
 final class MountedToy implements AutoCloseable {
@@ -47,21 +46,9 @@ final class MountedToy implements AutoCloseable {
         libc.functions().close(fd);
     }
 
-    /** Runs a shell command in the mount point. @return what it printed, after {@code status=N} in a line of its own */
+    /** See {@link Shell#run}; in the mount point. */
     String shell(String command) throws IOException, InterruptedException {
-        return shellIn(root, command);
-    }
-
-    static String shellIn(Path folder, String command) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder("sh", "-c", "cd " + folder + " && (" + command + ")")
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        if (!process.waitFor(60, TimeUnit.SECONDS)) {
-            process.destroyForcibly();
-            throw new IOException("still running: " + command);
-        }
-        return process.exitValue() == 0 ? output.strip() : "status " + process.exitValue() + ": " + output.strip();
+        return Shell.run(root, command);
     }
 
     @Override
@@ -69,16 +56,7 @@ final class MountedToy implements AutoCloseable {
         try {
             mount.close();
         } finally {
-            remove(root);
+            Shell.removeMountPoint(root);
         }
-    }
-
-    static void remove(Path mountPoint) throws IOException, InterruptedException {
-        new ProcessBuilder("umount", "-l", mountPoint.toString())
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .start()
-                .waitFor();
-        Files.delete(mountPoint);
     }
 }

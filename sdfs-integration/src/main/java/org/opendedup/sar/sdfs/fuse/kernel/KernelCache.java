@@ -1,8 +1,7 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
-/** What the kernel remembers of inodes, where a reply cannot correct it. */
-@FunctionalInterface
-interface AttributeCache {
+/** What the kernel keeps of inodes, attributes and bytes, where a reply cannot put it right. */
+interface KernelCache {
     /** Makes the kernel ask for an inode's attributes when it next needs them. Its pages stay. */
     void invalidate(long inode);
 
@@ -12,9 +11,7 @@ interface AttributeCache {
      *
      * @param unique number of the request
      */
-    default void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer) {
-        throw new UnsupportedOperationException("there is no kernel");
-    }
+    void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer);
 
     /** What a request is answered with in the end. */
     @FunctionalInterface
