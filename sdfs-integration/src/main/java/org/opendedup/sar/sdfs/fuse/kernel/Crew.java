@@ -204,11 +204,13 @@ final class Crew {
             idleReceives = 0;
         }
 
-        /** @return false if there is nobody else, or it is all over */
+        /** @return false if nobody else waits, or it is all over */
         private boolean rest() {
             synchronized (Crew.this) {
                 int others = joined ? onDuty - 1 : onDuty;
-                if (others == 0 || ended) {
+                // Others on duty may all be at a request that takes long: then the guard would have to call this one
+                // back.
+                if (!somebodyWaits() || ended) {
                     onDuty = others + 1;
                     return false;
                 }
@@ -260,11 +262,13 @@ final class Crew {
             boolean last;
             synchronized (Crew.this) {
                 state = State.SERVING;
+                // The guard must not take one that has ended for one that is blocked.
+                thread = null;
                 onDuty--;
                 last = onDuty == 0;
             }
-            if (last) {
-                callAnother();
+            if (last && !callAnother()) {
+                end();
             }
         }
     }
