@@ -125,9 +125,12 @@ final class RangeCopy {
                             parts.underWayBytes());
         }
 
-        /** Returns false if the source ends here: somebody cut it off meanwhile. */
+        /** Returns false if the source's recipe ends here: somebody cut it off meanwhile, and may have written again. */
         private boolean copyStep(long length) throws IOException {
-            long left = Math.min(length, source.size() - from) - done;
+            long left;
+            synchronized (source) {
+                left = Math.min(length, source.storedBytes - from) - done;
+            }
             if (left <= 0) {
                 return false;
             }

@@ -16,7 +16,9 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -257,6 +259,52 @@ class FileRangesTest {
         assertArrayEquals(data, read(b, 3 * TIB + 7 - MIB, MIB));
         volume.zero(b, 1, 3 * TIB, true);
         assertEquals(3 * TIB + 1, volume.seekData(b, 0));
+    }
+
+    @Test
+    @Timeout(value = 2, unit = TimeUnit.MINUTES)
+    void aCopyEndsWhereItsSourceWasCutOffMeanwhileAndWrittenAgain() throws Exception {
+        long step = 256L * MIB;
+        write(a, 0, random(MIB, 16));
+        for (long size = MIB; size < 2 * step; size += MIB) {
+            volume.copy(a, 0, a, size, MIB);
+        }
+        FutureTask<Long> copy = new FutureTask<>(() -> volume.copy(a, 0, b, 0, 2 * step));
+        FutureTask<Void> rewrite = new FutureTask<>(() -> {
+            storingOfA().lock();
+            try {
+                volume.change(a.inode(), AttributeChange.ofSize(0));
+                write(a, 2 * step, new byte[] {1});
+            } finally {
+                storingOfA().unlock();
+            }
+            return null;
+        });
+        storingOfA().lock();
+        try {
+            // The lock is fair: so the file is rewritten between the copy's first step and its second.
+            startAndAwaitQueued(copy);
+            startAndAwaitQueued(rewrite);
+        } finally {
+            storingOfA().unlock();
+        }
+        rewrite.get();
+        assertEquals(step, copy.get());
+        assertEquals(step, size(b));
+    }
+
+    private ReentrantLock storingOfA() {
+        synchronized (a.node()) {
+            return a.node().contents().storing;
+        }
+    }
+
+    private void startAndAwaitQueued(Runnable work) {
+        Thread thread = new Thread(work);
+        thread.start();
+        while (!storingOfA().hasQueuedThread(thread)) {
+            Thread.onSpinWait();
+        }
     }
 
     @Test

@@ -31,7 +31,7 @@ final class Crew {
     /** A request that takes longer to come was not there yet: one that was is read in a microsecond or two. */
     private static final long AT_ONCE_NS = 3_000;
 
-    static final int IDLE_RECEIVES = 4;
+    private static final int IDLE_RECEIVES = 4;
 
     /** How long a worker may be away, with no other waiting, until the guard calls one: about a disk's seek. */
     private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(4);
@@ -204,11 +204,13 @@ final class Crew {
             idleReceives = 0;
         }
 
-        /** @return false if there is nobody else, or it is all over */
+        /** @return false if nobody else waits, or it is all over */
         private boolean rest() {
             synchronized (Crew.this) {
                 int others = joined ? onDuty - 1 : onDuty;
-                if (others == 0 || ended) {
+                // Others on duty may all be at a request that takes long: then the guard would have to call this one
+                // back.
+                if (!somebodyWaits() || ended) {
                     onDuty = others + 1;
                     return false;
                 }
@@ -260,11 +262,13 @@ final class Crew {
             boolean last;
             synchronized (Crew.this) {
                 state = State.SERVING;
+                // The guard must not take one that has ended for one that is blocked.
+                thread = null;
                 onDuty--;
                 last = onDuty == 0;
             }
-            if (last) {
-                callAnother();
+            if (last && !callAnother()) {
+                end();
             }
         }
     }

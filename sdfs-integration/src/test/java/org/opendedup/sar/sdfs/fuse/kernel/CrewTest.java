@@ -70,28 +70,41 @@ class CrewTest {
 
     @Test
     void oneThatHadToWaitAgainAndAgainRestsWhereAnotherWaits() throws InterruptedException {
-        Semaphore joined = new Semaphore(0);
-        Semaphore othersRest = new Semaphore(0);
-        start(() -> {
-            joinFirst();
-            joined.release();
-            othersRest.acquireUninterruptibly();
-            first().received();
-            first().willTakeLong();
-            for (int turn = 0; turn <= Crew.IDLE_RECEIVES; turn++) {
-                first().awaitTurn(0);
-                sleepShortly();
-                first().received();
-            }
-        });
-        joined.acquire();
-        othersJoin();
-        othersRest.release();
-        waiting.acquire();
+        callAnIdler();
+        first().awaitTurn(0);
         while (crew.onDuty() > 1) {
             sleepShortly();
         }
-        assertEquals(1, crew.onDuty());
+        assertFalse(waiting.tryAcquire());
+    }
+
+    @Test
+    void oneThatHadToWaitAgainAndAgainDoesNotRestWhereTheOtherServes() throws InterruptedException {
+        callAnIdler();
+        while (!waiting.tryAcquire()) {
+            assertEquals(2, crew.onDuty());
+            sleepShortly();
+        }
+    }
+
+    /** While the first serves a request, another comes that has to wait for each of ten requests. */
+    private void callAnIdler() throws InterruptedException {
+        joinFirst();
+        Crew.Member second = crew.members().get(1);
+        Thread idler = start(() -> {
+            second.awaitTurn(0);
+            for (int request = 0; request < 10; request++) {
+                sleepShortly();
+                second.received();
+                second.awaitTurn(0);
+            }
+            waiting.release();
+        });
+        while (idler.getState() != Thread.State.WAITING) {
+            sleepShortly();
+        }
+        first().received();
+        first().willTakeLong();
     }
 
     @Test
