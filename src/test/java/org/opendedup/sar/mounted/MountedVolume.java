@@ -26,6 +26,7 @@ final class MountedVolume implements AutoCloseable {
     private final String name;
     private final Path mountPoint;
     private String binding = FuseBindings.DEFAULT;
+    private boolean openToAll;
     private Optional<ProcessHandle> daemon = Optional.empty();
 
     /** Makes a volume, all of it in {@code folder}; its name is the folder's. */
@@ -125,9 +126,19 @@ final class MountedVolume implements AutoCloseable {
         return this;
     }
 
+    /** From now on it is mounted such that every user gets in. */
+    MountedVolume openToAll() {
+        openToAll = true;
+        return this;
+    }
+
     /** Tries to mount, here or elsewhere; the caller judges. */
     Commands.Result tryMount(Path where) throws IOException {
-        return script("mount.sdfs", List.of("--fuse-binding=" + binding, name, where.toString()));
+        List<String> arguments = new ArrayList<>(List.of("--fuse-binding=" + binding, name, where.toString()));
+        if (openToAll) {
+            arguments.addAll(List.of("-o", "allow_other"));
+        }
+        return script("mount.sdfs", arguments);
     }
 
     MountedVolume mount() throws IOException {

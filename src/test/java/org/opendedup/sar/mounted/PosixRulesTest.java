@@ -31,6 +31,7 @@ class PosixRulesTest {
     @BeforeAll
     void mount(@TempDir Path folder) throws IOException {
         volume = MountedVolume.make(Files.createDirectory(folder.resolve("rules")))
+                .openToAll()
                 .mount();
         // Other users walk through it.
         for (Path at = volume.mountPoint(); at.startsWith(folder); at = at.getParent()) {
