@@ -14,6 +14,13 @@ import org.opendedup.sar.metadata.MetadataStore;
 final class FileRanges {
     /** Recipe pages of one step: some milliseconds under the locks. */
     private static final int STEP_PAGES = 1024;
+    /**
+     * Holes begin and end with blocks, as on a disk's file system: a program that reads past the kernel's cache (O_DIRECT) asks
+     * only for whole ones. A block with a byte of data is data.
+     */
+    private static final int BLOCK_BYTES = 4096;
+
+    private static final long NONE = Long.MAX_VALUE;
 
     /** For so many bytes it is worth asking every changed file what the next commit will say of its length. */
     private static final long LARGE_BYTES = 64 << 20;
@@ -147,6 +154,38 @@ final class FileRanges {
 
     /** See {@link Volume#seekData}. */
     long seekData(Node node, long offset) throws IOException {
+        checkWithin(offset, node.size());
+        long data = nextData(node, blockOf(offset));
+        if (data == NONE) {
+            throw new PosixException(Reason.ENXIO, "no data from offset " + offset + " on");
+        }
+        return Math.max(offset, blockOf(data));
+    }
+
+    /** See {@link Volume#seekHole}. */
+    long seekHole(Node node, long offset) throws IOException {
+        long size = node.size();
+        checkWithin(offset, size);
+        long at = blockOf(offset);
+        while (true) {
+            long block = blockOf(nextNoData(node, at) + BLOCK_BYTES - 1);
+            if (block >= size) {
+                return size;
+            }
+            long data = nextData(node, block);
+            if (data >= Math.min(block + BLOCK_BYTES, size)) {
+                return Math.max(offset, block);
+            }
+            at = data;
+        }
+    }
+
+    private static long blockOf(long offset) {
+        return offset - offset % BLOCK_BYTES;
+    }
+
+    /** The first byte from {@code offset} on that may be data; {@link #NONE} if there is none. */
+    private long nextData(Node node, long offset) throws IOException {
         long size;
         long inMemory;
         // Memory first: bytes on their way from there to the recipe are then seen in one of the two.
@@ -154,24 +193,19 @@ final class FileRanges {
             size = node.size;
             inMemory = node.contents().nextInMemory(offset);
         }
-        checkWithin(offset, size);
         long end = Math.min(size, inMemory);
         long data = offset < end ? metadata.ranges().nextData(node.id, offset, end) : end;
-        checkWithin(data, size);
-        return data;
+        return data < size ? data : NONE;
     }
 
-    /** See {@link Volume#seekHole}. */
-    long seekHole(Node node, long offset) throws IOException {
-        long at = offset;
+    /** The first byte from {@code from} on that is in a hole; the file's end is one. */
+    private long nextNoData(Node node, long from) throws IOException {
+        long at = from;
         while (true) {
             long size;
             long inMemory;
             synchronized (node) {
                 size = node.size;
-                if (at == offset) {
-                    checkWithin(offset, size);
-                }
                 at = node.contents().nextNotInMemory(at);
                 inMemory = node.contents().nextInMemory(at);
             }

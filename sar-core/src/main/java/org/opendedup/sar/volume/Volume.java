@@ -386,14 +386,14 @@ public final class Volume implements Closeable {
     }
 
     /**
-     * The first offset from {@code offset} on that may hold data. Bytes that were written as zeros may count as a hole. ENXIO
-     * if there is none, or at the end.
+     * The first offset from {@code offset} on that may hold data, in blocks of 4096 bytes. Blocks that were written as zeros may
+     * count as a hole. ENXIO if there is none, or at the end.
      */
     public long seekData(OpenFile file, long offset) throws IOException {
         return ranges.seekData(file.node(), offset);
     }
 
-    /** The first offset from {@code offset} on that is in a hole; the end of the file is one. ENXIO at the end. */
+    /** The first offset from {@code offset} on whose block is a hole; the end of the file is one. ENXIO at the end. */
     public long seekHole(OpenFile file, long offset) throws IOException {
         return ranges.seekHole(file.node(), offset);
     }

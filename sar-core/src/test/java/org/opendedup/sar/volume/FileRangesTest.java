@@ -111,7 +111,7 @@ class FileRangesTest {
         assertEquals(1000, size(a));
         volume.allocate(a, 500, 2 * MIB, false);
         assertEquals(500 + 2 * MIB, size(a));
-        assertEquals(1000, volume.seekHole(a, 0));
+        assertEquals(4096, volume.seekHole(a, 0));
         reopen();
         assertEquals(500 + 2 * MIB, size(a));
         assertArrayEquals(Arrays.copyOf(random(1000, 1), 500 + 2 * MIB), read(a));
@@ -185,6 +185,26 @@ class FileRangesTest {
     }
 
     @Test
+    void holesBeginAndEndWithBlocks() throws IOException {
+        volume.allocate(a, 0, MIB, false);
+        write(a, 10_000, random(100, 8));
+        assertEquals(8192, volume.seekData(a, 0));
+        assertEquals(9000, volume.seekData(a, 9000));
+        assertEquals(5000, volume.seekHole(a, 5000));
+        assertEquals(12_288, volume.seekHole(a, 8192));
+        assertEquals(12_288, volume.seekHole(a, 11_000));
+        assertRefused(Reason.ENXIO, () -> volume.seekData(a, 12_288));
+        write(a, 12_300, random(5000, 9));
+        volume.sync(a, false);
+        volume.zero(a, 12_000, 1000, true);
+        assertTrue(volume.seekHole(a, 8192) >= 20_480, "no block between is a hole");
+        assertEquals(0, volume.seekHole(a, 8192) % 4096);
+        volume.zero(a, 12_000, 4500, true);
+        assertEquals(12_288, volume.seekHole(a, 8192));
+        assertEquals(16_384, volume.seekData(a, 12_288));
+    }
+
+    @Test
     void dataNotStoredYetIsFound() throws IOException {
         write(a, 3 * MIB, random(100, 7));
         assertEquals(3 * MIB, volume.seekData(a, 0));
@@ -254,11 +274,11 @@ class FileRangesTest {
         while (copied < 3 * TIB) {
             copied += volume.copy(a, copied, b, copied + 7, 3 * TIB - copied);
         }
-        assertEquals(3 * TIB + 7 - MIB, volume.seekData(b, 0));
+        assertEquals(3 * TIB - MIB, volume.seekData(b, 0));
         reopen();
         assertArrayEquals(data, read(b, 3 * TIB + 7 - MIB, MIB));
         volume.zero(b, 1, 3 * TIB, true);
-        assertEquals(3 * TIB + 1, volume.seekData(b, 0));
+        assertEquals(3 * TIB, volume.seekData(b, 0));
     }
 
     @Test
