@@ -7,20 +7,17 @@ columns of one run compare. Leaves no mount and no daemon, also when it is inter
 """
 
 import argparse
-import json
 import mmap
 import multiprocessing
 import os
 import random
 import shutil
-import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import bench_series
-from bench_volume import Volume, drop_kernel_caches, interrupted, run, say
+from bench_volume import Volume, drop_kernel_caches, measure, run, say
 
 MB = 1_000_000
 # Fits the restore cache of the default budget (about a quarter of 1 GB), so that "from our cache" is what it says.
@@ -290,22 +287,7 @@ def parse():
 
 
 def main():
-    options = parse()
-    if os.geteuid() != 0:
-        sys.exit("scripts/bench ingest: needs root, to drop the kernel's caches between measurements")
-    options.work = options.work.resolve()
-    options.work.mkdir(parents=True, exist_ok=True)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupted)
-    bench = Bench(options)
-    try:
-        bench.run()
-    finally:
-        bench.clean()
-    bench.report.print_table()
-    target = options.json or options.work / "figures.json"
-    target.write_text(json.dumps(bench.report.rows, indent=2) + "\n")
-    say(f"\nAs JSON: {target}. 'plain' is the file system of {options.work}; MB are 10^6 bytes.")
+    measure(Bench, parse(), lambda report: report.rows, "; MB are 10^6 bytes")
 
 
 if __name__ == "__main__":

@@ -10,21 +10,18 @@ interrupted.
 
 import argparse
 import contextlib
-import json
 import multiprocessing
 import os
 import random
 import re
 import shutil
-import signal
 import statistics
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import bench_tree
-from bench_volume import Volume, drop_kernel_caches, interrupted, run, say
+from bench_volume import Volume, drop_kernel_caches, measure, run, say
 
 FILE_BYTES = 4096
 SMALL_FILES, SMALL_FOLDERS = 40_000, 40
@@ -397,22 +394,7 @@ def parse():
 
 
 def main():
-    options = parse()
-    if os.geteuid() != 0:
-        sys.exit("scripts/bench metadata: needs root, to drop the kernel's caches between measurements")
-    options.work = options.work.resolve()
-    options.work.mkdir(parents=True, exist_ok=True)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupted)
-    bench = Bench(options)
-    try:
-        bench.run()
-    finally:
-        bench.clean()
-    bench.report.print_table()
-    target = options.json or options.work / "figures.json"
-    target.write_text(json.dumps(list(bench.report.rows.values()), indent=2) + "\n")
-    say(f"\nAs JSON: {target}. 'plain' is the file system of {options.work}.")
+    measure(Bench, parse(), lambda report: list(report.rows.values()))
 
 
 if __name__ == "__main__":

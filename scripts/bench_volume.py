@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -107,3 +108,25 @@ def drop_kernel_caches():
 
 def interrupted(number, _frame):
     raise SystemExit(128 + number)
+
+
+def measure(bench_class, options, rows, remark=""):
+    """Runs a benchmark and cleans up after it, also when it is interrupted; prints its table and writes its figures.
+
+    rows: the figures of the benchmark's report, as JSON is to have them.
+    """
+    if os.geteuid() != 0:
+        sys.exit("scripts/bench: needs root, to drop the kernel's caches between measurements")
+    options.work = options.work.resolve()
+    options.work.mkdir(parents=True, exist_ok=True)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupted)
+    bench = bench_class(options)
+    try:
+        bench.run()
+    finally:
+        bench.clean()
+    bench.report.print_table()
+    target = options.json or options.work / "figures.json"
+    target.write_text(json.dumps(rows(bench.report), indent=2) + "\n")
+    say(f"\nAs JSON: {target}. 'plain' is the file system of {options.work}{remark}.")
