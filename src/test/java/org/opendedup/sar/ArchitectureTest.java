@@ -49,9 +49,10 @@ class ArchitectureTest {
             "index", Set.of("chunk", "io", "common"),
             "container", Set.of("io", "common"),
             "metadata", Set.of("io", "common"),
-            "ingest", Set.of("chunk", "index", "container", "metadata", "io", "common"),
-            "restore", Set.of("chunk", "index", "container", "metadata", "io", "common"),
-            "volume", Set.of("ingest", "restore", "chunk", "index", "container", "metadata", "io", "common")));
+            "tier", Set.of("chunk", "container", "metadata", "io", "common"),
+            "ingest", Set.of("tier", "chunk", "index", "container", "metadata", "io", "common"),
+            "restore", Set.of("tier", "chunk", "index", "container", "metadata", "io", "common"),
+            "volume", Set.of("ingest", "restore", "tier", "chunk", "index", "container", "metadata", "io", "common")));
 
     private static final List<String> FRONT_ENDS = List.of("sdfs", "sim");
 

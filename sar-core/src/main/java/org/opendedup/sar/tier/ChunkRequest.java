@@ -1,0 +1,114 @@
+package org.opendedup.sar.tier;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The stored chunks that one request writes again or reads, in the order of the file, each as often as it is referenced; zero
+ * runs are left out. A struct of arrays, used again for the next request. For one thread at a time.
+ */
+public final class ChunkRequest {
+    private static final int CHUNKS = 64;
+
+    private int count;
+    private long[] chunkIds = new long[CHUNKS];
+    private int[] lengths = new int[CHUNKS];
+    private int[] checks = new int[CHUNKS];
+    private int[] frames = new int[CHUNKS];
+    private int[] references = new int[CHUNKS];
+    private Source[] sources = new Source[CHUNKS];
+    private byte[] @Nullable [] data = new byte[CHUNKS][];
+    private int[] offsets = new int[CHUNKS];
+
+    /** Forgets all chunks. */
+    public void clear() {
+        Arrays.fill(data, 0, count, null);
+        count = 0;
+    }
+
+    /**
+     * Adds the next chunk, with its home as source.
+     *
+     * @param length bytes wanted of it on the read path, all its bytes on the write path
+     * @param check first bytes of its fingerprint, see {@link org.opendedup.sar.common.Fingerprints#check}
+     * @param frame number of the frame that holds it in its container; -1 where nobody asks
+     */
+    public void add(long chunkId, int length, int check, int frame) {
+        if (count == chunkIds.length) {
+            grow();
+        }
+        chunkIds[count] = chunkId;
+        lengths[count] = length;
+        checks[count] = check;
+        frames[count] = frame;
+        references[count] = 0;
+        sources[count] = Source.HOME;
+        count++;
+    }
+
+    private void grow() {
+        int chunks = chunkIds.length * 2;
+        chunkIds = Arrays.copyOf(chunkIds, chunks);
+        lengths = Arrays.copyOf(lengths, chunks);
+        checks = Arrays.copyOf(checks, chunks);
+        frames = Arrays.copyOf(frames, chunks);
+        references = Arrays.copyOf(references, chunks);
+        sources = Arrays.copyOf(sources, chunks);
+        data = Arrays.copyOf(data, chunks);
+        offsets = Arrays.copyOf(offsets, chunks);
+    }
+
+    /** Number of chunks. */
+    public int count() {
+        return count;
+    }
+
+    public long chunkId(int i) {
+        return chunkIds[i];
+    }
+
+    public int length(int i) {
+        return lengths[i];
+    }
+
+    public int check(int i) {
+        return checks[i];
+    }
+
+    public int frame(int i) {
+        return frames[i];
+    }
+
+    /** References to the chunk by now; 0 where nobody asked. */
+    public int references(int i) {
+        return references[i];
+    }
+
+    public void setReferences(int i, int references) {
+        this.references[i] = references;
+    }
+
+    public Source source(int i) {
+        return sources[i];
+    }
+
+    public void setSource(int i, Source source) {
+        sources[i] = source;
+    }
+
+    /** The array in which all bytes of the chunk lie from {@link #offset} on; null while they are not there. */
+    public byte @Nullable [] data(int i) {
+        return data[i];
+    }
+
+    public int offset(int i) {
+        return offsets[i];
+    }
+
+    /** Sets where all {@code length} bytes of the chunk lie: their number may be more than what was wanted of it. */
+    public void setData(int i, byte[] bytes, int offset, int length) {
+        data[i] = bytes;
+        offsets[i] = offset;
+        lengths[i] = length;
+    }
+}

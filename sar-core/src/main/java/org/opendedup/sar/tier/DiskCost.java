@@ -1,0 +1,26 @@
+package org.opendedup.sar.tier;
+
+/** What a hard disk pays for a request; plain arithmetic, shared by policies and plans. */
+public final class DiskCost {
+    /** Average seek and half a turn of a 7200 rpm disk, in microseconds (SAR paper §4.3: 13.29 ms for a random 4 KiB read). */
+    public static final int SEEK_MICROS = 13_100;
+    /** Bytes such a disk transfers in a microsecond: 150 MB/s. */
+    public static final int BYTES_PER_MICRO = 150;
+    /** {@link #saving} fits in this many bits. */
+    static final int SAVING_BITS = 16;
+
+    private static final int MAX_SAVING = (1 << SAVING_BITS) - 1;
+
+    private DiskCost() {}
+
+    /**
+     * Disk time that each KiB of a request costs, in microseconds, at most {@value #MAX_SAVING}: what a read saves for each KiB
+     * it finds on the SSD if all of the request is there.
+     *
+     * @param requestBytes bytes wanted from one place of the disk, greater than 0
+     */
+    public static int saving(long requestBytes) {
+        long micros = SEEK_MICROS + requestBytes / BYTES_PER_MICRO;
+        return (int) Math.min(MAX_SAVING, micros * 1024 / requestBytes);
+    }
+}

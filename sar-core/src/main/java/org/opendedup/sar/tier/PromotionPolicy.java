@@ -1,0 +1,30 @@
+package org.opendedup.sar.tier;
+
+/**
+ * What makes a chunk worth its place on the SSD. Plain values in and out, no state: the mounted volume and the trace-driven
+ * simulator run the same code.
+ */
+public interface PromotionPolicy {
+    /**
+     * Whether a stored chunk that was referenced or read again deserves the SSD.
+     *
+     * @param count references to the chunk
+     * @param lengthBytes its bytes before compression
+     * @param runBytes bytes of the run it was wanted in: neighbours in the request that are contiguous in its container, which
+     *     cost the disk one request together
+     */
+    boolean promotes(Cause cause, int count, int lengthBytes, long runBytes);
+
+    /** Whether a chunk may stay on the SSD after the settings changed. */
+    boolean keeps(int count, int lengthBytes);
+
+    /**
+     * What a copy is worth; where space is needed, the lowest go first, and a candidate below all of them is refused.
+     *
+     * @param count references to the chunk, as far as the Map table knows
+     * @param recordBytes bytes it takes on the SSD
+     * @param saving disk time saved by each read of it, see {@link DiskCost#saving}
+     * @param heat how often it was wanted lately, 0 to 255
+     */
+    long rank(int count, int recordBytes, int saving, int heat);
+}
