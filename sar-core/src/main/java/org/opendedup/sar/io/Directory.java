@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * A place of named files. A name is a relative path with {@code /} between its parts ({@code "0a/00000f0a.container"});
+ * A place of named files. A name is a relative path with {@code /} between its parts ({@code "000000000f/000000000f0a.container"});
  * folders are made as they are needed. Safe for use by many threads.
  *
  * <p>Durability: bytes are durable after {@link Output#force()}; a creation, rename or deletion after {@link #sync()}.

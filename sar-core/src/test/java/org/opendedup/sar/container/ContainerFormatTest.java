@@ -90,9 +90,10 @@ final class ContainerFormatTest {
             assertTrue(ContainerFormat.containerOf(name, ContainerFormat.OPEN_SUFFIX)
                     .isEmpty());
         }
-        assertEquals("0a/000000000f0a.container", ContainerFormat.fileName(0xf0a, ".container"));
-        for (String other :
-                new String[] {"0b/000000000f0a.container", "x.container", "0a/00000000zz0a.container", ""}) {
+        assertEquals("000000000f/000000000f0a.container", ContainerFormat.fileName(0xf0a, ".container"));
+        for (String other : new String[] {
+            "0000000010/000000000f0a.container", "x.container", "000000000f/00000000zz0a.container", ""
+        }) {
             assertTrue(
                     ContainerFormat.containerOf(other, ContainerFormat.SEALED_SUFFIX)
                             .isEmpty(),
