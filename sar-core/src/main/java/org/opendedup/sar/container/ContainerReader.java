@@ -5,6 +5,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.ContainerFormat.Footer;
@@ -189,14 +190,21 @@ final class ContainerReader implements Closeable {
     }
 
     /** Reads frames, in rising order, with as few requests as the gap and the largest request allow. */
-    void frames(long container, FrameTable table, int[] frames, int count, int maxGapBytes, FrameConsumer consumer) {
+    void frames(
+            long container,
+            FrameTable table,
+            int[] frames,
+            int count,
+            int maxGapBytes,
+            FrameConsumer consumer,
+            Decoding decoding) {
         int from = 0;
         while (from < count) {
             int to = from + 1;
             while (to < count && joins(table, frames[from], frames[to - 1], frames[to], maxGapBytes)) {
                 to++;
             }
-            readRun(container, table, frames, from, to, consumer);
+            readRun(container, table, Arrays.copyOfRange(frames, from, to), consumer, decoding);
             from = to;
         }
     }
@@ -207,24 +215,27 @@ final class ContainerReader implements Closeable {
         return gap <= maxGapBytes && request <= MAX_REQUEST_BYTES;
     }
 
-    private void readRun(long container, FrameTable table, int[] frames, int from, int to, FrameConsumer consumer) {
-        long start = table.fileOffset(frames[from]);
-        int last = frames[to - 1];
+    /** Reads frames that lie together by one request, and has them decoded. */
+    private void readRun(long container, FrameTable table, int[] frames, FrameConsumer consumer, Decoding decoding) {
+        long start = table.fileOffset(frames[0]);
+        int last = frames[frames.length - 1];
         byte[] buffer = buffers.take(Math.toIntExact(table.fileOffset(last) + table.fileLength(last) - start));
-        try {
-            try (InputCache.Lease lease = inputs.acquire(container)) {
-                readRange(container, table, frames[from], last, lease.input(), buffer);
-            } catch (IOException e) {
-                readSingly(container, table, frames, from, to, consumer, e);
-                return;
-            }
-            for (int i = from; i < to; i++) {
-                int offset = (int) (table.fileOffset(frames[i]) - start);
-                deliver(container, table, frames[i], buffer, offset, consumer);
-            }
-        } finally {
+        try (InputCache.Lease lease = inputs.acquire(container)) {
+            readRange(container, table, frames[0], last, lease.input(), buffer);
+        } catch (IOException e) {
             buffers.giveBack(buffer);
+            readSingly(container, table, frames, consumer, e);
+            return;
         }
+        decoding.submit(() -> {
+            try {
+                for (int frame : frames) {
+                    deliver(container, table, frame, buffer, (int) (table.fileOffset(frame) - start), consumer);
+                }
+            } finally {
+                buffers.giveBack(buffer);
+            }
+        });
     }
 
     private void deliver(
@@ -241,26 +252,20 @@ final class ContainerReader implements Closeable {
 
     /** A bad sector under one frame must not cost its neighbours: reads each by itself, unless there was only one. */
     private void readSingly(
-            long container,
-            FrameTable table,
-            int[] frames,
-            int from,
-            int to,
-            FrameConsumer consumer,
-            IOException runFailure) {
-        if (to - from == 1) {
-            consumer.damaged(frames[from], runFailure);
+            long container, FrameTable table, int[] frames, FrameConsumer consumer, IOException runFailure) {
+        if (frames.length == 1) {
+            consumer.damaged(frames[0], runFailure);
             return;
         }
-        for (int i = from; i < to; i++) {
+        for (int number : frames) {
             Frame decoded;
             try {
-                decoded = frame(container, table, frames[i], consumer.verifiesFingerprints());
+                decoded = frame(container, table, number, consumer.verifiesFingerprints());
             } catch (IOException e) {
-                consumer.damaged(frames[i], e);
+                consumer.damaged(number, e);
                 continue;
             }
-            consumer.frame(frames[i], decoded);
+            consumer.frame(number, decoded);
         }
     }
 

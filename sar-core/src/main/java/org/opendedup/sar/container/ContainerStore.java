@@ -39,6 +39,7 @@ public final class ContainerStore implements Closeable {
     private final ContainerIds ids;
     private final LongSupplier salts;
     private final List<Long> recovered;
+    private final ExecutorService workers;
     private final Compressor compressor;
     private final InFlightBudget budget;
     private final FrameEncoder encoder;
@@ -67,6 +68,7 @@ public final class ContainerStore implements Closeable {
         this.options = options;
         this.ids = ids;
         this.salts = salts;
+        this.workers = workers;
         recovered = List.copyOf(new ContainerRecovery(directory).recover(directory.list()));
         countSealed();
         compressor = new Compressor(options.compression());
@@ -83,7 +85,7 @@ public final class ContainerStore implements Closeable {
      *
      * @param tables where frame tables are kept besides the containers
      * @param listener told of each container sealed from now on; those sealed by this call are in {@link #recovered}
-     * @param workers compress and write frames; must be able to run while other threads wait for this store
+     * @param workers compress, write and decode frames; must be able to run while other threads wait for this store
      * @param frameTableCacheBytes heap for frame tables, in bytes
      */
     public static ContainerStore open(
@@ -207,19 +209,35 @@ public final class ContainerStore implements Closeable {
         }
     }
 
+    /** For a thread that is going to read frames of several containers: see {@link #readFrames}. */
+    public Decoding decoding() {
+        return new Decoding(workers);
+    }
+
+    /** As {@link #readFrames(long, int[], int, int, FrameConsumer, Decoding)}; this thread decodes, in rising order. */
+    public void readFrames(long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer)
+            throws IOException {
+        try (Decoding here = new Decoding(Runnable::run)) {
+            readFrames(container, frames, count, maxGapBytes, consumer, here);
+        }
+    }
+
     /**
-     * Reads frames of one container; those that lie near each other in the file by one disk request.
+     * Reads frames of one container; those that lie near each other in the file by one disk request. When it returns, the disk is
+     * done; the consumer gets the last frames, from other threads, by the time {@code decoding} is closed.
+     *
      *
      * @param frames numbers of the wanted frames, rising; the first {@code count} count
      * @param maxGapBytes unwanted bytes between two frames that are read along rather than made a request of their own
-     * @param consumer gets each frame, or why it could not be had, exactly once
+     * @param consumer gets each frame, or why it could not be had, exactly once; must be safe for use by many threads
      * @throws IOException if nothing can be said of any frame, the frame table being unreadable
      */
-    public void readFrames(long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer)
+    public void readFrames(
+            long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer, Decoding decoding)
             throws IOException {
         OpenContainer unsealed = open.get(container);
         if (unsealed == null) {
-            readStoredFrames(container, frames, count, maxGapBytes, consumer);
+            readStoredFrames(container, frames, count, maxGapBytes, consumer, decoding);
             return;
         }
         int[] stored = new int[count];
@@ -238,10 +256,11 @@ public final class ContainerStore implements Closeable {
                 consumer.frame(frames[i], inMemory);
             }
         }
-        readStoredFrames(container, stored, storedCount, maxGapBytes, consumer);
+        readStoredFrames(container, stored, storedCount, maxGapBytes, consumer, decoding);
     }
 
-    private void readStoredFrames(long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer)
+    private void readStoredFrames(
+            long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer, Decoding decoding)
             throws IOException {
         if (count == 0) {
             return;
@@ -250,7 +269,7 @@ public final class ContainerStore implements Closeable {
         for (int i = 0; i < count; i++) {
             checkFrame(container, table, frames[i]);
         }
-        reader.frames(container, table, frames, count, maxGapBytes, consumer);
+        reader.frames(container, table, frames, count, maxGapBytes, consumer, decoding);
     }
 
     /**

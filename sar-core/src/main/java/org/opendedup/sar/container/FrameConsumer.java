@@ -2,7 +2,7 @@ package org.opendedup.sar.container;
 
 import java.io.IOException;
 
-/** Takes the frames of one {@link ContainerStore#readFrames}: each exactly once, in rising order of those on the disk. */
+/** Takes the frames of one {@link ContainerStore#readFrames}: each exactly once. */
 public interface FrameConsumer {
     /** A frame that was read and whose checksum holds. */
     void frame(int frame, Frame contents);

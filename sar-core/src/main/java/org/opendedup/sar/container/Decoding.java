@@ -1,0 +1,59 @@
+package org.opendedup.sar.container;
+
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.util.ArrayDeque;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * Decodes what one thread reads while that thread goes on reading, so that the disk does not wait for decompression. A few pieces
+ * may be under way at a time; the reader itself does what no worker has begun when it would have to wait. For use by one thread.
+ */
+public final class Decoding implements AutoCloseable {
+    /** One is decoded while the next is read; one more evens out their sizes. */
+    private static final int MAX_UNDER_WAY = 2;
+
+    private final Executor workers;
+    private final ArrayDeque<FutureTask<?>> underWay = new ArrayDeque<>();
+
+    Decoding(Executor workers) {
+        this.workers = workers;
+    }
+
+    /** Has a piece decoded, after the earlier ones where too many are under way. */
+    void submit(Runnable piece) {
+        while (underWay.size() >= MAX_UNDER_WAY) {
+            finish(underWay.remove());
+        }
+        FutureTask<?> task = new FutureTask<>(piece, null);
+        underWay.add(task);
+        try {
+            workers.execute(task);
+        } catch (RejectedExecutionException closing) {
+            task.run();
+        }
+    }
+
+    /** Runs the task unless a worker has begun it, and waits for its end. */
+    private static void finish(FutureTask<?> task) {
+        task.run();
+        try {
+            Uninterruptibles.getUninterruptibly(task);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Error error) {
+                throw error;
+            }
+            throw new IllegalStateException("decoding failed", e.getCause());
+        }
+    }
+
+    /** Waits until all is decoded. */
+    @Override
+    public void close() {
+        while (!underWay.isEmpty()) {
+            finish(underWay.remove());
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package org.opendedup.sar.container;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class DecodingTest {
+    @Test
+    void theReaderDecodesWhatNoWorkerHasBegun() {
+        List<Integer> done = new ArrayList<>();
+        try (Decoding decoding = new Decoding(piece -> {})) {
+            for (int piece = 0; piece < 5; piece++) {
+                int number = piece;
+                decoding.submit(() -> done.add(number));
+            }
+            assertEquals(List.of(0, 1, 2), done, "two pieces may be under way, no more");
+        }
+        assertEquals(List.of(0, 1, 2, 3, 4), done);
+    }
+
+    @Test
+    void allIsDecodedByTheTimeItIsClosedAndNothingTwice() {
+        ExecutorService workers = Executors.newFixedThreadPool(2);
+        try {
+            AtomicInteger done = new AtomicInteger();
+            try (Decoding decoding = new Decoding(workers)) {
+                for (int piece = 0; piece < 1000; piece++) {
+                    decoding.submit(done::incrementAndGet);
+                }
+            }
+            assertEquals(1000, done.get());
+        } finally {
+            workers.shutdownNow();
+        }
+    }
+
+    @Test
+    void workersThatTakeNothingMoreAreDoneWithout() {
+        List<Integer> done = new ArrayList<>();
+        try (Decoding decoding = new Decoding(piece -> {
+            throw new RejectedExecutionException("closing");
+        })) {
+            decoding.submit(() -> done.add(1));
+        }
+        assertEquals(List.of(1), done);
+    }
+
+    @Test
+    void aMistakeInDecodingIsNotSwallowed() {
+        Decoding decoding = new Decoding(Runnable::run);
+        decoding.submit(() -> {
+            throw new IllegalArgumentException("a mistake");
+        });
+        IllegalStateException seen = assertThrows(IllegalStateException.class, decoding::close);
+        assertTrue(seen.getCause() instanceof IllegalArgumentException);
+    }
+}
