@@ -75,7 +75,7 @@ final class MapTableTest {
 
     @Test
     void theHeapHoldsNoMoreThanTheTableSays() {
-        int entries = 2_000_000;
+        int entries = 3_000_000;
         long before = usedHeap();
         MapTable table = new MapTable();
         MapEntry entry = new MapEntry();
