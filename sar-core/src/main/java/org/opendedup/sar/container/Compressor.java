@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Compresses with one codec and decompresses with any. Contexts hold native memory and are costly to make: they are pooled,
  * as many as ever worked at once. Safe for use by many threads.
  */
-final class Compressor implements Closeable {
+public final class Compressor implements Closeable {
     /** Below this gain the bytes are stored raw: they are then read without decompressing. In 1/32: about 3 %. */
     private static final int MIN_GAIN_SHIFT = 5;
 
@@ -29,17 +29,19 @@ final class Compressor implements Closeable {
     private final LZ4SafeDecompressor lz4Decompressor =
             LZ4Factory.fastestInstance().safeDecompressor();
 
-    Compressor(Compression compression) {
+    /** @param compression codec and level of what is compressed; its frame size says nothing here */
+    public Compressor(Compression compression) {
         this.compression = compression;
         compressors = new ContextPool<>(() -> new ZstdCompressCtx().setLevel(compression.level()));
     }
 
-    Compression.Codec codec() {
+    /** What {@link #compress} compresses with. */
+    public Compression.Codec codec() {
         return compression.codec();
     }
 
     /** Room to give to {@link #compress} for so many bytes. */
-    int bound(int bytes) {
+    public int bound(int bytes) {
         return switch (compression.codec()) {
             case NONE -> bytes;
             case ZSTD -> (int) Zstd.compressBound(bytes);
@@ -47,28 +49,35 @@ final class Compressor implements Closeable {
         };
     }
 
-    /** Compresses into {@code target}; the compressed length, or 0 if that is not worth it and nothing useful was written. */
+    /** As {@link #compress(byte[], int, int, byte[], int)}, from the first byte on. */
     int compress(byte[] source, int length, byte[] target, int offset) {
+        return compress(source, 0, length, target, offset);
+    }
+
+    /**
+     * Compresses {@code length} bytes of {@code source} into {@code target}, which has {@link #bound} bytes from {@code offset} on; the
+     * compressed length, or 0 if that is not worth it and nothing useful was written.
+     */
+    public int compress(byte[] source, int from, int length, byte[] target, int offset) {
         int compressed = switch (compression.codec()) {
             case NONE -> length;
-            case ZSTD -> compressZstd(source, length, target, offset);
-            case LZ4 -> lz4Compressor.compress(source, 0, length, target, offset, target.length - offset);
+            case ZSTD -> compressZstd(source, from, length, target, offset);
+            case LZ4 -> lz4Compressor.compress(source, from, length, target, offset, target.length - offset);
         };
         return compressed < length - (length >>> MIN_GAIN_SHIFT) ? compressed : 0;
     }
 
-    private int compressZstd(byte[] source, int length, byte[] target, int offset) {
+    private int compressZstd(byte[] source, int from, int length, byte[] target, int offset) {
         ZstdCompressCtx context = compressors.take();
         try {
-            return context.compressByteArray(target, offset, target.length - offset, source, 0, length);
+            return context.compressByteArray(target, offset, target.length - offset, source, from, length);
         } finally {
             compressors.giveBack(context);
         }
     }
 
     /** Decompresses so as to fill {@code target}; null if that succeeded, else what is wrong with the source. */
-    @Nullable
-    String decompress(Compression.Codec codec, byte[] source, int offset, int length, byte[] target) {
+    public @Nullable String decompress(Compression.Codec codec, byte[] source, int offset, int length, byte[] target) {
         try {
             int decompressed = switch (codec) {
                 case NONE -> copy(source, offset, length, target);

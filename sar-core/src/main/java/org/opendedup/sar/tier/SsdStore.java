@@ -2,26 +2,55 @@ package org.opendedup.sar.tier;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileDirectory;
 
 /**
  * One attached SSD: the log of promoted chunks, the {@link MapTable} and its database. Whatever fails here costs speed, never a
  * byte. Safe for use by many threads.
+ *
+ * <p>Nothing is forced to the disk. Data is written before the entry that points to it, so a killed process leaves both in order;
+ * after a power cut an entry may point to bytes that are not there, which shows when they are read.
  */
 public final class SsdStore implements PromotionTarget, Closeable {
+    private static final String SEGMENTS_FOLDER = "segments";
+    private static final String MAP_FOLDER = "map";
+    private static final long CLOSE_MILLIS = TimeUnit.SECONDS.toMillis(10);
+
+    private final Path location;
+    private final LogCounters counters = new LogCounters();
+    private final OfferQueue queue = new OfferQueue();
+    private final RecordFormat format = new RecordFormat();
+    private final Consumer<IOException> failure;
+    private final Segments segments;
+    private final MapTable table;
+    private final SsdLog log;
+    private final SsdWriter writer;
+    private final Thread thread;
+
+    /** Readers with their buffers, as many as ever read at once. */
+    private final ConcurrentLinkedQueue<SsdReader> readers = new ConcurrentLinkedQueue<>();
+
+    private volatile boolean closed;
 
     /**
      * Opens what a location holds, or makes an empty store in an empty folder. The Map table comes back from its database;
      * entries are checked when they are used.
      *
      * @param volume whose chunks these are; a location of another volume is refused with an IOException that says so
-     * @param capacityBytes the most bytes used there
-     * @param maxEntries the most entries the memory budget allows
+     * @param capacityBytes the most bytes used there; below about 7 MiB nothing is promoted
+     * @param maxEntries the most entries the memory budget allows; a batch of 4096 may exceed it for a moment
      * @param makeRoom called by the writing thread when {@link #liveBytes} is above {@link #liveLimitBytes} or {@link MapTable#size}
-     *     above maxEntries: demotes; what it can't demote is refused room
-     * @param failure told of each failed access to the SSD (not of a record that fails its check)
+     *     above maxEntries: demotes; while it leaves more than that, what is offered is refused room
+     * @param failure told of each failed access to the SSD (not of a record that fails its check), by the thread that met it; must not
+     *     wait, nor close the store
      */
     public static SsdStore open(
             Path location,
@@ -31,26 +60,130 @@ public final class SsdStore implements PromotionTarget, Closeable {
             Runnable makeRoom,
             Consumer<IOException> failure)
             throws IOException {
-        throw new UnsupportedOperationException();
+        FileDirectory.open(location);
+        SsdIdentity.claim(location, volume);
+        Path folder = location.resolve(SEGMENTS_FOLDER);
+        Files.createDirectories(folder);
+        return open(location, FileDirectory.open(folder), volume, capacityBytes, maxEntries, makeRoom, failure);
     }
 
+    /** As above, at a location that was claimed, with its segment files in another directory. */
+    static SsdStore open(
+            Path location,
+            Directory segmentFiles,
+            UUID volume,
+            long capacityBytes,
+            int maxEntries,
+            Runnable makeRoom,
+            Consumer<IOException> failure)
+            throws IOException {
+        Segments segments = Segments.open(segmentFiles, volume);
+        try {
+            return new SsdStore(location, segments, capacityBytes, maxEntries, makeRoom, failure);
+        } catch (IOException | RuntimeException e) {
+            segments.close();
+            throw e;
+        }
+    }
+
+    private SsdStore(
+            Path location,
+            Segments segments,
+            long capacityBytes,
+            int maxEntries,
+            Runnable makeRoom,
+            Consumer<IOException> failure)
+            throws IOException {
+        this.location = location;
+        this.segments = segments;
+        this.failure = failure;
+        Bookkeeping bookkeeping = new Bookkeeping(segments);
+        table = new MapTable(bookkeeping);
+        MapKeeper keeper = new MapKeeper(location.resolve(MAP_FOLDER), table);
+        bookkeeping.keeper = keeper;
+        keeper.load(segments, entry -> table.size() < maxEntries && isPossible(entry));
+        log = new SsdLog(segments, table, keeper, capacityBytes, maxEntries, makeRoom, failure, counters);
+        log.measure();
+        writer = new SsdWriter(queue, format, log, keeper, failure, counters);
+        thread = new Thread(writer, "sar-ssd-writer");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Tells segments and database of every change of the Map table, whoever makes it. */
+    private static final class Bookkeeping implements MapTable.Listener {
+        private final Segments segments;
+        private @Nullable MapKeeper keeper;
+
+        Bookkeeping(Segments segments) {
+            this.segments = segments;
+        }
+
+        @Override
+        public void added(int segment, int lengthBytes) {
+            segments.addLive(segment, lengthBytes);
+        }
+
+        @Override
+        public void removed(int segment, int lengthBytes) {
+            segments.addLive(segment, -lengthBytes);
+        }
+
+        @Override
+        public void forgotten(long chunkId) {
+            if (keeper != null) {
+                keeper.noteForgotten(chunkId);
+            }
+        }
+    }
+
+    /** Whether a record may lie where an entry says. */
+    private boolean isPossible(MapEntry entry) {
+        SegmentFile segment = segments.get(entry.segment);
+        return segment != null
+                && entry.chunkId > 0
+                && entry.offset >= SegmentFile.HEADER_BYTES
+                && entry.offset % PackedEntry.ALIGNMENT == 0
+                && entry.length > RecordFormat.HEADER_BYTES
+                && entry.length <= PackedEntry.MAX_LENGTH
+                && entry.length % PackedEntry.ALIGNMENT == 0
+                && entry.length <= segment.length() - entry.offset;
+    }
+
+    /** Where everything lies. Entries may be removed from it directly; they are added by the writing thread alone. */
     public MapTable table() {
-        throw new UnsupportedOperationException();
+        return table;
     }
 
     @Override
     public boolean contains(long chunkId) {
-        throw new UnsupportedOperationException();
+        return table.contains(chunkId) || queue.contains(chunkId);
     }
 
+    /** See {@link PromotionTarget#offer}; UNAVAILABLE also for a chunk of 512 KiB or more, which no record holds. */
     @Override
     public Answer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
-        throw new UnsupportedOperationException();
+        if (closed || length < 1 || length > RecordFormat.MAX_CHUNK_BYTES || !writer.takesWrites()) {
+            return Answer.UNAVAILABLE;
+        }
+        if (table.contains(chunkId)) {
+            return Answer.PRESENT;
+        }
+        Answer answer = queue.offer(chunkId, check, count, saving, data, offset, length);
+        if (answer == Answer.QUEUE_FULL) {
+            counters.queueDrops.increment();
+        }
+        return answer;
     }
 
     @Override
     public void noteWanted(long chunkId, int count, int saving) {
-        throw new UnsupportedOperationException();
+        table.noteWanted(chunkId, count, saving);
+    }
+
+    /** Whether the SSD takes writes: false for a while after it failed one, longer each time. */
+    public boolean takesWrites() {
+        return !closed && writer.takesWrites();
     }
 
     /**
@@ -59,50 +192,103 @@ public final class SsdStore implements PromotionTarget, Closeable {
      * at once.
      */
     public void read(ChunkRequest request) {
-        throw new UnsupportedOperationException();
+        SsdReader pooled = readers.poll();
+        SsdReader reader = pooled == null ? new SsdReader(table, segments, format, failure, counters) : pooled;
+        reader.read(request);
+        readers.add(reader);
     }
 
     /** Demotes a chunk: its entry goes, its bytes on the SSD are dead. False if it was not there. */
     public boolean demote(long chunkId) {
-        throw new UnsupportedOperationException();
+        return table.remove(chunkId, new MapEntry());
     }
 
     /** Bytes of records that the Map table points to. */
     public long liveBytes() {
-        throw new UnsupportedOperationException();
+        return segments.liveBytes();
     }
 
     /** Live bytes up to which cleaning the log stays cheap; a share of the capacity. */
     public long liveLimitBytes() {
-        throw new UnsupportedOperationException();
+        return log.limits().liveBytes();
     }
 
-    /** Bytes used at the location, dead ones and the database included. */
+    /** Bytes used at the location, dead ones and the database included; the latter as last measured. */
     public long usedBytes() {
-        throw new UnsupportedOperationException();
+        return segments.bytes() + log.databaseBytes();
     }
 
     public long capacityBytes() {
-        throw new UnsupportedOperationException();
+        return log.capacityBytes();
     }
 
     /** Changes the capacity. A smaller one is reached in the background, by demotion and cleaning. */
     public void resize(long capacityBytes) {
-        throw new UnsupportedOperationException();
+        log.setCapacity(capacityBytes);
+        queue.wake();
     }
 
     public SsdLogStatistics statistics() {
-        throw new UnsupportedOperationException();
+        return new SsdLogStatistics(
+                segments.count(),
+                counters.writtenRecords.sum(),
+                counters.writtenBytes.sum(),
+                queue.bytes(),
+                counters.queueDrops.sum(),
+                counters.writeFailures.sum(),
+                counters.readFailures.sum(),
+                counters.badRecords.sum(),
+                counters.reclaimedSegments.sum(),
+                counters.cleanedSegments.sum(),
+                counters.cleaningBytes.sum());
+    }
+
+    /** Chunks taken and then dropped, because there was no room for them or the SSD did not take them. */
+    public long refusedChunks() {
+        return counters.refused.sum();
+    }
+
+    /** Offers dropped because their bytes were not those of the chunk. */
+    public long wrongOffers() {
+        return counters.wrongOffers.sum();
     }
 
     /** Waits until everything taken is on the SSD or dropped; for tests and for closing. */
     public void drain() throws IOException {
-        throw new UnsupportedOperationException();
+        try {
+            queue.wake();
+            queue.awaitEmpty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while the SSD log of " + location + " was written", e);
+        }
     }
 
-    /** Writes what was taken, closes; the location can be opened again. Idempotent. */
+    /**
+     * Writes what was taken, closes; the location can be opened again. Idempotent.
+     *
+     * @throws IOException if the SSD hangs: its thread is left behind, and ends when the SSD answers
+     */
     @Override
     public void close() throws IOException {
-        throw new UnsupportedOperationException();
+        if (closed) {
+            return;
+        }
+        closed = true;
+        queue.close();
+        awaitWriter();
+        segments.close();
+        format.close();
+    }
+
+    private void awaitWriter() throws IOException {
+        try {
+            thread.join(CLOSE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (thread.isAlive()) {
+            throw new IOException("the SSD at " + location + " does not answer; its writing thread is left behind");
+        }
     }
 }

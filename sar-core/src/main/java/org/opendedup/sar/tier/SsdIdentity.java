@@ -1,0 +1,90 @@
+package org.opendedup.sar.tier;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.CRC32C;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.io.AtomicFile;
+
+/**
+ * The file at an SSD location that names the volume it serves: so that one volume's chunks are never taken for another's, and
+ * nobody's files are touched. One line that can be read: {@code SAR-SSD version volume crc}.
+ */
+final class SsdIdentity {
+    static final String NAME = "sar.id";
+
+    private static final String MAGIC = "SAR-SSD";
+    private static final int VERSION = 1;
+    private static final int MOST_BYTES = 256;
+    private static final Pattern LINE = Pattern.compile("(" + MAGIC + " (\\d{1,9}) ([0-9a-f-]{36})) ([0-9a-f]{8})\n");
+
+    private SsdIdentity() {}
+
+    /**
+     * Checks that a folder is the volume's, and takes it if it is empty.
+     *
+     * @throws IOException if it is another volume's, damaged, or has other files; nothing was touched
+     */
+    static void claim(Path location, UUID volume) throws IOException {
+        Path file = location.resolve(NAME);
+        if (Files.exists(file)) {
+            check(file, volume);
+        } else {
+            requireEmpty(location);
+            AtomicFile.write(file, text(volume).getBytes(US_ASCII));
+        }
+    }
+
+    static String text(UUID volume) {
+        String line = MAGIC + " " + VERSION + " " + volume;
+        return line + " " + crc(line) + "\n";
+    }
+
+    private static String crc(String line) {
+        CRC32C crc = new CRC32C();
+        crc.update(line.getBytes(US_ASCII));
+        return String.format(Locale.ROOT, "%08x", crc.getValue());
+    }
+
+    private static void check(Path file, UUID volume) throws IOException {
+        String text = Files.size(file) > MOST_BYTES ? "" : new String(Files.readAllBytes(file), US_ASCII);
+        Matcher line = LINE.matcher(text);
+        if (!line.matches() || !crc(line.group(1)).equals(line.group(4))) {
+            throw new CorruptionException(
+                    file.toString(),
+                    0,
+                    "the identity of an SSD location",
+                    "something else; empty the folder to start anew, there is nothing on it that the volume does not have");
+        }
+        int version = Integer.parseInt(line.group(2));
+        if (version != VERSION) {
+            throw new UnsupportedFormatException(file.toString(), version, VERSION);
+        }
+        if (!line.group(3).equals(volume.toString())) {
+            throw new IOException("the SSD location " + file.getParent() + " belongs to volume " + line.group(3)
+                    + ", not to volume " + volume + "; empty it to use it for this one");
+        }
+    }
+
+    /** Passes over what a new file system has, and what a crash left of the identity's making. */
+    private static void requireEmpty(Path location) throws IOException {
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(location)) {
+            for (Path entry : entries) {
+                String name = entry.getFileName().toString();
+                if (!name.equals("lost+found") && !name.startsWith(NAME + ".")) {
+                    throw new IOException("the SSD location " + location + " has no " + NAME + ", but it has " + name
+                            + "; an empty folder is needed");
+                }
+            }
+        }
+    }
+}
