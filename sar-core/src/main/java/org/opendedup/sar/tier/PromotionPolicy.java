@@ -15,8 +15,15 @@ public interface PromotionPolicy {
      */
     boolean promotes(Cause cause, int count, int lengthBytes, long runBytes);
 
-    /** Whether a chunk may stay on the SSD after the settings changed. */
-    boolean keeps(int count, int lengthBytes);
+    /**
+     * Whether a chunk may stay on the SSD after the settings changed.
+     *
+     * @param saving of the shortest run it was wanted in, see {@link DiskCost#saving}
+     */
+    boolean keeps(int count, int saving);
+
+    /** Whether the chunks of a run are worth a place only together, so that the disk is spared the request altogether. */
+    boolean takesWholeRuns();
 
     /**
      * What a copy is worth; where space is needed, the lowest go first, and a candidate below all of them is refused.
