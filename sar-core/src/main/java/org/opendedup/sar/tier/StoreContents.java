@@ -10,6 +10,16 @@ record StoreContents(SsdStore store, int maxEntries) implements TierContents {
     }
 
     @Override
+    public boolean contains(long chunkId) {
+        return store.contains(chunkId);
+    }
+
+    @Override
+    public boolean get(long chunkId, MapEntry into) {
+        return store.table().get(chunkId, into);
+    }
+
+    @Override
     public boolean demote(long chunkId) {
         return store.demote(chunkId);
     }
@@ -32,5 +42,10 @@ record StoreContents(SsdStore store, int maxEntries) implements TierContents {
     @Override
     public long liveLimitBytes() {
         return store.liveLimitBytes();
+    }
+
+    @Override
+    public long damaged() {
+        return store.statistics().badRecords();
     }
 }

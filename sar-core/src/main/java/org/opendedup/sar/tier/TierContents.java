@@ -10,6 +10,11 @@ public interface TierContents {
     /** Shows every entry; the visitor must not call back. See {@link MapTable#forEach}. */
     void forEach(Consumer<MapEntry> visitor);
 
+    boolean contains(long chunkId);
+
+    /** Fills {@code into} with a chunk's entry; false if there is none. */
+    boolean get(long chunkId, MapEntry into);
+
     /** Demotes a chunk; false if it was not there. */
     boolean demote(long chunkId);
 
@@ -27,6 +32,9 @@ public interface TierContents {
 
     /** The most of these. */
     long liveLimitBytes();
+
+    /** Chunks that left because their records were not what was written. */
+    long damaged();
 
     /** The contents of a store whose Map table may have so many entries. */
     static TierContents of(SsdStore store, int maxEntries) {

@@ -16,6 +16,7 @@ final class FakeSsd implements PromotionTarget, TierContents {
     Answer answer = Answer.TAKEN;
     long offeredBytes;
     int ageings;
+    int maxEntries = 1 << 20;
     Runnable makeRoom = () -> {};
 
     FakeSsd(long liveLimitBytes) {
@@ -80,6 +81,25 @@ final class FakeSsd implements PromotionTarget, TierContents {
     }
 
     @Override
+    public synchronized boolean get(long chunkId, MapEntry into) {
+        MapEntry entry = entries.get(chunkId);
+        if (entry == null) {
+            return false;
+        }
+        into.chunkId = chunkId;
+        into.count = entry.count;
+        into.saving = entry.saving;
+        into.heat = entry.heat;
+        into.length = entry.length;
+        return true;
+    }
+
+    @Override
+    public long damaged() {
+        return 3;
+    }
+
+    @Override
     public synchronized boolean demote(long chunkId) {
         MapEntry gone = entries.remove(chunkId);
         bytes.remove(chunkId);
@@ -100,7 +120,7 @@ final class FakeSsd implements PromotionTarget, TierContents {
 
     @Override
     public int maxEntries() {
-        return 1 << 20;
+        return maxEntries;
     }
 
     @Override
