@@ -21,9 +21,10 @@ public record CostPolicy(long maxRunBytes) implements PromotionPolicy {
         return count > 0;
     }
 
+    /** A run is taken or refused as a whole: the disk is spared its request only if all of it is on the SSD. */
     @Override
-    public boolean takesWholeRuns() {
-        return true;
+    public int worth(Cause cause, int count, int fewestInRun) {
+        return Math.min(count, fewestInRun);
     }
 
     /**

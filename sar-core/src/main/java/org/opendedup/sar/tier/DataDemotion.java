@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * many threads.
  *
  * <p>Room is made in the thread that needs it. All else is done by one background thread, which knows at any time all that is
- * wanted of it: {@link #criteria}, the queue of unreferenced chunks, and whether heat is to age.
+ * wanted of it: {@link #criteria}, the queue of unreferenced chunks, and whether ranks have moved.
  */
 public final class DataDemotion implements Admission, Closeable {
     private static final Logger log = LoggerFactory.getLogger(DataDemotion.class);
@@ -27,6 +27,9 @@ public final class DataDemotion implements Admission, Closeable {
     /** 512 KiB. What does not fit is found by a sweep. */
     private static final int QUEUE_CHUNKS = 1 << 16;
 
+    /** Heat is halved when each entry was wanted so often, on average. */
+    private static final int REFRESHES_PER_AGEING = 4;
+
     private final Supplier<@Nullable TierContents> attached;
     private final CountSource counts;
     private final RankFloor floor = new RankFloor();
@@ -35,6 +38,9 @@ public final class DataDemotion implements Admission, Closeable {
     private final LongAdder unreferenced = new LongAdder();
     private final Object room = new Object();
     private final Thread worker;
+    /** Of the background thread. */
+    private int refreshes;
+
     private volatile PromotionPolicy policy;
     private volatile long examined;
     private volatile long toExamine;
@@ -45,7 +51,8 @@ public final class DataDemotion implements Admission, Closeable {
     private TierSettings settings;
     private final DemotionQueue queue = new DemotionQueue(QUEUE_CHUNKS);
     private boolean overflowed;
-    private boolean ageingDue;
+    private boolean stale;
+    private boolean idle;
     /** What a sweep is to keep; null when nothing is to be swept. A sweep ends early when it is replaced. */
     private volatile @Nullable Criteria criteria;
 
@@ -132,9 +139,9 @@ public final class DataDemotion implements Admission, Closeable {
     }
 
     private void tick(TierContents contents) {
-        if (floor.isAgeingDue(contents.size())) {
+        if (floor.isStale(contents.size())) {
             synchronized (work) {
-                ageingDue = true;
+                stale = true;
                 work.notifyAll();
             }
         }
@@ -197,7 +204,7 @@ public final class DataDemotion implements Admission, Closeable {
             TierContents contents = attached.get();
             try {
                 if (contents != null) {
-                    ageIfDue(contents);
+                    refreshIfStale(contents);
                     demoteUnreferenced(contents);
                     sweepIfWanted(contents);
                 } else {
@@ -213,15 +220,32 @@ public final class DataDemotion implements Admission, Closeable {
     /** Waits for something to do; false if it is to end. */
     private boolean awaitWork() {
         synchronized (work) {
-            while (!closed && queue.isEmpty() && !overflowed && !ageingDue && criteria == null) {
-                try {
+            try {
+                while (!closed && !hasWork()) {
+                    idle = true;
+                    work.notifyAll();
                     work.wait();
-                } catch (InterruptedException e) {
-                    // Nobody interrupts this thread but to end it.
-                    return false;
                 }
+            } catch (InterruptedException e) {
+                // Nobody interrupts this thread but to end it.
+                closed = true;
             }
+            idle = closed;
+            work.notifyAll();
             return !closed;
+        }
+    }
+
+    private boolean hasWork() {
+        return !queue.isEmpty() || overflowed || stale || criteria != null;
+    }
+
+    /** Waits until the background thread has done all that was asked for; for tests and simulations. */
+    void awaitIdle() throws InterruptedException {
+        synchronized (work) {
+            while (!idle || !closed && hasWork()) {
+                work.wait();
+            }
         }
     }
 
@@ -230,22 +254,25 @@ public final class DataDemotion implements Admission, Closeable {
         synchronized (work) {
             queue.clear();
             overflowed = false;
-            ageingDue = false;
+            stale = false;
             criteria = null;
         }
     }
 
-    private void ageIfDue(TierContents contents) {
+    private void refreshIfStale(TierContents contents) {
         synchronized (work) {
-            if (!ageingDue) {
+            if (!stale) {
                 return;
             }
-            ageingDue = false;
+            stale = false;
         }
-        contents.age();
+        if (++refreshes % REFRESHES_PER_AGEING == 0) {
+            contents.age();
+        }
         synchronized (room) {
             if (floor.isSet()) {
-                // What would leave next has aged too: so an SSD full of what nobody wants any more opens again.
+                // What would leave next is hotter by now, or has aged: so an SSD of what nobody wants any more opens
+                // again.
                 long bytes = contents.liveLimitBytes() / ROOM_SHARE;
                 floor.set(new LowestRanks(contents, policy, bytes, 0).cut());
             }

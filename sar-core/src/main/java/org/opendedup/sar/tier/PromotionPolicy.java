@@ -22,8 +22,13 @@ public interface PromotionPolicy {
      */
     boolean keeps(int count, int saving);
 
-    /** Whether the chunks of a run are worth a place only together, so that the disk is spared the request altogether. */
-    boolean takesWholeRuns();
+    /**
+     * References by which a candidate is ranked against what is on a full SSD.
+     *
+     * @param count references to it
+     * @param fewestInRun references to the chunk of its run that has the fewest
+     */
+    int worth(Cause cause, int count, int fewestInRun);
 
     /**
      * What a copy is worth; where space is needed, the lowest go first, and a candidate below all of them is refused.

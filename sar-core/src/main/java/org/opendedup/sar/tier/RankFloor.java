@@ -12,8 +12,6 @@ final class RankFloor {
     private static final int MARGIN_SHIFT = 3;
     /** One chunk of the SSD that is wanted counts as much as so many refused: a scan hardly moves the clock. */
     private static final int TICKS_PER_HIT = 16;
-    /** Heat is halved when each entry was wanted so often, on average. */
-    private static final int HITS_PER_AGEING = 4;
 
     private final AtomicLong ticks = new AtomicLong();
     private volatile long floor = NONE;
@@ -42,11 +40,12 @@ final class RankFloor {
     }
 
     /**
-     * Whether heat is to be halved by now; if so, the clock starts anew. The clock moves by what is wanted, not by what is
-     * promoted: neither a scan nor a large backup makes the SSD forget what is hot, and what nobody wants any more ages.
+     * Whether so much was wanted that ranks are not what they were: once for each entry, on average. If so, the clock starts
+     * anew. It moves by what is wanted, not by what is promoted: neither a scan nor a large backup makes the SSD forget what is
+     * hot, and what nobody wants any more ages nonetheless.
      */
-    boolean isAgeingDue(int entries) {
+    boolean isStale(int entries) {
         long now = ticks.get();
-        return now >= (long) HITS_PER_AGEING * TICKS_PER_HIT * Math.max(1, entries) && ticks.compareAndSet(now, 0);
+        return now >= (long) TICKS_PER_HIT * Math.max(1, entries) && ticks.compareAndSet(now, 0);
     }
 }

@@ -34,9 +34,13 @@ public record ReferenceCountPolicy(int threshold, long maxRunBytes) implements P
         return count >= threshold && saving >= DiskCost.saving(maxRunBytes);
     }
 
+    /**
+     * A chunk that only its second read brought here is worth one reference: when the SSD is full, a scan of a volume would
+     * otherwise push out what is hot for what is merely shared.
+     */
     @Override
-    public boolean takesWholeRuns() {
-        return false;
+    public int worth(Cause cause, int count, int fewestInRun) {
+        return cause == Cause.READ && count < threshold ? Math.min(count, 1) : count;
     }
 
     /** References per byte: of larger size and lower count leaves first. Heat decides between equals only. */

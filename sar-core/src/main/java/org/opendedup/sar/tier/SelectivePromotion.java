@@ -91,8 +91,7 @@ public final class SelectivePromotion {
                 counters.present();
                 hits++;
             } else if (wants(policy, Cause.WRITE, count, duplicates.length(i), runBytes)) {
-                int worth = policy.takesWholeRuns() ? fewest : count;
-                offer(policy, Cause.WRITE, duplicates, i, count, worth, saving);
+                offer(policy, Cause.WRITE, duplicates, i, count, fewest, saving);
             }
         }
         admission.noteHits(hits);
@@ -108,13 +107,13 @@ public final class SelectivePromotion {
         return false;
     }
 
-    /** @param worth references by which the chunk is ranked */
     private void offer(
-            PromotionPolicy policy, Cause cause, ChunkRequest request, int i, int count, int worth, int saving) {
+            PromotionPolicy policy, Cause cause, ChunkRequest request, int i, int count, int fewestInRun, int saving) {
         byte[] data = request.data(i);
         if (data == null) {
             return;
         }
+        int worth = policy.worth(cause, count, fewestInRun);
         if (isAdmitted(policy, worth, request.length(i), saving)) {
             Answer answer = target.offer(
                     request.chunkId(i), request.check(i), count, saving, data, request.offset(i), request.length(i));
