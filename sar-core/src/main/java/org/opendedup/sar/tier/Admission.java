@@ -8,6 +8,16 @@ public interface Admission {
     /** Whether a candidate of this {@link PromotionPolicy#rank} is worth the place of what it would push out. */
     boolean admits(long rank);
 
+    /** Bytes that may be promoted before anything must leave. */
+    default long freeBytes() {
+        return Long.MAX_VALUE;
+    }
+
+    /** Whether a candidate of this rank is worth something's leaving for it. */
+    default boolean displaces(long rank) {
+        return admits(rank);
+    }
+
     /** That many chunks of the SSD were wanted: the clock by which their heat ages. */
     default void noteHits(int chunks) {}
 }

@@ -125,6 +125,17 @@ public final class DataDemotion implements Admission, Closeable {
     }
 
     @Override
+    public long freeBytes() {
+        TierContents contents = attached.get();
+        return contents == null ? 0 : Math.max(0, less(contents.liveLimitBytes(), ROOM_SHARE) - contents.liveBytes());
+    }
+
+    @Override
+    public boolean displaces(long rank) {
+        return floor.isSet() && floor.isBelow(rank);
+    }
+
+    @Override
     public void noteHits(int chunks) {
         TierContents contents = attached.get();
         if (chunks > 0 && contents != null) {

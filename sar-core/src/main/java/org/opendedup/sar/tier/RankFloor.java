@@ -24,9 +24,14 @@ final class RankFloor {
         return floor != NONE;
     }
 
-    boolean admits(long rank) {
+    /** Whether a rank is above the floor by the margin, or there is no floor. */
+    boolean isBelow(long rank) {
         long now = floor;
-        if (now == NONE || rank > now + (now >> MARGIN_SHIFT)) {
+        return now == NONE || rank > now + (now >> MARGIN_SHIFT);
+    }
+
+    boolean admits(long rank) {
+        if (isBelow(rank)) {
             return true;
         }
         ticks.incrementAndGet();

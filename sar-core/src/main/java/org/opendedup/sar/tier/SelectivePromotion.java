@@ -204,6 +204,28 @@ public final class SelectivePromotion {
         }
     }
 
+    /** Whether files' recipes are worth looking at now. */
+    boolean promotesByRecipe() {
+        Rules now = rules;
+        return isActive() && now.policy().promotes(Cause.RECIPE, 1, 1, 1);
+    }
+
+    /** What a candidate from a recipe is worth. */
+    long rank(int count, int lengthBytes, int saving) {
+        return rules.policy().rank(count, lengthBytes, saving, CANDIDATE_HEAT);
+    }
+
+    boolean contains(long chunkId) {
+        return target.contains(chunkId);
+    }
+
+    /** Offers a chunk chosen by {@link RecipePromotion}. */
+    Answer offerForRecipe(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
+        Answer answer = target.offer(chunkId, check, count, saving, data, offset, length);
+        counters.answered(answer, Cause.RECIPE, length);
+        return answer;
+    }
+
     public PromotionStatistics statistics() {
         return counters.statistics();
     }
