@@ -13,7 +13,7 @@ final class FakeSsd implements PromotionTarget, TierContents {
     final Map<Long, byte[]> bytes = new HashMap<>();
     private final long liveLimitBytes;
     private long liveBytes;
-    Answer answer = Answer.TAKEN;
+    volatile Answer answer = Answer.TAKEN;
     long offeredBytes;
     int ageings;
     int maxEntries = 1 << 20;
