@@ -20,7 +20,17 @@ public final class DiskCost {
      * @param requestBytes bytes wanted from one place of the disk, greater than 0
      */
     public static int saving(long requestBytes) {
-        long micros = SEEK_MICROS + requestBytes / BYTES_PER_MICRO;
-        return (int) Math.min(MAX_SAVING, micros * 1024 / requestBytes);
+        return saving(requestBytes, requestBytes);
+    }
+
+    /**
+     * As {@link #saving(long)}, for a request that reads more than is wanted.
+     *
+     * @param wantedBytes bytes wanted of it, greater than 0
+     * @param transferredBytes bytes the disk transfers for them
+     */
+    public static int saving(long wantedBytes, long transferredBytes) {
+        long micros = SEEK_MICROS + transferredBytes / BYTES_PER_MICRO;
+        return (int) Math.min(MAX_SAVING, micros * 1024 / wantedBytes);
     }
 }

@@ -15,8 +15,20 @@ public interface PromotionPolicy {
      */
     boolean promotes(Cause cause, int count, int lengthBytes, long runBytes);
 
-    /** Whether a chunk may stay on the SSD after the settings changed. */
-    boolean keeps(int count, int lengthBytes);
+    /**
+     * Whether a chunk may stay on the SSD after the settings changed.
+     *
+     * @param saving of the shortest run it was wanted in, see {@link DiskCost#saving}
+     */
+    boolean keeps(int count, int saving);
+
+    /**
+     * References by which a candidate is ranked against what is on a full SSD.
+     *
+     * @param count references to it
+     * @param fewestInRun references to the chunk of its run that has the fewest
+     */
+    int worth(Cause cause, int count, int fewestInRun);
 
     /**
      * What a copy is worth; where space is needed, the lowest go first, and a candidate below all of them is refused.

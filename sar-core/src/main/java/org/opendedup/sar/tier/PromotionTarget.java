@@ -14,6 +14,11 @@ public interface PromotionTarget {
         UNAVAILABLE
     }
 
+    /** Whether an SSD is attached that takes chunks, so that offering is of any use now. */
+    default boolean isAvailable() {
+        return true;
+    }
+
     /** Whether the chunk is in the Map table or on its way there. */
     boolean contains(long chunkId);
 

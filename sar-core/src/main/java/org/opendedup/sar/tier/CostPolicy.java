@@ -1,0 +1,40 @@
+package org.opendedup.sar.tier;
+
+/**
+ * Disk time saved per byte of SSD: what hurts a restore is not that a chunk has few references but that the disk must seek for
+ * little. Monotone: more references, more heat or a greater saving never make a chunk worth less.
+ *
+ * @param maxRunBytes runs as long as this or longer are worth the disk's seek and stay there
+ */
+public record CostPolicy(long maxRunBytes) implements PromotionPolicy {
+    private static final int FRACTION_BITS = 8;
+
+    /** Any duplicate deserves the SSD whose run is so short that reading it is mostly a seek; rank decides where space is short. */
+    @Override
+    public boolean promotes(Cause cause, int count, int lengthBytes, long runBytes) {
+        return cause == Cause.RECIPE || runBytes < maxRunBytes;
+    }
+
+    /** No parameter disqualifies a chunk that is referenced; what is worth little leaves when space is needed. */
+    @Override
+    public boolean keeps(int count, int saving) {
+        return count > 0;
+    }
+
+    /** A run is taken or refused as a whole: the disk is spared its request only if all of it is on the SSD. */
+    @Override
+    public int worth(Cause cause, int count, int fewestInRun) {
+        return Math.min(count, fewestInRun);
+    }
+
+    /**
+     * Disk time saved per KiB, times how often the chunk is likely to be wanted. The size cancels out: the saving is per KiB
+     * already. References say little about that (most of many versions are never read again), so they count by their logarithm;
+     * what was wanted lately counts in full, and ages.
+     */
+    @Override
+    public long rank(int count, int recordBytes, int saving, int heat) {
+        int magnitude = Integer.SIZE - Integer.numberOfLeadingZeros(count);
+        return (long) saving * (magnitude + heat) << FRACTION_BITS;
+    }
+}

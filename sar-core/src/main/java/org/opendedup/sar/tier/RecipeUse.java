@@ -1,0 +1,210 @@
+package org.opendedup.sar.tier;
+
+import java.util.Arrays;
+import org.opendedup.sar.common.ChunkId;
+
+/**
+ * What a part of a file's recipe wants of each container, and what that costs a disk: plain values in, {@link RecipeRequests}
+ * out. What hurts a restore is a container of which it needs little, or to which it must come back. For one thread.
+ */
+public final class RecipeUse {
+    private static final int POSITION_BITS = 20;
+    /** References of one part: 8 GiB of file in chunks of 8 KiB, analysed in 64 MiB of heap at most. */
+    public static final int MAX_REFERENCES = 1 << POSITION_BITS;
+
+    /** As the read path joins frames. */
+    static final int MAX_GAP_BYTES = 256 << 10;
+
+    private final long windowBytes;
+    private long[] chunkIds = new long[1024];
+    private int[] lengths = new int[1024];
+    private long[] offsets = new long[1024];
+    private int count;
+
+    /**
+     * @param windowBytes bytes of the file over which a restore keeps what it has read in memory: a container wanted again
+     *     later must be visited again
+     */
+    public RecipeUse(long windowBytes) {
+        this.windowBytes = windowBytes;
+    }
+
+    /** How many references more it can take. */
+    public int room() {
+        return MAX_REFERENCES - count;
+    }
+
+    public boolean isEmpty() {
+        return count == 0;
+    }
+
+    /** Bytes of the file that these references give. */
+    public long bytes() {
+        long bytes = 0;
+        for (int i = 0; i < count; i++) {
+            bytes += lengths[i];
+        }
+        return bytes;
+    }
+
+    /** Adds the reference that follows in the file; there must be {@link #room}. */
+    public void add(long fileOffset, long chunkId, int length) {
+        assert room() > 0 : count;
+        if (count == chunkIds.length) {
+            chunkIds = Arrays.copyOf(chunkIds, 2 * count);
+            lengths = Arrays.copyOf(lengths, 2 * count);
+            offsets = Arrays.copyOf(offsets, 2 * count);
+        }
+        chunkIds[count] = chunkId;
+        lengths[count] = length;
+        offsets[count++] = fileOffset;
+    }
+
+    /** Forgets all references. */
+    public void clear() {
+        count = 0;
+    }
+
+    /** The disk requests of visits that want less than half of their container. */
+    public RecipeRequests analyse(ContainerLayout.Source layouts) {
+        RecipeRequests requests = new RecipeRequests();
+        int[] order = byContainer();
+        for (int from = 0; from < count; ) {
+            long container = ChunkId.container(chunkIds[order[from]]);
+            int to = from + 1;
+            while (to < count && ChunkId.container(chunkIds[order[to]]) == container) {
+                to++;
+            }
+            ContainerLayout layout = layouts.of(container);
+            if (layout != null) {
+                addVisits(layout, order, from, to, requests);
+            }
+            from = to;
+        }
+        return requests;
+    }
+
+    /** Positions of all references, by container, those of one in the order of the file. */
+    private int[] byContainer() {
+        long[] containers = new long[count];
+        for (int i = 0; i < count; i++) {
+            containers[i] = ChunkId.container(chunkIds[i]);
+        }
+        Arrays.sort(containers);
+        int distinct = distinct(containers, count);
+        long[] keys = new long[count];
+        for (int i = 0; i < count; i++) {
+            long rank = Arrays.binarySearch(containers, 0, distinct, ChunkId.container(chunkIds[i]));
+            keys[i] = rank << POSITION_BITS | i;
+        }
+        Arrays.sort(keys);
+        int[] order = new int[count];
+        for (int i = 0; i < count; i++) {
+            order[i] = (int) (keys[i] & (MAX_REFERENCES - 1));
+        }
+        return order;
+    }
+
+    /** Moves the distinct ones of sorted numbers to the front; returns how many they are. */
+    private static int distinct(long[] sorted, int length) {
+        int distinct = 0;
+        for (int i = 0; i < length; i++) {
+            if (i == 0 || sorted[i] != sorted[i - 1]) {
+                sorted[distinct++] = sorted[i];
+            }
+        }
+        return distinct;
+    }
+
+    private void addVisits(ContainerLayout layout, int[] order, int from, int to, RecipeRequests requests) {
+        int visits = 1;
+        for (int i = from + 1; i < to; i++) {
+            visits += isFarBehind(order[i], order[i - 1]) ? 1 : 0;
+        }
+        long container = ChunkId.container(chunkIds[order[from]]);
+        for (int start = from; start < to; ) {
+            int end = start + 1;
+            while (end < to && !isFarBehind(order[end], order[end - 1])) {
+                end++;
+            }
+            new Visit(container, layout, wanted(order, start, end)).addTo(requests, visits);
+            start = end;
+        }
+    }
+
+    /** Whether a restore has forgotten what it read for one reference when it comes to another. */
+    private boolean isFarBehind(int reference, int earlier) {
+        return offsets[reference] - offsets[earlier] > windowBytes;
+    }
+
+    /** The slots that the references of a visit want, rising, each once, with the bytes wanted of it: slot &lt;&lt; 32 | bytes. */
+    private long[] wanted(int[] order, int from, int to) {
+        long[] wanted = new long[to - from];
+        for (int i = from; i < to; i++) {
+            wanted[i - from] = (long) ChunkId.slot(chunkIds[order[i]]) << Integer.SIZE | lengths[order[i]];
+        }
+        Arrays.sort(wanted);
+        int distinct = 0;
+        for (int i = 0; i < wanted.length; i++) {
+            // Of a chunk that a page border cut the longest piece comes last.
+            boolean last = i + 1 == wanted.length || wanted[i] >>> Integer.SIZE != wanted[i + 1] >>> Integer.SIZE;
+            if (last) {
+                wanted[distinct++] = wanted[i];
+            }
+        }
+        return Arrays.copyOf(wanted, distinct);
+    }
+
+    /** What is wanted of a container between its reading and its being forgotten. */
+    private record Visit(long container, ContainerLayout layout, long[] wanted) {
+        void addTo(RecipeRequests requests, int visitsOfContainer) {
+            if (2 * bytes(0, wanted.length) >= layout.rawBytes()) {
+                return;
+            }
+            for (int from = 0; from < wanted.length; ) {
+                int to = from + 1;
+                while (to < wanted.length && joins(frame(to - 1), frame(to))) {
+                    to++;
+                }
+                if (frame(from) >= 0) {
+                    addRequest(requests, from, to, visitsOfContainer);
+                }
+                from = to;
+            }
+        }
+
+        private void addRequest(RecipeRequests requests, int from, int to, int visitsOfContainer) {
+            for (int i = from; i < to; i++) {
+                requests.add(ChunkId.of(container, slot(i)), (int) wanted[i]);
+            }
+            int last = frame(to - 1);
+            long transferred = layout.fileOffset(last) + layout.fileLength(last) - layout.fileOffset(frame(from));
+            requests.end(DiskCost.saving(bytes(from, to), transferred), visitsOfContainer);
+        }
+
+        /** Whether the disk is asked for two frames at once. */
+        private boolean joins(int frame, int next) {
+            return frame == next
+                    || frame >= 0
+                            && next >= 0
+                            && layout.fileOffset(next) - layout.fileOffset(frame) - layout.fileLength(frame)
+                                    <= MAX_GAP_BYTES;
+        }
+
+        private long bytes(int from, int to) {
+            long bytes = 0;
+            for (int i = from; i < to; i++) {
+                bytes += (int) wanted[i];
+            }
+            return bytes;
+        }
+
+        private int slot(int i) {
+            return (int) (wanted[i] >>> Integer.SIZE);
+        }
+
+        private int frame(int i) {
+            return layout.frameOf(slot(i));
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package org.opendedup.sar.tier;
+
+import org.opendedup.sar.common.ChunkId;
+
+/**
+ * Runs in a request: consecutive chunks that are neighbours in their container, so that they cost the disk one request together
+ * (SAR paper §3.4: nonsequential by length and address). No state.
+ */
+final class Runs {
+    private Runs() {}
+
+    /** One past the last chunk of the run that begins with chunk {@code from}. */
+    static int end(ChunkRequest request, int from) {
+        int end = from + 1;
+        while (end < request.count() && continues(request, end)) {
+            end++;
+        }
+        return end;
+    }
+
+    private static boolean continues(ChunkRequest request, int i) {
+        return isRepeat(request, i)
+                || request.chunkId(i) == request.chunkId(i - 1) + 1
+                        && ChunkId.container(request.chunkId(i)) == ChunkId.container(request.chunkId(i - 1));
+    }
+
+    /** Whether chunk {@code i} is the one before it again, because a page border cut it or the file repeats it. */
+    static boolean isRepeat(ChunkRequest request, int i) {
+        return i > 0 && request.chunkId(i) == request.chunkId(i - 1);
+    }
+
+    /** Bytes the disk gives for the run from chunk {@code from} to chunk {@code to} (exclusive): each of its chunks once. */
+    static long bytes(ChunkRequest request, int from, int to) {
+        long bytes = 0;
+        int longest = 0;
+        for (int i = from; i < to; i++) {
+            longest = i > from && isRepeat(request, i) ? Math.max(longest, request.length(i)) : request.length(i);
+            boolean last = i + 1 == to || !isRepeat(request, i + 1);
+            bytes += last ? longest : 0;
+        }
+        return bytes;
+    }
+
+    /** The fewest references of a chunk of the run. */
+    static int fewestReferences(ChunkRequest request, int from, int to) {
+        int fewest = Integer.MAX_VALUE;
+        for (int i = from; i < to; i++) {
+            fewest = Math.min(fewest, request.references(i));
+        }
+        return fewest;
+    }
+}
