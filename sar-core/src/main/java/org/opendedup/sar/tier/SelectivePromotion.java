@@ -4,7 +4,7 @@ package org.opendedup.sar.tier;
  * Decides which chunks are copied to the SSD (SAR paper §3.4), on the write path, on the read path, and, beyond the paper, from
  * the recipe of a file as a whole. Never waits for the SSD. Safe for use by many threads.
  */
-public final class SelectivePromotion {
+public final class SelectivePromotion implements AccessListener {
     /** @param target where promoted chunks go: follows attach and detach */
     public SelectivePromotion(TierSettings settings, PromotionTarget target) {
         throw new UnsupportedOperationException();
