@@ -29,7 +29,8 @@ public final class DataDistributor implements Closeable {
     private static final SsdRead NOTHING_TO_READ = () -> true;
     private static final SsdRead ALL_SENT_HOME = () -> false;
 
-    private final Supplier<@Nullable CopyStore> attached;
+    private final Supplier<? extends @Nullable CopyStore> attached;
+    private final SsdHealth health;
     private final LatenessBreaker breaker;
     private final ThreadPoolExecutor readers;
 
@@ -46,15 +47,12 @@ public final class DataDistributor implements Closeable {
     /**
      * @param attached the SSD in use now, or null
      * @param name of the volume, for the names of the threads
-     * @param health told when the SSD is not asked for a while, because it is too slow
+     * @param health told how the SSD does
      */
-    public DataDistributor(Supplier<@Nullable CopyStore> attached, String name, LatenessBreaker.Listener health) {
-        this(attached, name, new LatenessBreaker(System::nanoTime, health));
-    }
-
-    DataDistributor(Supplier<@Nullable CopyStore> attached, String name, LatenessBreaker breaker) {
+    public DataDistributor(Supplier<? extends @Nullable CopyStore> attached, String name, SsdHealth health) {
         this.attached = attached;
-        this.breaker = breaker;
+        this.health = health;
+        breaker = new LatenessBreaker(System::nanoTime, health);
         AtomicInteger number = new AtomicInteger();
         readers = new ThreadPoolExecutor(
                 READERS, READERS, 1, TimeUnit.MINUTES, new ArrayBlockingQueue<>(MAX_WAITING_READS), task -> {
@@ -166,6 +164,9 @@ public final class DataDistributor implements Closeable {
             ssdBytes.add(bytes);
             ssdLatency.record(nanos);
             breaker.inTime();
+            if (chunks > 0) {
+                health.goodRead();
+            }
         }
 
         @Override
@@ -187,6 +188,11 @@ public final class DataDistributor implements Closeable {
         homeReads.add(chunks);
         homeBytes.add(bytes);
         homeLatency.record(nanos);
+    }
+
+    /** Another SSD is attached: how the one before did is forgotten. */
+    void startAfresh() {
+        breaker.reset();
     }
 
     public DistributorStatistics statistics() {

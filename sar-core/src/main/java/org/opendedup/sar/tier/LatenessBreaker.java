@@ -7,22 +7,15 @@ import java.util.function.LongSupplier;
  * A circuit breaker: an SSD that answers too late several times in a row is not asked for a pause, then tried again; each try that
  * fails doubles the pause. Safe for use by many threads.
  */
-public final class LatenessBreaker {
+final class LatenessBreaker {
     /** One late answer may be the machine's own hiccup. */
     static final int MOST_LATE_IN_A_ROW = 3;
 
     static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
 
-    /** Told when asking is suspended and taken up again; called with a lock held, so it must not call back. */
-    public interface Listener {
-        void suspended(Duration pause);
-
-        void resumed();
-    }
-
     private final LongSupplier nanoClock;
-    private final Listener listener;
+    private final SsdHealth listener;
 
     private int lateInARow;
     private long pauseNanos;
@@ -33,7 +26,7 @@ public final class LatenessBreaker {
     private volatile boolean calm = true;
 
     /** @param nanoClock as {@link System#nanoTime} */
-    LatenessBreaker(LongSupplier nanoClock, Listener listener) {
+    LatenessBreaker(LongSupplier nanoClock, SsdHealth listener) {
         this.nanoClock = nanoClock;
         this.listener = listener;
     }

@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -31,8 +30,8 @@ import org.opendedup.sar.tier.CopyStore;
 import org.opendedup.sar.tier.CountSource;
 import org.opendedup.sar.tier.DataDistributor;
 import org.opendedup.sar.tier.FakeCopyStore;
-import org.opendedup.sar.tier.LatenessBreaker;
 import org.opendedup.sar.tier.Source;
+import org.opendedup.sar.tier.SsdHealth;
 
 /** Stored chunks, a file made of them, and engines that read it, with a fake SSD beside. */
 final class TieredVolume implements AutoCloseable {
@@ -97,13 +96,7 @@ final class TieredVolume implements AutoCloseable {
             }
         }
         containers.sealAll();
-        distributor = new DataDistributor(() -> attached, "test", new LatenessBreaker.Listener() {
-            @Override
-            public void suspended(Duration pause) {}
-
-            @Override
-            public void resumed() {}
-        });
+        distributor = new DataDistributor(() -> attached, "test", SsdHealth.IGNORED);
     }
 
     private ContainerStore openContainers() throws IOException {
