@@ -6,6 +6,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.locks.Lock;
 import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunker;
 import org.opendedup.sar.chunk.Fingerprinter;
 import org.opendedup.sar.chunk.Segment;
@@ -17,6 +18,7 @@ import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.tier.AccessListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +31,7 @@ import org.slf4j.LoggerFactory;
  *   <li>{@link ContainerWriter#append}: what is new, once
  *   <li>recipe pages and reference counts change together, under the change lock, visible to readers at once
  *   <li>{@link ChunkIndex#insert}: what was new; this may lag or be lost
+ *   <li>with an SSD, {@link AccessListener#written}: duplicates, whose bytes are in hand
  * </ol>
  *
  * Chunking follows the file: a run that begins or ends inside a stored chunk is cut together with that chunk's other
@@ -69,6 +72,7 @@ public final class IngestPipeline {
     private final StoredContents contents;
     private final Lock changes;
     private final LongPredicate damaged;
+    private final @Nullable AccessListener promotion;
     private final int pageBytes;
     private final IngestStatistics statistics = new IngestStatistics();
     private final BlockingQueue<Workspace> workspaces;
@@ -85,12 +89,29 @@ public final class IngestPipeline {
             Lock changes,
             LongPredicate damaged,
             int parallelRuns) {
+        this(chunker, stores, contents, changes, damaged, parallelRuns, null);
+    }
+
+    /**
+     * As above.
+     *
+     * @param promotion told of duplicates with their bytes; null: nobody is
+     */
+    public IngestPipeline(
+            Chunker chunker,
+            Stores stores,
+            StoredContents contents,
+            Lock changes,
+            LongPredicate damaged,
+            int parallelRuns,
+            @Nullable AccessListener promotion) {
         this.chunker = chunker;
         this.alignment = chunker.alignment();
         this.stores = stores;
         this.contents = contents;
         this.changes = changes;
         this.damaged = damaged;
+        this.promotion = promotion;
         this.pageBytes = stores.metadata().header().pageBytes();
         this.workspaces = new ArrayBlockingQueue<>(parallelRuns);
         for (int i = 0; i < parallelRuns; i++) {
@@ -127,6 +148,7 @@ public final class IngestPipeline {
         final SegmentCutter cutter;
         final SegmentDuplicates duplicates = new SegmentDuplicates();
         final RecipePage.Builder page = new RecipePage.Builder();
+        final WrittenDuplicates promotion = new WrittenDuplicates();
 
         Workspace(Chunker chunker) {
             segment = new Segment(SEGMENT_BYTES + chunker.maxChunkBytes());
@@ -324,6 +346,14 @@ public final class IngestPipeline {
             }
             if (fresh > 0) {
                 insert();
+            }
+            if (promotion != null && promotion.isActive()) {
+                workspace.promotion.tell(
+                        promotion,
+                        destination.inode(),
+                        segment,
+                        length,
+                        stores.metadata().counts());
             }
         }
 

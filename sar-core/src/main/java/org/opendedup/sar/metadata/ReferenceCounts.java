@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
@@ -35,12 +37,21 @@ public final class ReferenceCounts {
 
     private final Overlay overlay;
     private final Stripe[] stripes = new Stripe[1 << STRIPE_BITS];
+    private volatile @Nullable LongConsumer unreferenced;
 
     ReferenceCounts(Overlay overlay, long cacheBytes) {
         this.overlay = overlay;
         for (int i = 0; i < stripes.length; i++) {
             stripes[i] = new Stripe(cacheBytes >> STRIPE_BITS);
         }
+    }
+
+    /**
+     * Sets who is told of each copy whose count falls to zero. It is called with a lock of the counts held: it must not wait, nor
+     * call back.
+     */
+    public void listen(LongConsumer toTell) {
+        unreferenced = toTell;
     }
 
     /** Whether that copy exists: it was referenced at some time, and not tombstoned since. Its count may be 0. */
@@ -95,6 +106,24 @@ public final class ReferenceCounts {
         }
     }
 
+    /**
+     * References to the first {@code n} of some copies, under one lock for each run of one container's chunks; 0 for one that does
+     * not exist.
+     */
+    public void counts(long[] chunkIds, int n, int[] counts) throws IOException {
+        for (int i = 0; i < n; ) {
+            long container = ChunkId.container(chunkIds[i]);
+            Stripe stripe = stripe(container);
+            synchronized (stripe) {
+                CountRecord record = stripe.record(container);
+                while (i < n && ChunkId.container(chunkIds[i]) == container) {
+                    counts[i] = record.count(ChunkId.slot(chunkIds[i]));
+                    i++;
+                }
+            }
+        }
+    }
+
     /** Changes a count; with {@code delta} 0 it only makes a new copy alive. A tombstoned copy can't be referenced. */
     public void add(long chunkId, int delta) throws IOException {
         long container = ChunkId.container(chunkId);
@@ -103,7 +132,15 @@ public final class ReferenceCounts {
             CountRecord record = stripe.change(container);
             int before = record.heapBytes();
             record.add(container, ChunkId.slot(chunkId), delta);
+            tellIfUnreferenced(record, chunkId, delta);
             stripe.account(container, record, before);
+        }
+    }
+
+    private void tellIfUnreferenced(CountRecord record, long chunkId, int delta) {
+        LongConsumer listener = unreferenced;
+        if (delta < 0 && listener != null && record.count(ChunkId.slot(chunkId)) == 0) {
+            listener.accept(chunkId);
         }
     }
 
@@ -170,6 +207,7 @@ public final class ReferenceCounts {
             int entry = from;
             while (entry < page.count() && ChunkId.container(page.chunkId(entry)) == container) {
                 record.add(container, ChunkId.slot(page.chunkId(entry)), delta);
+                tellIfUnreferenced(record, page.chunkId(entry), delta);
                 entry++;
             }
             stripe.account(container, record, before);

@@ -29,7 +29,7 @@ public final class ChunkRequest {
     /**
      * Adds the next chunk, with its home as source.
      *
-     * @param length bytes wanted of it on the read path, all its bytes on the write path
+     * @param length on the read path how many of its bytes are needed, from its first one on; on the write path all its bytes
      * @param check first bytes of its fingerprint, see {@link org.opendedup.sar.common.Fingerprints#check}
      * @param frame number of the frame that holds it in its container; -1 where nobody asks
      */
@@ -69,6 +69,11 @@ public final class ChunkRequest {
 
     public int length(int i) {
         return lengths[i];
+    }
+
+    /** Changes how many bytes are needed; see {@link #add}. */
+    public void setLength(int i, int length) {
+        lengths[i] = length;
     }
 
     public int check(int i) {

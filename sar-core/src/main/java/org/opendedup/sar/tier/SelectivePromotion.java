@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * <p>Three questions, in this order: does the {@link PromotionPolicy} want the chunk, does the {@link Admission} think it worth
  * the place of what a full SSD would lose, does the {@link PromotionTarget} take it.
  */
-public final class SelectivePromotion {
+public final class SelectivePromotion implements AccessListener {
     private static final Logger log = LoggerFactory.getLogger(SelectivePromotion.class);
 
     /** A candidate is as hot as an entry that was just written: it was wanted once. */
@@ -55,16 +55,12 @@ public final class SelectivePromotion {
         writtenListener = listener;
     }
 
-    /** Whether telling of writes is of any use now: enabled, and an SSD attached. */
+    @Override
     public boolean isActive() {
         return rules.settings().enabled() && target.isAvailable();
     }
 
-    /**
-     * Duplicates were written: chunk ids, whole lengths, references by now, data.
-     *
-     * @param inode the file
-     */
+    @Override
     public void written(long inode, ChunkRequest duplicates) {
         Rules now = rules;
         if (!now.settings().enabled() || duplicates.count() == 0) {
@@ -129,7 +125,7 @@ public final class SelectivePromotion {
         return admitted;
     }
 
-    /** Chunks were read; those with HOME as source and data were read from the disk by this request. */
+    @Override
     public void read(ChunkRequest request, CountSource counts) {
         Rules now = rules;
         boolean promotes = now.settings().enabled() && now.settings().promoteOnRead() && target.isAvailable();

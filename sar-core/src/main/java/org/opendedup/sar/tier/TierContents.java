@@ -35,9 +35,4 @@ public interface TierContents {
 
     /** Chunks that left because their records were not what was written. */
     long damaged();
-
-    /** The contents of a store whose Map table may have so many entries. */
-    static TierContents of(SsdStore store, int maxEntries) {
-        return new StoreContents(store, maxEntries);
-    }
 }

@@ -17,6 +17,9 @@ package org.opendedup.sar.volume;
  * @param nodes inodes in use (heap). The kernel's counts of those it remembers beyond them are not in it: 3 to 6 bytes each
  * @param indexNative the index database's blocks, filters and write buffers (native)
  * @param metadataNative the metadata database's (native)
+ * @param tier Map table and list of recent reads of the SSD (heap); 0 without one. Taken from the restore cache, which has 180
+ *     thousandths of the budget else
+ * @param tierNative the Map table's database (native); 0 without one. Taken from the restore cache as well
  * @param buffers request and disk buffers, compression contexts (native)
  */
 public record MemoryPlan(
@@ -32,20 +35,36 @@ public record MemoryPlan(
         long nodes,
         long indexNative,
         long metadataNative,
+        long tier,
+        long tierNative,
         long buffers) {
+    /** Write buffers and blocks of a database that is only written, but for its reading as a whole at mount. */
+    private static final long TIER_NATIVE_BYTES = 8 << 20;
+
     /** With less, the parts are too small to work. */
     public static final long MIN_BUDGET_BYTES = 256L << 20;
 
-    /** Divides a budget. */
+    /** Divides the budget of a volume. */
+    public static MemoryPlan of(VolumeConfig config) {
+        return of(config.memoryBudgetBytes(), config.tier() != null);
+    }
+
+    /** Divides the budget of a volume without an SSD. */
     public static MemoryPlan of(long budget) {
+        return of(budget, false);
+    }
+
+    private static MemoryPlan of(long budget, boolean withSsd) {
         if (budget < MIN_BUDGET_BYTES) {
             throw new IllegalArgumentException("a memory budget of " + budget + " bytes is too small; at least "
                     + MIN_BUDGET_BYTES + " are needed");
         }
+        long tier = withSsd ? permille(budget, 50) : 0;
+        long tierNative = withSsd ? TIER_NATIVE_BYTES : 0;
         return new MemoryPlan(
                 budget,
-                permille(budget, 680),
-                permille(budget, 180),
+                permille(budget, 680) - tierNative,
+                permille(budget, 180) - tier - tierNative,
                 permille(budget, 60),
                 permille(budget, 30),
                 permille(budget, 50),
@@ -55,6 +74,8 @@ public record MemoryPlan(
                 permille(budget, 30),
                 permille(budget, 110),
                 permille(budget, 130),
+                tier,
+                tierNative,
                 permille(budget, 80));
     }
 

@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.UUID;
@@ -17,6 +18,7 @@ import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Totals;
+import org.opendedup.sar.tier.SsdTier;
 
 /**
  * A deduplicating volume. Speaks inode numbers and open files, as the kernel does. Every call may fail with {@link
@@ -73,18 +75,28 @@ public final class Volume implements Closeable {
     /** Makes a new, empty volume: folders, databases, root directory. Every location must be empty or not exist. */
     public static void create(VolumeConfig config) throws IOException {
         VolumeLocations.create(config.locations());
+        UUID volume = UUID.randomUUID();
+        Path ssd = config.locations().ssd();
+        if (ssd != null) {
+            SsdTier.create(ssd, volume);
+        }
         try (KeyValueStore database = VolumeLocations.createMetadata(config)) {
             Directory data = FileDirectory.open(config.locations().data());
-            create(config, data, database, InstantSource.system());
+            create(config, volume, data, database, InstantSource.system());
         }
     }
 
     /** Makes a new, empty volume in an empty directory and an empty database. */
     public static void create(VolumeConfig config, Directory data, KeyValueStore database, InstantSource clock)
             throws IOException {
+        create(config, UUID.randomUUID(), data, database, clock);
+    }
+
+    private static void create(
+            VolumeConfig config, UUID volume, Directory data, KeyValueStore database, InstantSource clock)
+            throws IOException {
         long now = TimeStamps.now(clock);
-        MetadataHeader header =
-                new MetadataHeader(UUID.randomUUID(), config.pageBytes(), now, MetadataHeader.FORMAT_VERSION);
+        MetadataHeader header = new MetadataHeader(volume, config.pageBytes(), now, MetadataHeader.FORMAT_VERSION);
         VolumeIdentity.write(data, header.volume());
         MetadataStore metadata = MetadataStore.format(database, header);
         metadata.namespace()
@@ -134,6 +146,11 @@ public final class Volume implements Closeable {
 
     public VolumeConfig config() {
         return config;
+    }
+
+    /** The SSD of this volume, for its administration. One without an SSD location has a tier too, of the state NONE. */
+    public SsdTier tier() {
+        return parts.tier();
     }
 
     /** The parts of this volume; for the checker. */

@@ -1,8 +1,10 @@
 package org.opendedup.sar.volume;
 
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.tier.TierSettings;
 
 /**
  * Everything that is fixed when a volume is made or mounted. The front ends read and write it (the volume XML); the
@@ -20,6 +22,7 @@ import org.opendedup.sar.container.Compression;
  * @param rootMode permissions of the root directory of a new volume, e.g. 0755
  * @param rootUid its owner
  * @param rootGid its group
+ * @param tier how the SSD is used; null without one
  */
 public record VolumeConfig(
         String name,
@@ -33,12 +36,76 @@ public record VolumeConfig(
         int writeThreads,
         int rootMode,
         int rootUid,
-        int rootGid) {
+        int rootGid,
+        @Nullable TierSettings tier) {
+
+    /** @throws IllegalArgumentException if there is an SSD location and nothing says how it is used, or the other way round */
+    public VolumeConfig {
+        if ((locations.ssd() == null) != (tier == null)) {
+            throw new IllegalArgumentException(
+                    "an SSD needs a location and settings; given: location " + locations.ssd() + ", settings " + tier);
+        }
+    }
+
+    /** A volume without an SSD. */
+    public VolumeConfig(
+            String name,
+            long capacityBytes,
+            int maximumFullPercentage,
+            Locations locations,
+            Chunking chunking,
+            Compression compression,
+            int pageBytes,
+            long memoryBudgetBytes,
+            int writeThreads,
+            int rootMode,
+            int rootUid,
+            int rootGid) {
+        this(
+                name,
+                capacityBytes,
+                maximumFullPercentage,
+                locations,
+                chunking,
+                compression,
+                pageBytes,
+                memoryBudgetBytes,
+                writeThreads,
+                rootMode,
+                rootUid,
+                rootGid,
+                null);
+    }
+
+    /** The same volume with an SSD. */
+    public VolumeConfig withSsd(Path location, TierSettings settings) {
+        return new VolumeConfig(
+                name,
+                capacityBytes,
+                maximumFullPercentage,
+                new Locations(locations.data(), locations.metadata(), locations.hashDb(), location),
+                chunking,
+                compression,
+                pageBytes,
+                memoryBudgetBytes,
+                writeThreads,
+                rootMode,
+                rootUid,
+                rootGid,
+                settings);
+    }
 
     /**
      * @param data containers; the truth
      * @param metadata namespace, recipes, counts; the truth
      * @param hashDb fingerprint index and frame tables; rebuilt when lost
+     * @param ssd copies of chunks that make reading slow; may vanish at any moment; null: none
      */
-    public record Locations(Path data, Path metadata, Path hashDb) {}
+    public record Locations(
+            Path data, Path metadata, Path hashDb, @Nullable Path ssd) {
+        /** Those of a volume without an SSD. */
+        public Locations(Path data, Path metadata, Path hashDb) {
+            this(data, metadata, hashDb, null);
+        }
+    }
 }

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.index.ChunkIndex;
@@ -26,7 +27,10 @@ final class VolumeLocations {
 
     /** Makes the folders of a new volume; none may hold anything yet. */
     static void create(VolumeConfig.Locations locations) throws IOException {
-        List<Path> folders = List.of(locations.data(), locations.metadata(), locations.hashDb());
+        List<Path> folders = new ArrayList<>(List.of(locations.data(), locations.metadata(), locations.hashDb()));
+        if (locations.ssd() != null) {
+            folders.add(locations.ssd());
+        }
         for (Path folder : folders) {
             checkEmpty(folder);
         }
@@ -53,7 +57,7 @@ final class VolumeLocations {
 
     static VolumeStores open(VolumeConfig config) throws IOException {
         VolumeConfig.Locations locations = config.locations();
-        MemoryPlan plan = MemoryPlan.of(config.memoryBudgetBytes());
+        MemoryPlan plan = MemoryPlan.of(config);
         // What is missing is never made anew here: an unplugged disk must not become an empty volume.
         for (Path folder : List.of(locations.data(), locations.metadata())) {
             if (!Files.isDirectory(folder)) {

@@ -20,7 +20,9 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.ContainerCaches;
+import org.opendedup.sar.restore.ReadTier;
 import org.opendedup.sar.restore.RestoreEngine;
+import org.opendedup.sar.tier.SsdTier;
 
 /**
  * The parts of an open volume, put together: who is given whom, how many threads, how much memory. The one place that knows
@@ -42,6 +44,7 @@ final class VolumeParts implements Closeable {
 
     private final MetadataStore metadata;
     private final ContainerStore containers;
+    private final SsdTier tier;
     private final ChunkIndex index;
     private final NodeTable nodes;
     private final FileWriter writer;
@@ -67,7 +70,7 @@ final class VolumeParts implements Closeable {
         String name = config.name();
         int threads = config.writeThreads();
         this.metadata = metadata;
-        plan = MemoryPlan.of(config.memoryBudgetBytes());
+        plan = MemoryPlan.of(config);
         index = stores.index();
         workers = Executors.newFixedThreadPool(threads, Threads.named(name + "-worker"));
         storers = Executors.newFixedThreadPool(threads, Threads.named(name + "-store"));
@@ -94,6 +97,16 @@ final class VolumeParts implements Closeable {
         for (long container : containers.recovered()) {
             index.uncover(container);
         }
+        tier = SsdTier.open(
+                config.locations().ssd(),
+                metadata.header().volume(),
+                config.tier(),
+                plan.tier(),
+                metadata.counts()::count,
+                name);
+        if (tier.isConfigured()) {
+            metadata.counts().listen(tier.demotion()::unreferenced);
+        }
         DamagedFrames damaged = new DamagedFrames();
         restore = new RestoreEngine(
                 metadata.recipes(),
@@ -103,7 +116,10 @@ final class VolumeParts implements Closeable {
                 prefetchers,
                 Math.min(16L << 20, plan.restoreCache() / 8),
                 verification == Verification.FINGERPRINTS,
-                damaged::report);
+                damaged::report,
+                tier.isConfigured()
+                        ? new ReadTier(tier.distributor(), tier.promotion(), metadata.counts()::count)
+                        : null);
         dirtyBudget = new DirtyBudget(plan.dirty());
         space = new SpaceGuard(stores.containers(), config);
         Chunker chunker = Chunkers.of(config.chunking());
@@ -115,7 +131,8 @@ final class VolumeParts implements Closeable {
                         restore.read(inode, offset, length, ByteBuffer.wrap(target, at, length)),
                 changeLock.readLock(),
                 chunk -> damaged.contains(chunk, containers),
-                threads + 1);
+                threads + 1,
+                tier.isConfigured() ? tier.promotion() : null);
         nodes = new NodeTable(metadata, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
         metadata.recipes().listen(nodes::noteData);
         writer = new FileWriter(ingest, nodes, dirtyBudget, storers);
@@ -129,7 +146,7 @@ final class VolumeParts implements Closeable {
     }
 
     static VolumeParts open(VolumeConfig config, VolumeStores stores, Verification verification) throws IOException {
-        MemoryPlan plan = MemoryPlan.of(config.memoryBudgetBytes());
+        MemoryPlan plan = MemoryPlan.of(config);
         MetadataStore metadata = MetadataStore.open(stores.metadata(), plan.metadataCache());
         VolumeIdentity.check(stores.containers(), metadata.header().volume());
         if (metadata.header().pageBytes() != config.pageBytes()) {
@@ -209,6 +226,10 @@ final class VolumeParts implements Closeable {
         return restore;
     }
 
+    SsdTier tier() {
+        return tier;
+    }
+
     SpaceGuard space() {
         return space;
     }
@@ -241,6 +262,7 @@ final class VolumeParts implements Closeable {
         closing.run(committer::commit);
         closing.run(() -> end(storers));
         closing.run(() -> end(prefetchers));
+        closing.run(tier::close);
         closing.run(containers::sealAll);
         closing.run(containers::close);
         closing.run(() -> end(workers));

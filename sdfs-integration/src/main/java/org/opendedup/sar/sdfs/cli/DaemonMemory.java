@@ -12,13 +12,13 @@ import org.opendedup.sar.volume.VolumeConfig;
  *
  * @param heapBytes the JVM's heap ({@code -Xmx})
  * @param directBytes buffers outside the heap ({@code -XX:MaxDirectMemorySize})
- * @param parts every part by its name, in bytes; those from restoreCacheBytes to nodesBytes
+ * @param parts every part by its name, in bytes; those from restoreCacheBytes to tierBytes
  *     lie within the heap, which has room for garbage besides
  */
 record DaemonMemory(long heapBytes, long directBytes, Map<String, Long> parts) {
 
     static DaemonMemory of(VolumeConfig config) {
-        MemoryPlan plan = MemoryPlan.of(config.memoryBudgetBytes());
+        MemoryPlan plan = MemoryPlan.of(config);
         var parts = new LinkedHashMap<String, Long>();
         parts.put("heapBytes", plan.heap());
         parts.put("restoreCacheBytes", plan.restoreCache());
@@ -29,8 +29,10 @@ record DaemonMemory(long heapBytes, long directBytes, Map<String, Long> parts) {
         parts.put("frameTablesBytes", plan.frameTables());
         parts.put("indexHeapBytes", plan.indexHeap());
         parts.put("nodesBytes", plan.nodes());
+        parts.put("tierBytes", plan.tier());
         parts.put("indexNativeBytes", plan.indexNative());
         parts.put("metadataNativeBytes", plan.metadataNative());
+        parts.put("tierNativeBytes", plan.tierNative());
         parts.put("buffersBytes", plan.buffers());
         return new DaemonMemory(plan.heap(), plan.buffers(), parts);
     }

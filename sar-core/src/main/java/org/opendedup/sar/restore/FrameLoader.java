@@ -1,0 +1,258 @@
+package org.opendedup.sar.restore;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.Frame;
+import org.opendedup.sar.container.FrameConsumer;
+
+/**
+ * Brings frames into memory: from the cache, or from their containers, each once for all who want it at the same time. Safe for use
+ * by many threads.
+ */
+final class FrameLoader {
+    /**
+     * Frames that lie no further apart are read in one request and the bytes between thrown away: on a disk of 150 MB/s,
+     * 256 KiB pass in 1.7 ms, less than half a turn (4.2 ms), which is the least that skipping them would cost.
+     */
+    private static final int MAX_GAP_BYTES = 256 << 10;
+
+    /** Takes the frames that one call has read from the disk, a container at a time. */
+    interface Sink {
+        Sink NONE = new Sink() {};
+
+        /** A frame was read. */
+        default void read(int number, Frame frame) {}
+
+        /** All frames wanted of a container were read, by requests that took so long together. */
+        default void readContainer(long container, long nanos) {}
+    }
+
+    private final ContainerStore containers;
+    private final ContainerCache cache;
+    private final DamageListener damage;
+    private final boolean verifyFingerprints;
+    /** Frames being read from the disk now, so that nobody reads one twice. Holds at most what readers are waiting for. */
+    private final ConcurrentMap<Long, CompletableFuture<Frame>> inFlight = new ConcurrentHashMap<>();
+
+    private final LongAdder hits = new LongAdder();
+    private final LongAdder misses = new LongAdder();
+
+    /** @param verifyFingerprints also hash every chunk read from the disk */
+    FrameLoader(ContainerStore containers, ContainerCache cache, boolean verifyFingerprints, DamageListener damage) {
+        this.containers = containers;
+        this.cache = cache;
+        this.verifyFingerprints = verifyFingerprints;
+        this.damage = damage;
+    }
+
+    /** Frames found in memory. */
+    long hits() {
+        return hits.sum();
+    }
+
+    /** Frames read from the disk. */
+    long misses() {
+        return misses.sum();
+    }
+
+    /** The number of the frame that holds a chunk; that it does not exist is damage of that file. */
+    int frameOf(long inode, long chunk) throws IOException {
+        try {
+            return containers.frameOf(chunk);
+        } catch (CorruptionException e) {
+            damage.damaged(inode, ChunkId.container(chunk), -1, e);
+            throw e;
+        }
+    }
+
+    /** The frame if it is in memory. */
+    @Nullable
+    Frame cached(long container, int number) {
+        return cache.get(container, number);
+    }
+
+    /** Notes frames that were {@link #cached} and are used. */
+    void noteHits(int frames) {
+        hits.add(frames);
+    }
+
+    /** The frame that holds a chunk, from memory or from its container. */
+    Frame frame(long inode, long chunk) throws IOException {
+        long container = ChunkId.container(chunk);
+        int number = frameOf(inode, chunk);
+        Frame found = cache.get(container, number);
+        if (found != null) {
+            hits.increment();
+            return found;
+        }
+        return load(inode, container, number);
+    }
+
+    private Frame load(long inode, long container, int number) throws IOException {
+        Long key = ChunkId.of(container, number);
+        CompletableFuture<Frame> mine = new CompletableFuture<>();
+        CompletableFuture<Frame> others = inFlight.putIfAbsent(key, mine);
+        if (others != null) {
+            return await(others);
+        }
+        try {
+            misses.increment();
+            Frame frame = containers.frame(container, number, verifyFingerprints);
+            cache.put(container, number, frame);
+            mine.complete(frame);
+            return frame;
+        } catch (IOException e) {
+            mine.completeExceptionally(e);
+            damage.damaged(inode, container, number, e);
+            throw e;
+        } catch (RuntimeException | Error e) {
+            mine.completeExceptionally(e);
+            throw e;
+        } finally {
+            inFlight.remove(key, mine);
+        }
+    }
+
+    private static Frame await(CompletableFuture<Frame> frame) throws IOException {
+        try {
+            return frame.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while waiting for a disk read", e);
+        } catch (ExecutionException e) {
+            throw new IOException("a disk read failed: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Checks that a frame holds what a recipe refers to: the chunk with that check, and {@code bytes} of it at least.
+     *
+     * @throws CorruptionException if not; it was told to the damage listener
+     */
+    void check(long inode, Frame frame, long chunk, int check, int bytes) throws IOException {
+        if (holds(frame, chunk, check, bytes)) {
+            return;
+        }
+        int slot = ChunkId.slot(chunk);
+        CorruptionException mismatch = new CorruptionException(
+                "chunk " + ChunkId.toString(chunk),
+                -1,
+                "fingerprint " + Integer.toHexString(check) + "… and " + bytes + " bytes",
+                Integer.toHexString(frame.check(slot)) + "… and " + frame.length(slot));
+        damage.damaged(inode, frame.container(), containers.frameOf(chunk), mismatch);
+        throw mismatch;
+    }
+
+    static boolean holds(Frame frame, long chunk, int check, int bytes) {
+        int slot = ChunkId.slot(chunk);
+        return frame.check(slot) == check && bytes <= frame.length(slot);
+    }
+
+    /**
+     * Brings frames into the cache, in few disk reads: by container, neighbours at once. What another thread is reading already, and
+     * what cannot be read, is left out: whoever uses it will wait or be told.
+     *
+     * @param keys {@code ChunkId.of(container, frame)} of frames that the cache lacks, each once, in any order; sorted by this call
+     */
+    void fetch(long inode, long[] keys, Sink sink) throws IOException {
+        Arrays.sort(keys);
+        int[] frames = new int[keys.length];
+        for (int first = 0; first < keys.length; ) {
+            long container = ChunkId.container(keys[first]);
+            int count = 0;
+            while (first + count < keys.length && ChunkId.container(keys[first + count]) == container) {
+                frames[count] = ChunkId.slot(keys[first + count]);
+                count++;
+            }
+            fetchFrames(inode, container, frames, count, sink);
+            first += count;
+        }
+    }
+
+    private void fetchFrames(long inode, long container, int[] frames, int count, Sink sink) throws IOException {
+        int own = 0;
+        try (Fetch fetch = new Fetch(inode, container, sink)) {
+            for (int i = 0; i < count; i++) {
+                if (fetch.claim(frames[i])) {
+                    frames[own++] = frames[i];
+                }
+            }
+            if (own > 0) {
+                misses.add(own);
+                long start = System.nanoTime();
+                containers.readFrames(container, frames, own, MAX_GAP_BYTES, fetch);
+                sink.readContainer(container, System.nanoTime() - start);
+            }
+        }
+    }
+
+    /** Frames of one container being read by this thread: others that want them wait for it. */
+    private final class Fetch implements FrameConsumer, AutoCloseable {
+        private final long inode;
+        private final long container;
+        private final Sink sink;
+        private final ConcurrentMap<Integer, CompletableFuture<Frame>> claimed = new ConcurrentHashMap<>();
+
+        Fetch(long inode, long container, Sink sink) {
+            this.inode = inode;
+            this.container = container;
+            this.sink = sink;
+        }
+
+        boolean claim(int frame) {
+            CompletableFuture<Frame> mine = new CompletableFuture<>();
+            boolean free = inFlight.putIfAbsent(ChunkId.of(container, frame), mine) == null;
+            if (free) {
+                claimed.put(frame, mine);
+            }
+            return free;
+        }
+
+        @Override
+        public boolean verifiesFingerprints() {
+            return verifyFingerprints;
+        }
+
+        @Override
+        public void frame(int number, Frame frame) {
+            cache.put(container, number, frame);
+            finish(number, frame, null);
+            sink.read(number, frame);
+        }
+
+        @Override
+        public void damaged(int number, IOException cause) {
+            damage.damaged(inode, container, number, cause);
+            finish(number, null, cause);
+        }
+
+        private void finish(int number, @Nullable Frame frame, @Nullable IOException cause) {
+            CompletableFuture<Frame> mine = claimed.remove(number);
+            if (mine == null) {
+                return;
+            }
+            if (frame != null) {
+                mine.complete(frame);
+            } else {
+                mine.completeExceptionally(cause == null ? new IOException("the read was given up") : cause);
+            }
+            inFlight.remove(ChunkId.of(container, number), mine);
+        }
+
+        @Override
+        public void close() {
+            for (Integer number : claimed.keySet()) {
+                finish(number, null, null);
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package org.opendedup.sar.restore;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.tier.ChunkRequest;
+import org.opendedup.sar.tier.Source;
+
+/**
+ * A range of a file as its recipe describes it: pieces in the order of the file, each a run of zeros or a part of a chunk. The chunks
+ * stand in a {@link ChunkRequest}, in the same order; one that a page border cuts in two is one piece again.
+ */
+final class WantedChunks {
+    private static final int PIECES = 64;
+    /** In place of an offset in a chunk: the piece is zeros. */
+    private static final int ZEROS = -1;
+
+    private final long inode;
+    private final FrameLoader loader;
+    private final ChunkRequest chunks = new ChunkRequest();
+    private int count;
+    /** Where in its chunk a piece begins, or {@link #ZEROS}. */
+    private int[] skips = new int[PIECES];
+
+    private int[] lengths = new int[PIECES];
+
+    WantedChunks(long inode, FrameLoader loader) {
+        this.inode = inode;
+        this.loader = loader;
+    }
+
+    /** Adds bytes {@code from} to {@code to} of a page; what lies behind its last entry is zeros. */
+    void add(RecipePage page, int from, int to) throws IOException {
+        int at = from;
+        for (int entry = page.entryAt(from); entry < page.count() && at < to; entry++) {
+            int length = Math.min(to, page.end(entry)) - at;
+            if (page.isZero(entry)) {
+                addPiece(ZEROS, length);
+            } else {
+                int skip = page.chunkOffset(entry) + at - page.start(entry);
+                addChunk(page.chunkId(entry), page.check(entry), skip, length);
+            }
+            at += length;
+        }
+        if (at < to) {
+            addPiece(ZEROS, to - at);
+        }
+    }
+
+    private void addChunk(long chunk, int check, int skip, int length) throws IOException {
+        int last = chunks.count() - 1;
+        boolean continues = count > 0
+                && skips[count - 1] != ZEROS
+                && chunks.chunkId(last) == chunk
+                && skips[count - 1] + lengths[count - 1] == skip;
+        if (continues) {
+            lengths[count - 1] += length;
+            chunks.setLength(last, skip + length);
+        } else {
+            addPiece(skip, length);
+            chunks.add(chunk, skip + length, check, loader.frameOf(inode, chunk));
+        }
+    }
+
+    private void addPiece(int skip, int length) {
+        if (count == skips.length) {
+            skips = Arrays.copyOf(skips, count * 2);
+            lengths = Arrays.copyOf(lengths, count * 2);
+        }
+        skips[count] = skip;
+        lengths[count] = length;
+        count++;
+    }
+
+    ChunkRequest chunks() {
+        return chunks;
+    }
+
+    /** {@code ChunkId.of(container, frame)} of the frame that holds a chunk. */
+    long frameKey(int chunk) {
+        return ChunkId.of(ChunkId.container(chunks.chunkId(chunk)), chunks.frame(chunk));
+    }
+
+    /** The frames of all chunks that are to come from home and have not yet, each once, as {@link #frameKey}. */
+    long[] missingFrames() {
+        long[] keys = new long[chunks.count()];
+        int missing = 0;
+        for (int i = 0; i < chunks.count(); i++) {
+            if (isMissing(i)) {
+                keys[missing++] = frameKey(i);
+            }
+        }
+        return Arrays.stream(keys, 0, missing).distinct().toArray();
+    }
+
+    boolean isMissing(int chunk) {
+        return chunks.source(chunk) == Source.HOME && chunks.data(chunk) == null;
+    }
+
+    /** Copies the range; every chunk has its data. */
+    void copyTo(ByteBuffer target) {
+        int chunk = 0;
+        for (int piece = 0; piece < count; piece++) {
+            if (skips[piece] == ZEROS) {
+                Zeros.put(target, lengths[piece]);
+            } else {
+                byte[] data = chunks.data(chunk);
+                assert data != null;
+                target.put(data, chunks.offset(chunk) + skips[piece], lengths[piece]);
+                chunk++;
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package org.opendedup.sar.tier;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.opendedup.sar.common.Fingerprints;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The chunks of one request that come from the SSD, on their way. The threads that read them fill requests of their own; only
+ * {@link #await}, in the thread of the request, takes over what they have found. So whatever an SSD does too late concerns nobody.
+ */
+final class DistributedRead implements DataDistributor.SsdRead {
+    private static final Logger log = LoggerFactory.getLogger(DistributedRead.class);
+    /** A FUSE request of 128 KiB wants 16 chunks of 8 KiB: one part. Larger ones are read by several threads at once. */
+    private static final int PART_CHUNKS = 32;
+    /** A machine under load may stop a thread for so long; no SSD in order takes it. */
+    private static final long LEAST_PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    /** Nobody waits longer for an SSD, however much was asked of it. */
+    private static final long MOST_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    /** How many times what the disk needs is waited for the SSD. */
+    private static final int PATIENCE_FACTOR = 4;
+
+    /** Told how each part went. */
+    interface Outcome {
+        /** Done before the reader gave up; {@code chunks} of it were good. */
+        void inTime(int chunks, long bytes, long nanos);
+
+        void late(int chunks, long nanos);
+    }
+
+    private final ChunkRequest request;
+    private final CopyStore store;
+    private final ThreadPoolExecutor readers;
+    private final Outcome outcome;
+    private final long startNanos = System.nanoTime();
+    private final List<Part> parts = new ArrayList<>();
+    private int chunks;
+
+    /** Takes those chunks of a request whose source is SSD. */
+    DistributedRead(ChunkRequest request, CopyStore store, ThreadPoolExecutor readers, Outcome outcome) {
+        this.request = request;
+        this.store = store;
+        this.readers = readers;
+        this.outcome = outcome;
+        for (int i = 0; i < request.count(); i++) {
+            if (request.source(i) == Source.SSD) {
+                if (chunks % PART_CHUNKS == 0) {
+                    parts.add(new Part());
+                }
+                parts.get(parts.size() - 1).add(i);
+                chunks++;
+            }
+        }
+    }
+
+    /** @throws java.util.concurrent.RejectedExecutionException if the threads have too much to do; then {@link #abandon} it */
+    void start() {
+        for (Part part : parts) {
+            readers.execute(part.task);
+        }
+    }
+
+    /** Gives up: everything is to come from home. */
+    void abandon() {
+        parts.forEach(Part::giveUp);
+    }
+
+    static void sendHome(ChunkRequest request) {
+        for (int i = 0; i < request.count(); i++) {
+            if (request.source(i) == Source.SSD) {
+                request.setSource(i, Source.HOME);
+            }
+        }
+    }
+
+    @Override
+    public boolean await() {
+        long deadline = startNanos + patienceNanos(chunks);
+        boolean complete = true;
+        for (Part part : parts) {
+            complete &= part.await(deadline);
+        }
+        return complete;
+    }
+
+    /** How long so many chunks are waited for: a few times what a disk would need, if each lay elsewhere. */
+    static long patienceNanos(int chunks) {
+        long disk = TimeUnit.MICROSECONDS.toNanos((long) chunks * DiskCost.SEEK_MICROS);
+        return Math.max(LEAST_PATIENCE_NANOS, Math.min(MOST_PATIENCE_NANOS, PATIENCE_FACTOR * disk));
+    }
+
+    /** Some of the chunks, read by one thread. */
+    private final class Part {
+        /** Filled by the reading thread; read by the request's own after the task is done. */
+        private final ChunkRequest copy = new ChunkRequest();
+
+        private final FutureTask<Long> task = new FutureTask<>(this::read);
+        /** Numbers of these chunks in the request. */
+        private final int[] places = new int[PART_CHUNKS];
+
+        void add(int i) {
+            places[copy.count()] = i;
+            copy.add(request.chunkId(i), request.length(i), request.check(i), request.frame(i));
+            copy.setSource(copy.count() - 1, Source.SSD);
+        }
+
+        /** Runs in a reading thread; returns the time when it was done. */
+        private long read() throws NoSuchAlgorithmException {
+            int[] wanted = new int[copy.count()];
+            for (int i = 0; i < wanted.length; i++) {
+                wanted[i] = copy.length(i);
+            }
+            store.read(copy);
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            for (int i = 0; i < wanted.length; i++) {
+                if (copy.source(i) == Source.SSD && !isGood(i, wanted[i], digest)) {
+                    store.dropDamaged(copy.chunkId(i));
+                    copy.setSource(i, Source.HOME);
+                }
+            }
+            return System.nanoTime();
+        }
+
+        /** Whether the bytes are those the recipe means: an SSD is believed nothing. */
+        private boolean isGood(int i, int wantedBytes, MessageDigest digest) {
+            byte[] data = copy.data(i);
+            if (data == null || copy.length(i) < wantedBytes) {
+                return false;
+            }
+            digest.update(data, copy.offset(i), copy.length(i));
+            return Fingerprints.check(digest.digest(), 0) == copy.check(i);
+        }
+
+        boolean await(long deadline) {
+            try {
+                long doneNanos = task.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+                return takeOver(doneNanos - startNanos);
+            } catch (TimeoutException e) {
+                outcome.late(copy.count(), System.nanoTime() - startNanos);
+            } catch (ExecutionException e) {
+                log.warn("reading {} chunks from the SSD failed; they are read from home", copy.count(), e.getCause());
+                outcome.late(copy.count(), System.nanoTime() - startNanos);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            giveUp();
+            return false;
+        }
+
+        void giveUp() {
+            task.cancel(false);
+            readers.remove(task);
+            for (int i = 0; i < copy.count(); i++) {
+                request.setSource(places[i], Source.HOME);
+            }
+        }
+
+        /** Takes over what was found; returns whether that is everything. */
+        private boolean takeOver(long nanos) {
+            int good = 0;
+            long bytes = 0;
+            for (int i = 0; i < copy.count(); i++) {
+                byte[] data = copy.data(i);
+                if (copy.source(i) == Source.SSD && data != null) {
+                    request.setData(places[i], data, copy.offset(i), copy.length(i));
+                    good++;
+                    bytes += copy.length(i);
+                } else {
+                    request.setSource(places[i], Source.HOME);
+                }
+            }
+            outcome.inTime(good, bytes, nanos);
+            return good == copy.count();
+        }
+    }
+}

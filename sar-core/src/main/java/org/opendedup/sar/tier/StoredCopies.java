@@ -1,0 +1,107 @@
+package org.opendedup.sar.tier;
+
+import java.io.IOException;
+import java.util.function.Consumer;
+
+/** An {@link SsdStore} in use, whose Map table may have so many entries. */
+record StoredCopies(SsdStore store, int maxEntries) implements AttachedSsd {
+    @Override
+    public int copies() {
+        return store.table().size();
+    }
+
+    @Override
+    public boolean holds(long chunkId) {
+        return store.table().contains(chunkId);
+    }
+
+    @Override
+    public void read(ChunkRequest request) {
+        store.read(request);
+    }
+
+    @Override
+    public void dropDamaged(long chunkId) {
+        store.demote(chunkId);
+    }
+
+    @Override
+    public boolean contains(long chunkId) {
+        return store.contains(chunkId);
+    }
+
+    @Override
+    public Answer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
+        return store.offer(chunkId, check, count, saving, data, offset, length);
+    }
+
+    @Override
+    public void noteWanted(long chunkId, int count, int saving) {
+        store.noteWanted(chunkId, count, saving);
+    }
+
+    @Override
+    public void forEach(Consumer<MapEntry> visitor) {
+        store.table().forEach(visitor);
+    }
+
+    @Override
+    public boolean get(long chunkId, MapEntry into) {
+        return store.table().get(chunkId, into);
+    }
+
+    @Override
+    public boolean demote(long chunkId) {
+        return store.demote(chunkId);
+    }
+
+    @Override
+    public void age() {
+        store.table().age();
+    }
+
+    @Override
+    public int size() {
+        return store.table().size();
+    }
+
+    @Override
+    public long liveLimitBytes() {
+        return store.liveLimitBytes();
+    }
+
+    @Override
+    public long damaged() {
+        return store.statistics().badRecords();
+    }
+
+    @Override
+    public long tableHeapBytes() {
+        return store.table().heapBytes();
+    }
+
+    @Override
+    public long liveBytes() {
+        return store.liveBytes();
+    }
+
+    @Override
+    public long usedBytes() {
+        return store.usedBytes();
+    }
+
+    @Override
+    public void resize(long capacityBytes) {
+        store.resize(capacityBytes);
+    }
+
+    @Override
+    public SsdLogStatistics statistics() {
+        return store.statistics();
+    }
+
+    @Override
+    public void close() throws IOException {
+        store.close();
+    }
+}

@@ -1,0 +1,197 @@
+package org.opendedup.sar.restore;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.ContainerOptions;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.ContainerWriter;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.MetadataHeader;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.tier.AccessListener;
+import org.opendedup.sar.tier.ChunkRequest;
+import org.opendedup.sar.tier.CopyStore;
+import org.opendedup.sar.tier.CountSource;
+import org.opendedup.sar.tier.DataDistributor;
+import org.opendedup.sar.tier.FakeCopyStore;
+import org.opendedup.sar.tier.Source;
+import org.opendedup.sar.tier.SsdHealth;
+
+/** Stored chunks, a file made of them, and engines that read it, with a fake SSD beside. */
+final class TieredVolume implements AutoCloseable {
+    static final long INODE = 7;
+    static final int PAGE_BYTES = 16 << 10;
+    private static final int FRAME_BYTES = 4096;
+    private static final int CACHE_BYTES = 1 << 20;
+
+    final FakeCopyStore ssd = new FakeCopyStore();
+    /** What the distributor sees; null: detached. */
+    volatile CopyStore attached = ssd;
+
+    final List<byte[]> chunks = new ArrayList<>();
+    final List<Long> ids = new ArrayList<>();
+    final Promotions promotions = new Promotions();
+    final DataDistributor distributor;
+    ContainerStore containers;
+
+    private final Path folder;
+    private final MetadataStore metadata;
+    private final AtomicLong lastContainer = new AtomicLong();
+    private final ExecutorService threads = Executors.newFixedThreadPool(2);
+    private byte[] file = new byte[0];
+
+    /** Takes down what the read path tells. */
+    static final class Promotions implements AccessListener {
+        final List<Long> fromDisk = new ArrayList<>();
+        boolean active = true;
+
+        @Override
+        public boolean isActive() {
+            return active;
+        }
+
+        @Override
+        public void written(long inode, ChunkRequest duplicates) {}
+
+        @Override
+        public synchronized void read(ChunkRequest request, CountSource counts) {
+            for (int i = 0; i < request.count(); i++) {
+                if (request.source(i) == Source.HOME && request.data(i) != null) {
+                    fromDisk.add(request.chunkId(i));
+                }
+            }
+        }
+    }
+
+    /** Stores {@code chunks} random chunks of about 1300 bytes, three to a frame. */
+    TieredVolume(Path folder, long seed, int chunks) throws IOException {
+        this.folder = folder;
+        metadata = MetadataStore.format(
+                KeyValueStores.heap(),
+                new MetadataHeader(new UUID(1, seed), PAGE_BYTES, 0, MetadataHeader.FORMAT_VERSION));
+        containers = openContainers();
+        Random random = new Random(seed);
+        try (ContainerWriter writer = containers.writer(INODE)) {
+            for (int i = 0; i < chunks; i++) {
+                byte[] chunk = new byte[1200 + random.nextInt(150)];
+                random.nextBytes(chunk);
+                this.chunks.add(chunk);
+                ids.add(writer.append(chunk, 0, chunk.length, fingerprint(chunk), 0));
+            }
+        }
+        containers.sealAll();
+        distributor = new DataDistributor(() -> attached, "test", SsdHealth.IGNORED);
+    }
+
+    private ContainerStore openContainers() throws IOException {
+        return ContainerStore.open(
+                FileDirectory.open(folder),
+                new ContainerOptions(new Compression(Compression.Codec.LZ4, 0, FRAME_BYTES), 40_000, 200, 3, 64 * 1024),
+                lastContainer::incrementAndGet,
+                container -> null,
+                (container, table) -> {},
+                threads,
+                100_000);
+    }
+
+    static byte[] fingerprint(byte[] chunk) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(chunk);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Makes the file of these chunks, one behind the other; -1 stands for 1000 zeros. */
+    void makeFile(int... order) throws IOException {
+        makeFile(List.of(), order);
+    }
+
+    /** As above; of chunks in {@code otherwise} the recipe has the check of their bytes there, in place of the stored ones'. */
+    void makeFile(List<byte[]> otherwise, int... order) throws IOException {
+        RecipePage.Builder page = new RecipePage.Builder();
+        int number = 0;
+        byte[] bytes = new byte[order.length * 1400];
+        int end = 0;
+        for (int chunk : order) {
+            byte[] stored = chunk < 0 ? new byte[1000] : chunks.get(chunk);
+            byte[] contents = chunk >= 0 && chunk < otherwise.size() ? otherwise.get(chunk) : stored;
+            int check = Fingerprints.check(fingerprint(contents), 0);
+            System.arraycopy(contents, 0, bytes, end, contents.length);
+            end += contents.length;
+            for (int at = 0; at < stored.length; ) {
+                int length = Math.min(stored.length - at, PAGE_BYTES - page.bytes());
+                page.add(chunk < 0 ? ChunkId.NONE : ids.get(chunk), at, length, check);
+                at += length;
+                if (page.bytes() == PAGE_BYTES) {
+                    metadata.recipes().replace(INODE, number++, page.build());
+                }
+            }
+        }
+        metadata.recipes().replace(INODE, number, page.build());
+        file = Arrays.copyOf(bytes, end);
+    }
+
+    /** Makes an engine with an empty cache. */
+    RestoreEngine engine() {
+        return engine(ContainerCaches.lru(CACHE_BYTES), false);
+    }
+
+    RestoreEngine engine(ContainerCache cache, boolean verifyFingerprints) {
+        return new RestoreEngine(
+                metadata.recipes(),
+                PAGE_BYTES,
+                containers,
+                cache,
+                threads,
+                1 << 20,
+                verifyFingerprints,
+                (inode, container, frame, cause) -> {},
+                new ReadTier(distributor, promotions, metadata.counts()::count));
+    }
+
+    /** Puts copies of chunks on the SSD. */
+    void promote(int... which) {
+        for (int chunk : which) {
+            ssd.copies.put(ids.get(chunk), chunks.get(chunk));
+        }
+    }
+
+    byte[] expected() {
+        return file;
+    }
+
+    byte[] read(RestoreEngine engine) throws IOException {
+        return read(engine, 0, file.length);
+    }
+
+    byte[] read(RestoreEngine engine, int offset, int length) throws IOException {
+        ByteBuffer target = ByteBuffer.allocate(length);
+        engine.read(INODE, offset, length, target);
+        return target.array();
+    }
+
+    @Override
+    public void close() throws IOException {
+        distributor.close();
+        containers.close();
+        metadata.close();
+        threads.shutdownNow();
+    }
+}

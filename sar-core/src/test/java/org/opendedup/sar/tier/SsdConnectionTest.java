@@ -1,0 +1,356 @@
+package org.opendedup.sar.tier;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.tier.PromotionTarget.Answer;
+import org.opendedup.sar.tier.SsdTier.Event;
+import org.opendedup.sar.tier.SsdTier.State;
+
+/** An SSD that comes, goes and fails, and what the volume and its administrator see of it. */
+class SsdConnectionTest {
+    private static final UUID VOLUME = new UUID(1, 2);
+
+    @TempDir
+    Path folder;
+
+    private final AtomicLong nanos = new AtomicLong();
+    private final List<State> events = new ArrayList<>();
+    private final List<FakeSsd> opened = new ArrayList<>();
+    private IOException refusal;
+    private Path place;
+
+    /** Takes everything, keeps nothing. */
+    private static final class FakeSsd implements AttachedSsd {
+        final Consumer<IOException> failure;
+        final CountDownLatch closed = new CountDownLatch(1);
+        volatile int written;
+        volatile long capacity;
+
+        FakeSsd(Consumer<IOException> failure) {
+            this.failure = failure;
+        }
+
+        void fail(String message, int times) {
+            for (int i = 0; i < times; i++) {
+                failure.accept(new IOException(message));
+            }
+        }
+
+        @Override
+        public int copies() {
+            return 1;
+        }
+
+        @Override
+        public boolean holds(long chunkId) {
+            return true;
+        }
+
+        @Override
+        public void read(ChunkRequest request) {}
+
+        @Override
+        public void dropDamaged(long chunkId) {}
+
+        @Override
+        public boolean contains(long chunkId) {
+            return true;
+        }
+
+        @Override
+        public Answer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
+            return Answer.TAKEN;
+        }
+
+        @Override
+        public void noteWanted(long chunkId, int count, int saving) {}
+
+        @Override
+        public void forEach(Consumer<MapEntry> visitor) {}
+
+        @Override
+        public boolean get(long chunkId, MapEntry into) {
+            return false;
+        }
+
+        @Override
+        public boolean demote(long chunkId) {
+            return false;
+        }
+
+        @Override
+        public void age() {}
+
+        @Override
+        public int size() {
+            return 1;
+        }
+
+        @Override
+        public int maxEntries() {
+            return 1000;
+        }
+
+        @Override
+        public long liveLimitBytes() {
+            return capacity;
+        }
+
+        @Override
+        public long damaged() {
+            return 0;
+        }
+
+        @Override
+        public long tableHeapBytes() {
+            return 0;
+        }
+
+        @Override
+        public long liveBytes() {
+            return 0;
+        }
+
+        @Override
+        public long usedBytes() {
+            return 0;
+        }
+
+        @Override
+        public void resize(long capacityBytes) {
+            capacity = capacityBytes;
+        }
+
+        @Override
+        public SsdLogStatistics statistics() {
+            return new SsdLogStatistics(0, written, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        }
+
+        @Override
+        public void close() {
+            closed.countDown();
+        }
+    }
+
+    @BeforeEach
+    void makePlace() throws IOException {
+        place = Files.createDirectory(folder.resolve("ssd"));
+        Files.createFile(place.resolve("something"));
+    }
+
+    private SsdConnection connection(Path location) {
+        SsdConnection connection = new SsdConnection(
+                location,
+                (at, volume, capacity, entries, makeRoom, failure) -> {
+                    if (refusal != null) {
+                        throw refusal;
+                    }
+                    opened.add(new FakeSsd(failure));
+                    return opened.get(opened.size() - 1);
+                },
+                VOLUME,
+                "test",
+                () -> {},
+                nanos::get);
+        connection.listen((Event event) -> events.add(event.state()));
+        return connection;
+    }
+
+    private SsdConnection mounted() {
+        SsdConnection connection = connection(place);
+        connection.openAtMount(1000, 10);
+        assertEquals(State.ONLINE, connection.state());
+        return connection;
+    }
+
+    private static Answer offer(SsdConnection connection) {
+        return connection.offer(1, 0, 5, 100, new byte[8], 0, 8);
+    }
+
+    @Test
+    void withoutALocationThereIsNone() {
+        SsdConnection connection = connection(null);
+        connection.openAtMount(1000, 10);
+        assertEquals(State.NONE, connection.state());
+        assertNull(connection.attached());
+        assertEquals(Answer.UNAVAILABLE, offer(connection));
+    }
+
+    @Test
+    void aMissingFolderIsNotMadeAtMount() throws IOException {
+        Path missing = folder.resolve("missing");
+        SsdConnection connection = connection(missing);
+        connection.openAtMount(1000, 10);
+        assertEquals(State.DETACHED, connection.state());
+        assertTrue(connection.reason().contains("not mounted"), connection.reason());
+        assertFalse(Files.exists(missing));
+        assertEquals(List.of(State.DETACHED), events);
+    }
+
+    @Test
+    void anEmptyFolderIsNotFilledAtMountButTakenWhenAttached() throws IOException {
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        SsdConnection connection = connection(empty);
+        connection.openAtMount(1000, 10);
+        assertEquals(State.DETACHED, connection.state());
+        connection.attach(empty, 1000, 10);
+        assertEquals(State.ONLINE, connection.state());
+        assertEquals("", connection.reason());
+        assertEquals(Answer.TAKEN, offer(connection));
+    }
+
+    @Test
+    void anSsdThatCannotBeOpenedLeavesTheVolumeWithout() {
+        refusal = new IOException("it is of another volume");
+        SsdConnection connection = connection(place);
+        connection.openAtMount(1000, 10);
+        assertEquals(State.FAILED, connection.state());
+        assertTrue(connection.reason().contains("another volume"), connection.reason());
+        assertEquals(List.of(State.FAILED), events);
+    }
+
+    @Test
+    void attachingTellsWhyItFails() throws IOException {
+        SsdConnection connection = mounted();
+        IOException missing =
+                assertThrows(IOException.class, () -> connection.attach(folder.resolve("missing"), 1000, 10));
+        assertTrue(missing.getMessage().contains("no folder"), missing.getMessage());
+        assertEquals(State.ONLINE, connection.state(), "the one in use stays");
+        refusal = new IOException("it is of another volume");
+        assertThrows(IOException.class, () -> connection.attach(place, 1000, 10));
+        assertEquals(State.DETACHED, connection.state());
+        refusal = null;
+        connection.attach(place, 1000, 10);
+        assertEquals(State.ONLINE, connection.state());
+    }
+
+    @Test
+    void detachingClosesAndTheTargetFollows() throws IOException {
+        SsdConnection connection = mounted();
+        assertTrue(connection.contains(1));
+        connection.detach();
+        assertEquals(State.DETACHED, connection.state());
+        assertEquals(0, opened.get(0).closed.getCount());
+        assertFalse(connection.contains(1));
+        assertEquals(Answer.UNAVAILABLE, offer(connection));
+        connection.attach(place, 1000, 10);
+        assertEquals(Answer.TAKEN, offer(connection));
+        opened.get(0).fail("Input/output error", 100);
+        assertEquals(State.ONLINE, connection.state(), "of an SSD that is not in use any more");
+    }
+
+    @Test
+    void anSsdThatFailsTooOftenIsGivenUpWithOneEvent() throws Exception {
+        SsdConnection connection = mounted();
+        opened.get(0).fail("Input/output error", SsdConnection.MOST_FAILURES_IN_A_ROW - 1);
+        assertEquals(State.ONLINE, connection.state());
+        assertEquals(List.of(), events);
+        opened.get(0).fail("Input/output error", 50);
+        assertEquals(State.FAILED, connection.state());
+        assertNull(connection.attached());
+        assertEquals(List.of(State.FAILED), events);
+        assertTrue(opened.get(0).closed.await(1, TimeUnit.MINUTES));
+        connection.attach(place, 1000, 10);
+        assertEquals(State.ONLINE, connection.state());
+    }
+
+    @Test
+    void aGoodReadForgivesFailures() {
+        SsdConnection connection = mounted();
+        for (int i = 0; i < 5; i++) {
+            opened.get(0).fail("Input/output error", SsdConnection.MOST_FAILURES_IN_A_ROW - 1);
+            connection.goodRead();
+        }
+        assertEquals(State.ONLINE, connection.state());
+        assertNotNull(connection.attached());
+    }
+
+    @Test
+    void anSsdThatTakesNoWritesIsReadOn() {
+        for (String message : List.of("/ssd/1.log: Read-only file system", "/ssd/1.log: No space left on device")) {
+            SsdConnection connection = mounted();
+            opened.get(opened.size() - 1).fail(message, 100);
+            assertEquals(State.READ_ONLY, connection.state());
+            assertNotNull(connection.attached());
+            assertEquals(Answer.UNAVAILABLE, offer(connection));
+        }
+        assertEquals(List.of(State.READ_ONLY, State.READ_ONLY), events, "one for each");
+    }
+
+    @Test
+    void aFullDiskIsKnownByItsExceptionToo() {
+        SsdConnection connection = mounted();
+        opened.get(0).failure.accept(new IOException("a batch is lost", new NoSpaceException("full")));
+        assertEquals(State.READ_ONLY, connection.state());
+    }
+
+    @Test
+    void writingIsTriedAgainAndGoesOnOnceItSucceeds() {
+        SsdConnection connection = mounted();
+        opened.get(0).fail("No space left on device", 1);
+        assertEquals(Answer.UNAVAILABLE, offer(connection));
+        nanos.addAndGet(SsdConnection.WRITE_PAUSE.toNanos());
+        assertEquals(Answer.TAKEN, offer(connection), "a trial");
+        assertEquals(State.READ_ONLY, connection.state());
+        opened.get(0).fail("No space left on device", 1);
+        assertEquals(Answer.UNAVAILABLE, offer(connection));
+        nanos.addAndGet(SsdConnection.WRITE_PAUSE.toNanos());
+        assertEquals(Answer.TAKEN, offer(connection));
+        opened.get(0).written++;
+        assertEquals(Answer.TAKEN, offer(connection));
+        assertEquals(State.ONLINE, connection.state());
+        assertEquals(List.of(State.READ_ONLY, State.ONLINE), events);
+    }
+
+    @Test
+    void aSlowSsdIsSuspendedWithOneEvent() throws IOException {
+        SsdConnection connection = mounted();
+        connection.suspended(Duration.ofSeconds(1));
+        connection.suspended(Duration.ofSeconds(2));
+        assertEquals(State.SUSPENDED, connection.state());
+        assertTrue(connection.reason().contains("slow"), connection.reason());
+        connection.resumed();
+        assertEquals(State.ONLINE, connection.state());
+        assertEquals("", connection.reason());
+        assertEquals(List.of(State.SUSPENDED, State.ONLINE), events);
+        connection.suspended(Duration.ofSeconds(1));
+        connection.attach(place, 1000, 10);
+        assertEquals(State.ONLINE, connection.state(), "another SSD");
+    }
+
+    @Test
+    void nothingIsAttachedAfterClosing() {
+        SsdConnection connection = mounted();
+        connection.close();
+        connection.close();
+        assertEquals(0, opened.get(0).closed.getCount());
+        assertThrows(IOException.class, () -> connection.attach(place, 1000, 10));
+    }
+
+    @Test
+    void theMemoryIsDividedBetweenListAndTable() {
+        assertEquals(1_000_000, SsdTier.lruItems(1_000_000, 64 << 20));
+        assertEquals((64 << 20) / 32, SsdTier.lruItems(Integer.MAX_VALUE, 64 << 20), "a half at most");
+        assertEquals(((64 << 20) - 16_000_000) / 24, SsdTier.mapEntries(1_000_000, 64 << 20));
+    }
+}
