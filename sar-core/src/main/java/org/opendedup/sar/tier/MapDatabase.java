@@ -35,7 +35,7 @@ import org.rocksdb.WriteOptions;
  */
 final class MapDatabase implements Closeable {
     private static final byte VERSION = 1;
-    private static final int VALUE_BYTES = 15;
+    static final int VALUE_BYTES = 15;
 
     private static final long CACHE_BYTES = 4 << 20;
     /** Of two buffers: one is filled while the other is written out; 20 000 entries each. */
@@ -152,9 +152,19 @@ final class MapDatabase implements Closeable {
      */
     void forEach(Consumer<MapEntry> visitor) throws IOException {
         MapEntry entry = new MapEntry();
+        // Direct buffers: no array for each of a million keys and values.
+        ByteBuffer foundKey = ByteBuffer.allocateDirect(Long.BYTES);
+        ByteBuffer foundValue = ByteBuffer.allocateDirect(VALUE_BYTES);
         try (RocksIterator records = db.newIterator()) {
             for (records.seekToFirst(); records.isValid(); records.next()) {
-                decode(records.key(), records.value(), entry);
+                int keyBytes = records.key(foundKey.clear());
+                int valueBytes = records.value(foundValue.clear());
+                if (keyBytes != Long.BYTES || valueBytes != VALUE_BYTES || foundValue.get(0) != VERSION) {
+                    throw new CorruptionException(
+                            folder.toString(), -1, "entries of version " + VERSION, "one that is not, or is damaged");
+                }
+                entry.chunkId = foundKey.getLong(0);
+                decode(foundValue, entry);
                 visitor.accept(entry);
             }
             records.status();
@@ -163,13 +173,7 @@ final class MapDatabase implements Closeable {
         }
     }
 
-    private void decode(byte[] keyBytes, byte[] valueBytes, MapEntry into) throws CorruptionException {
-        if (keyBytes.length != Long.BYTES || valueBytes.length != VALUE_BYTES || valueBytes[0] != VERSION) {
-            throw new CorruptionException(
-                    folder.toString(), -1, "entries of version " + VERSION, "one that is not or is damaged");
-        }
-        ByteBuffer fields = ByteBuffer.wrap(valueBytes);
-        into.chunkId = ByteBuffer.wrap(keyBytes).getLong();
+    private static void decode(ByteBuffer fields, MapEntry into) {
         into.segment = fields.getShort(1) & 0xffff;
         into.offset = fields.getInt(3);
         into.length = fields.getInt(7);
@@ -180,15 +184,20 @@ final class MapDatabase implements Closeable {
 
     /** Notes an entry for the next {@link #commit}. */
     void put(MapEntry entry) throws IOException {
-        value.clear();
-        value.put(VERSION).putShort((short) entry.segment).putInt(entry.offset).putInt(entry.length);
-        value.putShort((short) Math.min(PackedEntry.MAX_COUNT, entry.count));
-        value.putShort((short) Math.min(PackedEntry.MAX_SAVING, entry.saving));
+        encode(entry, value);
         try {
             batch.put(keyOf(entry.chunkId), value.array());
         } catch (RocksDBException e) {
             throw translate(folder, e);
         }
+    }
+
+    /** Fills a buffer of {@value #VALUE_BYTES} bytes with an entry's value. */
+    static void encode(MapEntry entry, ByteBuffer value) {
+        value.clear();
+        value.put(VERSION).putShort((short) entry.segment).putInt(entry.offset).putInt(entry.length);
+        value.putShort((short) Math.min(PackedEntry.MAX_COUNT, entry.count));
+        value.putShort((short) Math.min(PackedEntry.MAX_SAVING, entry.saving));
     }
 
     /** Notes a removal for the next {@link #commit}. */

@@ -5,8 +5,9 @@ package org.opendedup.sar.tier;
  *
  * @param capacityBytes the most bytes of all files at the location
  * @param databaseBytes what the Map table's database takes now
+ * @param fullBytes bytes of segment files at which the disk was found full; or a large number
  */
-record SpaceLimits(long capacityBytes, long databaseBytes) {
+record SpaceLimits(long capacityBytes, long databaseBytes, long fullBytes) {
     /** The largest segment: far below the 128 MiB that a Map table entry's offset reaches. */
     private static final int MAX_SEGMENT_BYTES = 64 << 20;
     /** The smallest: twice the longest record. */
@@ -43,7 +44,8 @@ record SpaceLimits(long capacityBytes, long databaseBytes) {
     /** The most bytes of all segment files. */
     long logBytes() {
         long allowance = DATABASE_BYTES + capacityBytes / DATABASE_SHARE;
-        return Math.max(0, capacityBytes - Math.max(allowance, databaseBytes + DATABASE_GROWTH_BYTES));
+        long room = capacityBytes - Math.max(allowance, databaseBytes + DATABASE_GROWTH_BYTES);
+        return Math.max(0, Math.min(room, fullBytes));
     }
 
     /** The most bytes of segment files after an append of new records: a segment's room is left for cleaning. */

@@ -7,6 +7,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,6 +26,7 @@ final class SsdIdentity {
     private static final String MAGIC = "SAR-SSD";
     private static final int VERSION = 1;
     private static final int MOST_BYTES = 256;
+    private static final Set<String> OWN = Set.of("lost+found", SsdStore.SEGMENTS_FOLDER, SsdStore.MAP_FOLDER);
     private static final Pattern LINE = Pattern.compile("(" + MAGIC + " (\\d{1,9}) ([0-9a-f-]{36})) ([0-9a-f]{8})\n");
 
     private SsdIdentity() {}
@@ -32,7 +34,7 @@ final class SsdIdentity {
     /**
      * Checks that a folder is the volume's, and takes it if it is empty.
      *
-     * @throws IOException if it is another volume's, damaged, or has other files; nothing was touched
+     * @throws IOException if it is another volume's, its identity is damaged, or there are other files; nothing was touched
      */
     static void claim(Path location, UUID volume) throws IOException {
         Path file = location.resolve(NAME);
@@ -75,12 +77,15 @@ final class SsdIdentity {
         }
     }
 
-    /** Passes over what a new file system has, and what a crash left of the identity's making. */
+    /**
+     * Passes over what a new file system has, what a crash left of the identity's making, and folders of the store's own: those of a
+     * folder that was wiped while it was in use. Each segment file names its volume.
+     */
     private static void requireEmpty(Path location) throws IOException {
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(location)) {
             for (Path entry : entries) {
                 String name = entry.getFileName().toString();
-                if (!name.equals("lost+found") && !name.startsWith(NAME + ".")) {
+                if (!OWN.contains(name) && !name.startsWith(NAME + ".")) {
                     throw new IOException("the SSD location " + location + " has no " + NAME + ", but it has " + name
                             + "; an empty folder is needed");
                 }

@@ -41,10 +41,10 @@ final class SsdLog {
 
     private volatile long capacityBytes;
     private volatile long databaseBytes;
-    /** What the disk was found to have room for, where that is less than the capacity. */
-    private volatile long foundBytes = Long.MAX_VALUE;
+    /** Bytes of segment files at which the disk was found full, where that is less than the capacity. */
+    private volatile long fullBytes = Long.MAX_VALUE;
 
-    private long foundNanos;
+    private long fullNanos;
 
     SsdLog(
             Segments segments,
@@ -72,11 +72,11 @@ final class SsdLog {
 
     void setCapacity(long bytes) {
         capacityBytes = bytes;
-        foundBytes = Long.MAX_VALUE;
+        fullBytes = Long.MAX_VALUE;
     }
 
     SpaceLimits limits() {
-        return new SpaceLimits(Math.min(capacityBytes, foundBytes), databaseBytes);
+        return new SpaceLimits(capacityBytes, databaseBytes, fullBytes);
     }
 
     long databaseBytes() {
@@ -116,10 +116,10 @@ final class SsdLog {
     }
 
     private void retryFullDisk() {
-        if (foundBytes != Long.MAX_VALUE && System.nanoTime() - foundNanos > FULL_RETRY_NANOS) {
-            long more = foundBytes + limits().segmentBytes();
-            foundBytes = more < capacityBytes ? more : Long.MAX_VALUE;
-            foundNanos = System.nanoTime();
+        if (fullBytes != Long.MAX_VALUE && System.nanoTime() - fullNanos > FULL_RETRY_NANOS) {
+            long more = fullBytes + limits().segmentBytes();
+            fullBytes = more < capacityBytes ? more : Long.MAX_VALUE;
+            fullNanos = System.nanoTime();
         }
     }
 
@@ -212,8 +212,8 @@ final class SsdLog {
                 }
             }
         } catch (NoSpaceException e) {
-            foundBytes = Math.max(0, segments.bytes() + databaseBytes - limits().segmentBytes());
-            foundNanos = System.nanoTime();
+            fullBytes = segments.bytes();
+            fullNanos = System.nanoTime();
             throw e;
         }
     }

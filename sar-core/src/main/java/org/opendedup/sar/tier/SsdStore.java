@@ -20,8 +20,8 @@ import org.opendedup.sar.io.FileDirectory;
  * after a power cut an entry may point to bytes that are not there, which shows when they are read.
  */
 public final class SsdStore implements PromotionTarget, Closeable {
-    private static final String SEGMENTS_FOLDER = "segments";
-    private static final String MAP_FOLDER = "map";
+    static final String SEGMENTS_FOLDER = "segments";
+    static final String MAP_FOLDER = "map";
     private static final long CLOSE_MILLIS = TimeUnit.SECONDS.toMillis(10);
 
     private final Path location;

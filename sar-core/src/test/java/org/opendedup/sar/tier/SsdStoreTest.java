@@ -236,7 +236,7 @@ final class SsdStoreTest {
         Random random = new Random(seed);
         try (SsdStore store = fixture.open()) {
             fixture.makeRoom = () -> demoteSome(store, new Random(seed));
-            for (int round = 0; round < 60; round++) {
+            for (int round = 0; round < 40; round++) {
                 for (int i = 0; i < 150; i++) {
                     offer(store, 1 + random.nextInt(20_000));
                     if (i % 20 == 0) {
