@@ -146,7 +146,8 @@ public final class SelectivePromotion implements AccessListener {
         int saving = 0;
         int hits = 0;
         for (int i = from; i < to; i++) {
-            if (request.source(i) == Source.SSD && !Runs.isRepeat(request, i)) {
+            boolean hit = request.source(i) == Source.SSD && request.data(i) != null;
+            if (hit && !Runs.isRepeat(request, i)) {
                 saving = saving == 0 ? DiskCost.saving(Runs.bytes(request, from, to)) : saving;
                 target.noteWanted(request.chunkId(i), 0, saving);
                 hits++;

@@ -157,6 +157,17 @@ class SelectivePromotionTest {
     }
 
     @Test
+    void whatWasOnlyPlannedToBeReadFromTheSsdHeatsNothing() {
+        write(new Requests().run(1, 3, 1, 5));
+        ChunkRequest planned = new ChunkRequest();
+        planned.add(ChunkId.of(1, 3), CHUNK_BYTES, 0, 0);
+        planned.setSource(0, Source.SSD);
+        promotion.read(planned, chunkId -> 5);
+        assertEquals(1, ssd.entries.get(ChunkId.of(1, 3)).heat);
+        assertEquals(0, hits);
+    }
+
+    @Test
     void countsAreAskedForSecondReadsOnly() {
         int[] asked = {0};
         Requests requests = new Requests().run(1, 3, 4, 0);
