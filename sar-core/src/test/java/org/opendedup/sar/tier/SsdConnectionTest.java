@@ -43,8 +43,7 @@ class SsdConnectionTest {
     private static final class FakeSsd implements AttachedSsd {
         final Consumer<IOException> failure;
         final CountDownLatch closed = new CountDownLatch(1);
-        volatile int written;
-        volatile long capacity;
+        int written;
 
         FakeSsd(Consumer<IOException> failure) {
             this.failure = failure;
@@ -138,7 +137,7 @@ class SsdConnectionTest {
 
         @Override
         public void resize(long capacityBytes) {
-            capacity = capacityBytes;
+            assertEquals(1000, capacityBytes);
         }
 
         @Override
