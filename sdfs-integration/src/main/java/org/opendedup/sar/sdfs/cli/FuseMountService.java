@@ -4,12 +4,15 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.fuse.FuseBinding;
 import org.opendedup.sar.sdfs.fuse.FuseBindings;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelBinding;
+import org.opendedup.sar.sdfs.jmx.SarSource;
+import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.Verification;
 import org.opendedup.sar.volume.Volume;
@@ -31,13 +34,15 @@ final class FuseMountService implements MountService {
     }
 
     @Override
-    public MountedVolume mount(VolumeConfig config, Path mountPoint, String options) throws IOException {
+    public MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException {
+        VolumeConfig config = definition.engineConfig();
         ServiceOptions chosen = ServiceOptions.parse(options);
         MountOptions mountOptions = MountOptions.of(mountPoint, config.name()).with(chosen.mountOptions());
         Volume volume = Volume.open(config, chosen.verification());
         try {
             FuseMount mount = chosen.binding().mount(new FuseFileSystem(volume), mountOptions);
-            return new FuseMountedVolume(volume, mount);
+            return new FuseMountedVolume(
+                    volume, mount, new SarWithoutSsd(definition.sar().tier()));
         } catch (IOException | RuntimeException e) {
             try {
                 volume.close();
@@ -73,7 +78,7 @@ final class FuseMountService implements MountService {
         }
     }
 
-    private record FuseMountedVolume(Volume volume, FuseMount mount) implements MountedVolume {
+    private record FuseMountedVolume(Volume volume, FuseMount mount, SarSource sar) implements MountedVolume {
         @Override
         public void awaitEnd() throws InterruptedException {
             mount.awaitEnd();

@@ -40,6 +40,12 @@ final class Json {
         return MAPPER.convertValue(volume, OBJECT);
     }
 
+    /** The object of that name in another; empty if there is none. */
+    @SuppressWarnings("unchecked")
+    static Map<String, Object> object(Map<String, Object> within, String name) {
+        return within.get(name) instanceof Map<?, ?> object ? (Map<String, Object>) object : Map.of();
+    }
+
     /** @throws IOException if the text is not one JSON object */
     static Map<String, Object> read(String text) throws IOException {
         Map<String, Object> object = MAPPER.readValue(text, OBJECT);
