@@ -13,6 +13,8 @@ import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelBinding;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
+import org.opendedup.sar.tier.FileExplanation;
+import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.Verification;
 import org.opendedup.sar.volume.Volume;
@@ -92,6 +94,11 @@ final class FuseMountService implements MountService {
         @Override
         public void endMount() throws IOException {
             mount.close();
+        }
+
+        @Override
+        public FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException {
+            throw new IOException("the volume was mounted without an SSD: " + path + " comes from the disk as a whole");
         }
 
         @Override

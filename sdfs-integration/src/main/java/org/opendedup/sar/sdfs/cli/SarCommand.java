@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             SarStatusCommand.class,
             SarSetCommand.class,
+            SarExplainCommand.class,
             SarDemoteCommand.class,
             SarResizeCommand.class,
             SarDetachCommand.class,

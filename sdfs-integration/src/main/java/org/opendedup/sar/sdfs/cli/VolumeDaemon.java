@@ -183,7 +183,8 @@ final class VolumeDaemon {
             }
             case SarControl.COMMAND -> {
                 requireMounted();
-                yield new SarControl(Objects.requireNonNull(sar)).answer(arguments);
+                yield new SarControl(Objects.requireNonNull(sar), Objects.requireNonNull(mounted)::explain)
+                        .answer(arguments);
             }
             case "unmount" -> {
                 requireMounted();

@@ -4,10 +4,17 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
+import org.opendedup.sar.tier.FileExplanation;
+import org.opendedup.sar.tier.FileExplanation.Chunk;
+import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.tier.FileExplanation.DiskWork;
+import org.opendedup.sar.tier.FileExplanation.Share;
+import org.opendedup.sar.tier.FileExplanation.Verdict;
 import org.opendedup.sar.tier.TierSettings;
 import org.opendedup.sar.tier.TierSettings.Policy;
 import org.opendedup.sar.volume.SpaceUse;
@@ -66,6 +73,26 @@ final class FakeMountService implements MountService {
         @Override
         public SarSource sar() {
             return sar;
+        }
+
+        /** A file of 1000 chunks of a kilobyte. */
+        @Override
+        public FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException {
+            if (!path.equals("vm/disk.img")) {
+                throw new IOException(path + " is no file of the volume");
+            }
+            boolean more = true;
+            for (long at = from; more && at < 1000 * 1024; at += 1024) {
+                more = visitor.accept(new Chunk(at, 65536 + at / 1024, 1024, 7, 4096, Verdict.ON_SSD));
+            }
+            return new FileExplanation(
+                    1000,
+                    1000 * 1024,
+                    Map.of(Verdict.ON_SSD, new Share(1000, 1000 * 1024)),
+                    new DiskWork(100, 3 << 20),
+                    new DiskWork(1, 1 << 20),
+                    999,
+                    999 * 1024);
         }
 
         @Override
