@@ -351,7 +351,7 @@ public final class MkfsCommand implements Callable<Integer> {
     }
 
     private void report(Path file, VolumeDefinition definition) {
-        DaemonMemory memory = DaemonMemory.of(definition.config());
+        DaemonMemory memory = DaemonMemory.of(definition.engineConfig());
         Map<String, Object> result = DefinitionReport.of(file, environment.runFiles(definition));
         if (json) {
             var all = new LinkedHashMap<String, Object>(result);
