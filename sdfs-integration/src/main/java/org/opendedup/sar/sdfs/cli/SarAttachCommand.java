@@ -21,7 +21,8 @@ import picocli.CommandLine.ParentCommand;
         description = {
             "Takes an SSD into use: an empty folder, or one that this volume used before, whose copies are then used",
             "again. Another folder than before is kept in the volume file. A volume that is not mounted, or has no SSD",
-            "yet: the file alone is changed, for the next mount.",
+            "yet: the file alone is changed. Mounting never fills an empty folder, which may be where a disk is not",
+            "mounted: attach it once more then.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar attach [FOLDER] [--capacity=SIZE] [--json]%n",
@@ -32,7 +33,7 @@ import picocli.CommandLine.ParentCommand;
             "Examples:",
             "  sdfscli pool0 sar attach                             # the SSD is back where it was",
             "  sdfscli pool0 sar attach /ssd2/pool0                 # another one in its place",
-            "  sdfscli pool0 sar attach /ssd/pool0 --capacity=20GB  # a first one; before mounting"
+            "  sdfscli pool0 sar attach /ssd/pool0 --capacity=20GB  # a first one: then mount, and attach"
         })
 final class SarAttachCommand implements Callable<Integer> {
     @ParentCommand
@@ -88,7 +89,8 @@ final class SarAttachCommand implements Callable<Integer> {
         sar.print(
                 json,
                 Map.of("location", folder.toString()),
-                "The volume file names " + folder + " now: it is taken into use when the volume is mounted.");
+                "The volume file names " + folder + " now. When the volume is mounted, take an empty folder into use: "
+                        + "sdfscli " + sar.cli().name() + " sar attach");
     }
 
     private static VolumeDefinition attached(VolumeDefinition definition, Path folder, @Nullable Long capacity) {

@@ -34,8 +34,8 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "A volume gets an SSD when it is made (mkfs.sdfs --sar-ssd-location=FOLDER --sar-ssd-capacity=SIZE),",
-            "or while it is not mounted: sdfscli VOLUME sar attach FOLDER --capacity=SIZE. Copies lie there, never",
-            "the only ones: an SSD that is lost costs speed and no byte."
+            "or while it is not mounted: sdfscli VOLUME sar attach FOLDER --capacity=SIZE; mount it, and sar attach.",
+            "Copies lie there, never the only ones: an SSD that is lost costs speed and no byte."
         })
 final class SarCommand implements Callable<Integer> {
     @Spec

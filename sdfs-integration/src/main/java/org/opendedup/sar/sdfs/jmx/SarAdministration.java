@@ -92,7 +92,7 @@ public final class SarAdministration {
         if (configured == null) {
             // Only mounting gives the tier its memory.
             throw new IOException(
-                    "the volume was mounted without an SSD location: unmount it, attach the SSD, mount it");
+                    "the volume was mounted without an SSD location: unmount it, attach the SSD, mount it, and attach it again");
         }
         VolumeDefinition changed = location == null
                 ? definition

@@ -246,6 +246,7 @@ class SarCommandTest {
         assertEquals(ExitCode.FAILED, sar("attach", place));
         assertTrue(output.err().contains("add --capacity=SIZE"), output.err());
         assertEquals(0, sar("attach", place, "--capacity=3GB"), output.err());
+        assertTrue(output.out().contains("sdfscli pool0 sar attach"), output.out());
         SarSettings settings = VolumeFile.read(volumeFile()).sar();
         assertEquals(folder.resolve("ssd"), settings.ssdLocation());
         assertEquals(3L << 30, settings.tier().capacityBytes());
