@@ -44,17 +44,23 @@ final class MountedVolume implements AutoCloseable {
         return make(folder, folder.resolve("data"), capacity);
     }
 
-    private static MountedVolume make(Path folder, Path data, String capacity) throws IOException {
+    /** Makes a volume, all of it in {@code folder}, with further options of mkfs.sdfs. */
+    static MountedVolume makeWith(Path folder, String... options) throws IOException {
+        return make(folder, folder.resolve("data"), "100GB", options);
+    }
+
+    private static MountedVolume make(Path folder, Path data, String capacity, String... more) throws IOException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "needs /dev/fuse");
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
         MountedVolume volume = new MountedVolume(folder, data);
-        List<String> options = List.of(
+        List<String> options = new ArrayList<>(List.of(
                 "--volume-name=" + volume.name,
                 "--volume-capacity=" + capacity,
                 "--base-path=" + folder.resolve("base"),
                 "--chunk-store-data-location=" + volume.data(),
                 "--chunk-store-hashdb-location=" + volume.hashDb(),
-                "--memory-budget=512MB");
+                "--memory-budget=512MB"));
+        options.addAll(List.of(more));
         Commands.Result result = volume.script("mkfs.sdfs", options);
         assertEquals(0, result.exitCode(), result::output);
         return volume;

@@ -157,7 +157,7 @@ public final class RecipeStore {
     }
 
     /** Numbers of the first {@code max} pages from {@code from} to {@code to} (exclusive) that have a record, in order. */
-    long[] existingPages(long inode, long from, long to, int max) throws IOException {
+    public long[] existingPages(long inode, long from, long to, int max) throws IOException {
         long[] pages = new long[Math.min(max, 1024)];
         int count = 0;
         try (Cursor cursor = scan(inode, from, to)) {

@@ -192,6 +192,11 @@ public final class SsdTier implements Closeable {
         return engine().demotion();
     }
 
+    /** Whether there is a copy of a chunk on the SSD, or on its way there. */
+    public boolean contains(long chunkId) {
+        return connection.contains(chunkId);
+    }
+
     public DataDistributor distributor() {
         return distributor;
     }

@@ -19,6 +19,9 @@ import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Totals;
 import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.tier.FileExplainer;
+import org.opendedup.sar.tier.FileExplanation;
+import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 
 /**
  * A deduplicating volume. Speaks inode numbers and open files, as the kernel does. Every call may fail with {@link
@@ -530,6 +533,31 @@ public final class Volume implements Closeable {
             if (attributes.hasCapability(node)) {
                 tree.change(node, () -> attributes.dropCapability(node));
             }
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+
+    /**
+     * Explains what the SSD does for a file, of what of it is stored by now. EISDIR, EINVAL.
+     *
+     * @param from as in {@link FileExplainer#explain}
+     * @param rules by what its chunks are judged
+     */
+    public FileExplanation explain(long inode, long from, FileExplainer.Rules rules, ChunkVisitor visitor)
+            throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            if (!node.isRegular()) {
+                throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
+            }
+            FileExplainer explainer = new FileExplainer(
+                    metadata.recipes(),
+                    config.pageBytes(),
+                    parts.containers()::frameTable,
+                    metadata.counts()::count,
+                    rules);
+            return explainer.explain(inode, from, visitor);
         } finally {
             nodes.unpin(node);
         }

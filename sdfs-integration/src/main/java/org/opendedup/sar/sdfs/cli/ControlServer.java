@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * a line of JSON:
  *
  * <pre>
- * {"version":1,"command":"stats"}
+ * {"version":1,"command":"stats"}              or      {"version":1,"command":"sar-demote","arguments":{"below":5}}
  * {"version":1,"ok":true,"result":{...}}      or      {"version":1,"ok":false,"error":"..."}
  * </pre>
  *
@@ -42,8 +42,11 @@ final class ControlServer implements Closeable {
     /** Answers one command. */
     @FunctionalInterface
     interface Handler {
-        /** @throws IOException whose message goes to who asked */
-        Map<String, Object> answer(String command) throws IOException;
+        /**
+         * @param arguments of the command, by name; empty if the request has none
+         * @throws IOException whose message goes to who asked
+         */
+        Map<String, Object> answer(String command, Map<String, Object> arguments) throws IOException;
     }
 
     private final Path socket;
@@ -123,7 +126,7 @@ final class ControlServer implements Closeable {
         var reply = new LinkedHashMap<String, Object>();
         reply.put("version", PROTOCOL_VERSION);
         try {
-            Map<String, Object> result = handler.answer(command(request));
+            Map<String, Object> result = handler.answer(command(request), arguments(request));
             reply.put("ok", true);
             reply.put("result", result);
         } catch (IOException | UncheckedIOException e) {
@@ -147,6 +150,15 @@ final class ControlServer implements Closeable {
             throw new IOException("the request names no command");
         }
         return command;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Object> arguments(Map<String, Object> request) throws IOException {
+        Object arguments = request.getOrDefault("arguments", Map.of());
+        if (!(arguments instanceof Map<?, ?>)) {
+            throw new IOException("the request's arguments are no JSON object");
+        }
+        return (Map<String, Object>) arguments;
     }
 
     /**

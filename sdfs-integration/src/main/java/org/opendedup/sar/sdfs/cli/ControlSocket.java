@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -26,13 +27,19 @@ final class ControlSocket {
 
     private ControlSocket() {}
 
+    /** Sends a command without arguments; see {@link #ask(Path, String, Map)}. */
+    static Optional<Map<String, Object>> ask(Path socket, String command) throws IOException {
+        return ask(socket, command, Map.of());
+    }
+
     /**
      * Sends a command.
      *
+     * @param arguments by name; daemons of releases that know none ignore them
      * @return the result; empty if no daemon listens
      * @throws IOException if the daemon cannot be asked, does not answer, or refuses
      */
-    static Optional<Map<String, Object>> ask(Path socket, String command) throws IOException {
+    static Optional<Map<String, Object>> ask(Path socket, String command, Map<String, ?> arguments) throws IOException {
         if (Files.notExists(socket)) {
             return Optional.empty();
         }
@@ -49,9 +56,20 @@ final class ControlSocket {
             throw new IOException(socket + ": " + e.getMessage(), e);
         }
         try (var connection = new MessageChannel(channel, TIMEOUT)) {
-            connection.send(Map.of("version", ControlServer.PROTOCOL_VERSION, "command", command));
+            connection.send(request(command, arguments));
             return Optional.of(result(connection.receive()));
         }
+    }
+
+    /** Without arguments it is what daemons of all releases understand. */
+    private static Map<String, Object> request(String command, Map<String, ?> arguments) {
+        var request = new LinkedHashMap<String, Object>();
+        request.put("version", ControlServer.PROTOCOL_VERSION);
+        request.put("command", command);
+        if (!arguments.isEmpty()) {
+            request.put("arguments", arguments);
+        }
+        return request;
     }
 
     /**

@@ -4,9 +4,12 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.sdfs.config.SarParameters;
+import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.VolumeConfig;
 
@@ -34,6 +37,14 @@ final class DefinitionReport {
         report.put("ioChunkBytes", config.pageBytes());
         report.put("writeThreads", config.writeThreads());
         report.put("memoryBudgetBytes", config.memoryBudgetBytes());
+        report.put("sar", sar(definition.sar()));
+        return report;
+    }
+
+    private static Map<String, Object> sar(SarSettings settings) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("ssdLocation", Objects.toString(settings.ssdLocation(), ""));
+        report.putAll(SarParameters.of(settings.tier()));
         return report;
     }
 
@@ -44,8 +55,15 @@ final class DefinitionReport {
 
     /** One line a value, sizes in units. */
     static String table(Map<String, Object> report) {
+        return table("", report);
+    }
+
+    private static String table(String prefix, Map<String, Object> report) {
         return report.entrySet().stream()
-                .map(entry -> String.format("  %-24s %s%n", entry.getKey(), value(entry.getKey(), entry.getValue())))
+                .map(entry -> entry.getValue() instanceof Map<?, ?>
+                        ? table(entry.getKey() + " ", Json.object(report, entry.getKey()))
+                        : String.format(
+                                "  %-24s %s%n", prefix + entry.getKey(), value(entry.getKey(), entry.getValue())))
                 .collect(Collectors.joining());
     }
 

@@ -4,12 +4,21 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.fuse.FuseBinding;
 import org.opendedup.sar.sdfs.fuse.FuseBindings;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelBinding;
+import org.opendedup.sar.sdfs.jmx.SarOfTier;
+import org.opendedup.sar.sdfs.jmx.SarSource;
+import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
+import org.opendedup.sar.tier.FileExplainer;
+import org.opendedup.sar.tier.FileExplanation;
+import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.tier.PromotionPolicies;
+import org.opendedup.sar.tier.TierSettings;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.Verification;
 import org.opendedup.sar.volume.Volume;
@@ -31,13 +40,17 @@ final class FuseMountService implements MountService {
     }
 
     @Override
-    public MountedVolume mount(VolumeConfig config, Path mountPoint, String options) throws IOException {
+    public MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException {
+        VolumeConfig config = definition.engineConfig();
         ServiceOptions chosen = ServiceOptions.parse(options);
         MountOptions mountOptions = MountOptions.of(mountPoint, config.name()).with(chosen.mountOptions());
         Volume volume = Volume.open(config, chosen.verification());
         try {
             FuseMount mount = chosen.binding().mount(new FuseFileSystem(volume), mountOptions);
-            return new FuseMountedVolume(volume, mount);
+            SarSource sar = volume.tier().isConfigured()
+                    ? new SarOfTier(volume.tier())
+                    : new SarWithoutSsd(definition.sar().tier());
+            return new FuseMountedVolume(volume, mount, sar);
         } catch (IOException | RuntimeException e) {
             try {
                 volume.close();
@@ -73,7 +86,7 @@ final class FuseMountService implements MountService {
         }
     }
 
-    private record FuseMountedVolume(Volume volume, FuseMount mount) implements MountedVolume {
+    private record FuseMountedVolume(Volume volume, FuseMount mount, SarSource sar) implements MountedVolume {
         @Override
         public void awaitEnd() throws InterruptedException {
             mount.awaitEnd();
@@ -87,6 +100,16 @@ final class FuseMountService implements MountService {
         @Override
         public void endMount() throws IOException {
             mount.close();
+        }
+
+        @Override
+        public FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException {
+            if (!volume.tier().isConfigured()) {
+                throw new IOException("the volume has no SSD: " + path + " comes from the disk as a whole");
+            }
+            TierSettings settings = sar.status().settings();
+            var rules = new FileExplainer.Rules(volume.tier()::contains, settings, PromotionPolicies.of(settings));
+            return new VolumePaths(volume).use(path, inode -> volume.explain(inode, from, rules, visitor));
         }
 
         @Override

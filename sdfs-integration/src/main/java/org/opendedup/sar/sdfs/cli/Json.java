@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.sdfs.jmx.VolumeMXBean;
 
@@ -38,6 +39,18 @@ final class Json {
     /** The values of a volume, under the names and in the order of {@link VolumeMXBean}. */
     static Map<String, Object> values(VolumeMXBean volume) {
         return MAPPER.convertValue(volume, OBJECT);
+    }
+
+    /** The object of that name in another; empty if there is none. */
+    @SuppressWarnings("unchecked")
+    static Map<String, Object> object(Map<String, Object> within, String name) {
+        return within.get(name) instanceof Map<?, ?> object ? (Map<String, Object>) object : Map.of();
+    }
+
+    /** The list of objects of that name; empty if there is none. */
+    @SuppressWarnings("unchecked")
+    static List<Map<String, Object>> objects(Map<String, Object> within, String name) {
+        return within.get(name) instanceof List<?> objects ? (List<Map<String, Object>>) objects : List.of();
     }
 
     /** @throws IOException if the text is not one JSON object */

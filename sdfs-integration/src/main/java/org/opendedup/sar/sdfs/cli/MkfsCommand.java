@@ -6,6 +6,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -212,7 +213,7 @@ public final class MkfsCommand implements Callable<Integer> {
 
     @ArgGroup(
             validate = false,
-            heading = "%nPromotion to an SSD (stored with the volume now; acts with a later release):%n")
+            heading = "%nPromotion to an SSD (sdfscli VOLUME sar set changes all but the location):%n")
     SarOptions sar = new SarOptions();
 
     @ArgGroup(validate = false, heading = "%nReading back (stored with the volume now; acts with a later release):%n")
@@ -247,7 +248,7 @@ public final class MkfsCommand implements Callable<Integer> {
         refuseExisting(file, definition);
         makeFolder(environment.configDirectory().folder(), "SDFS_CONFIG_DIR sets another folder for volume files");
         makeFolder(definition.basePath(), "--base-path=FOLDER names another place");
-        maker.make(definition.config());
+        maker.make(definition.engineConfig());
         // Last: a volume that has a file is whole.
         VolumeFile.write(file, definition);
         report(file, definition);
@@ -319,7 +320,10 @@ public final class MkfsCommand implements Callable<Integer> {
             throw new CommandFailedException("the volume '" + name + "' exists already: " + file);
         }
         VolumeConfig.Locations locations = definition.config().locations();
-        var places = List.of(locations.data(), locations.metadata(), locations.hashDb());
+        var places = new ArrayList<Path>(List.of(locations.data(), locations.metadata(), locations.hashDb()));
+        if (definition.sar().ssdLocation() != null) {
+            places.add(definition.sar().ssdLocation());
+        }
         for (Path place : places) {
             refuseUnlessEmpty(place, List.of());
         }
@@ -347,7 +351,7 @@ public final class MkfsCommand implements Callable<Integer> {
     }
 
     private void report(Path file, VolumeDefinition definition) {
-        DaemonMemory memory = DaemonMemory.of(definition.config());
+        DaemonMemory memory = DaemonMemory.of(definition.engineConfig());
         Map<String, Object> result = DefinitionReport.of(file, environment.runFiles(definition));
         if (json) {
             var all = new LinkedHashMap<String, Object>(result);

@@ -3,8 +3,11 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.VolumeSource;
-import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.tier.FileExplanation;
+import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 
 /** Opens a volume and shows it as a file system. The commands' only way to engine and FUSE. */
 interface MountService {
@@ -28,10 +31,22 @@ interface MountService {
     void remount(Path mountPoint, String options) throws IOException;
 
     /** Returns when the kernel serves the mount point from the volume. Options as in {@link #checkOptions}. */
-    MountedVolume mount(VolumeConfig config, Path mountPoint, String options) throws IOException;
+    MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException;
 
     /** A volume while it is open. Ends in two steps: the mount goes, then the volume is closed. */
     interface MountedVolume extends VolumeSource, Closeable {
+
+        /** The volume's SSD; one that is not there if it was mounted without. */
+        SarSource sar();
+
+        /**
+         * Explains what the SSD does for a file.
+         *
+         * @param path from the volume's root, names separated by slashes
+         * @param from offset in the file from which its chunks are shown
+         * @throws IOException if there is no such file
+         */
+        FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException;
 
         /** Waits until the file system is no longer mounted, whoever unmounted it. */
         void awaitEnd() throws InterruptedException;

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.config.SarSettings;
+import org.opendedup.sar.tier.TierSettings;
 import picocli.CommandLine.Option;
 
 /**
@@ -14,11 +15,15 @@ final class SarOptions {
             names = "--sar-enabled",
             arity = "1",
             paramLabel = "true|false",
-            description = "Promote chunks. Default: true when an SSD location is given.")
+            description = "Promote chunks. Default: true when an SSD location is given. With false, what is on the SSD "
+                    + "is still read from there.")
     @Nullable
     Boolean enabled;
 
-    @Option(names = "--sar-ssd-location", paramLabel = "FOLDER", description = "Folder on the SSD.")
+    @Option(
+            names = "--sar-ssd-location",
+            paramLabel = "FOLDER",
+            description = "Empty or new folder on the SSD, for copies of chunks. Nothing is lost when it is.")
     @Nullable
     Path ssdLocation;
 
@@ -26,14 +31,16 @@ final class SarOptions {
             names = "--sar-ssd-capacity",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "The most space used there. Needed with a location.")
+            description = "The most space used there, the Map table's database and space not yet reclaimed included. "
+                    + "Needed with a location.")
     long ssdCapacityBytes;
 
     @Option(
             names = "--sar-reference-count-threshold",
             paramLabel = "N",
             defaultValue = "5",
-            description = "References from which a chunk is promoted. Default: ${DEFAULT-VALUE}.")
+            description = "References to a chunk from which the policy reference-count promotes it when it is written "
+                    + "again. Default: ${DEFAULT-VALUE}.")
     int referenceCountThreshold = 5;
 
     @Option(
@@ -41,7 +48,9 @@ final class SarOptions {
             paramLabel = "SIZE",
             defaultValue = "128KB",
             converter = SizeConverter.class,
-            description = "Longest run of neighbouring chunks that is promoted. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "A chunk stays on the disk if it is wanted in a run of neighbours of this length or more: the "
+                            + "disk reads that well. Default: ${DEFAULT-VALUE}.")
     long maxRunBytes = 128 << 10;
 
     @Option(
@@ -49,14 +58,16 @@ final class SarOptions {
             arity = "1",
             paramLabel = "true|false",
             defaultValue = "true",
-            description = "Promote what is read from disk a second time. Default: ${DEFAULT-VALUE}.")
+            description = "Promote also what is read from the disk a second time. Default: ${DEFAULT-VALUE}.")
     boolean promoteOnRead = true;
 
     @Option(
             names = "--sar-lru-entries",
             paramLabel = "N",
             defaultValue = "1000000",
-            description = "Length of the list of recent disk reads. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Length of the list of recent disk reads, by which a second read is known; 16 bytes of memory "
+                            + "each. Default: ${DEFAULT-VALUE}.")
     int lruEntries = 1_000_000;
 
     @Option(
@@ -64,25 +75,30 @@ final class SarOptions {
             paramLabel = "POLICY",
             defaultValue = "reference-count",
             converter = PolicyConverter.class,
-            description = "What scores a chunk: reference-count or cost. Default: ${DEFAULT-VALUE}.")
-    SarSettings.Policy policy = SarSettings.Policy.REFERENCE_COUNT;
+            description =
+                    "What makes a chunk worth its place: reference-count (how many references there are to it, as "
+                            + "the SAR paper has it) or cost (disk time that a copy saves for each byte it takes). "
+                            + "Default: ${DEFAULT-VALUE}.")
+    TierSettings.Policy policy = TierSettings.Policy.REFERENCE_COUNT;
 
     SarSettings settings() {
         return new SarSettings(
-                enabled == null ? ssdLocation != null : enabled,
                 ssdLocation == null ? null : ssdLocation.toAbsolutePath().normalize(),
-                ssdCapacityBytes,
-                referenceCountThreshold,
-                maxRunBytes,
-                promoteOnRead,
-                lruEntries,
-                policy);
+                new TierSettings(
+                        enabled == null ? ssdLocation != null : enabled,
+                        ssdCapacityBytes,
+                        referenceCountThreshold,
+                        // What does not fit is refused as too long.
+                        (int) Math.min(maxRunBytes, Integer.MAX_VALUE),
+                        promoteOnRead,
+                        lruEntries,
+                        policy));
     }
 
     /** Dashes as in the volume file. */
-    static final class PolicyConverter extends ChoiceConverter<SarSettings.Policy> {
+    static final class PolicyConverter extends ChoiceConverter<TierSettings.Policy> {
         PolicyConverter() {
-            super(SarSettings.Policy.class);
+            super(TierSettings.Policy.class);
         }
     }
 }

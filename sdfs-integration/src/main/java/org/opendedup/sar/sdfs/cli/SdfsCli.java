@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
         customSynopsis = {"sdfscli VOLUME COMMAND [--json]", "       sdfscli --list [--json]", ""},
         description = {"Looks at volumes and administers them.", ""},
         commandListHeading = "%nCommands:%n",
-        subcommands = {InfoCommand.class, StatsCommand.class, UnmountCommand.class},
+        subcommands = {InfoCommand.class, StatsCommand.class, SarCommand.class, UnmountCommand.class},
         footer = {
             "",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",

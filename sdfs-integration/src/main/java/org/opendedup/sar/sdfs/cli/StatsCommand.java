@@ -33,9 +33,21 @@ final class StatsCommand implements Callable<Integer> {
         if (json || cli.json) {
             cli.environment().out().println(Json.pretty(figures));
         } else {
-            figures.forEach((key, value) -> cli.environment().out().println(line(key, value)));
+            print(cli, figures);
         }
         return ExitCode.OK;
+    }
+
+    /** One line a figure; those of the SSD after the others, under a heading. */
+    private static void print(SdfsCli cli, Map<String, Object> figures) {
+        figures.forEach((key, value) -> {
+            if (value instanceof Map<?, ?>) {
+                cli.environment().out().println(key + ":");
+                print(cli, Json.object(figures, key));
+            } else {
+                cli.environment().out().println(line(key, value));
+            }
+        });
     }
 
     /** The key, the value as it is and, for sizes, once more in a unit. */

@@ -16,7 +16,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.sdfs.cli.MountService.MountedVolume;
+import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.sdfs.jmx.SarAdministration;
+import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeMonitor;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 import org.slf4j.Logger;
@@ -56,6 +60,7 @@ final class VolumeDaemon {
     private volatile boolean stopRequested;
     private volatile @Nullable MountedVolume mounted;
     private volatile @Nullable VolumeMonitor monitor;
+    private volatile @Nullable SarAdministration sar;
     /** In the mount table, as long as nobody unmounts it. */
     private volatile Optional<MountTable.Entry> mountEntry = Optional.empty();
 
@@ -104,11 +109,13 @@ final class VolumeDaemon {
     }
 
     private void mountAndWait() throws IOException, InterruptedException {
-        MountedVolume volume = service.mount(definition.config(), mountPoint, options);
+        MountedVolume volume = service.mount(definition, mountPoint, options);
         var figures = new VolumeMonitor(name(), mountPoint.toString(), volume);
-        try (VolumeRegistration registration = VolumeRegistration.register(figures)) {
+        var administration = new SarAdministration(volume.sar(), definition, this::keep);
+        try (VolumeRegistration registration = VolumeRegistration.register(figures, administration)) {
             mounted = volume;
             monitor = figures;
+            sar = administration;
             mountEntry = MountTable.read().top(mountPoint);
             phase = Phase.MOUNTED;
             LOG.info("mounted {} on {}", name(), mountPoint);
@@ -120,6 +127,11 @@ final class VolumeDaemon {
             phase = Phase.CLOSING;
             close(volume);
         }
+    }
+
+    /** Only this daemon may: it holds the volume's lock. */
+    private void keep(SarSettings settings) throws IOException {
+        VolumeFile.write(volumeFile, VolumeFile.read(volumeFile).withSar(settings));
     }
 
     private void close(MountedVolume volume) throws IOException {
@@ -154,7 +166,7 @@ final class VolumeDaemon {
         return ended.getCount() == 0;
     }
 
-    private Map<String, Object> answer(String command) throws IOException {
+    private Map<String, Object> answer(String command, Map<String, Object> arguments) throws IOException {
         return switch (command) {
             case "ping" -> state();
             case "info" -> {
@@ -164,7 +176,15 @@ final class VolumeDaemon {
             }
             case "stats" -> {
                 requireMounted();
-                yield Json.values(Objects.requireNonNull(monitor));
+                Map<String, Object> figures = Json.values(Objects.requireNonNull(monitor));
+                figures.put(
+                        "sar", SarFigures.summary(Objects.requireNonNull(sar).status()));
+                yield figures;
+            }
+            case SarControl.COMMAND -> {
+                requireMounted();
+                yield new SarControl(Objects.requireNonNull(sar), Objects.requireNonNull(mounted)::explain)
+                        .answer(arguments);
             }
             case "unmount" -> {
                 requireMounted();
@@ -175,7 +195,7 @@ final class VolumeDaemon {
         };
     }
 
-    /** From then on, {@link #mounted} and {@link #monitor} are there. */
+    /** From then on, {@link #mounted}, {@link #monitor} and {@link #sar} are there. */
     private void requireMounted() throws IOException {
         if (phase != Phase.MOUNTED) {
             throw new IOException("the volume is " + phase.text());

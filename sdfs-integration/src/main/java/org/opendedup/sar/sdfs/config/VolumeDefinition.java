@@ -1,8 +1,10 @@
 package org.opendedup.sar.sdfs.config;
 
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.Compression;
 import org.opendedup.sar.volume.MemoryPlan;
@@ -17,7 +19,7 @@ import org.opendedup.sar.volume.VolumeConfig;
  * @param indexName fingerprint index; {@code rocksdb}
  * @param garbageCollectionSchedule cron expression; stored for the garbage collector of a later release
  * @param fileMode SDFS's default mode of new files; stored only, since every maker of a file says its mode
- * @param sar selective promotion; stored for a later release
+ * @param sar selective promotion to an SSD
  * @param restore read cache; stored for a later release
  */
 public record VolumeDefinition(
@@ -60,13 +62,22 @@ public record VolumeDefinition(
         checkMode("files", fileMode);
         check(config.rootUid() >= 0 && config.rootGid() >= 0, "owner and group are numbers from 0");
         checkCompression(config.compression());
-        checkPaths(basePath, config.locations());
+        checkPaths(basePath, config.locations(), sar.ssdLocation());
         check(
                 indexName.equals(ROCKSDB_INDEX),
                 "the index '" + indexName + "' is not known; this release has " + ROCKSDB_INDEX);
         check(
                 CRON.matcher(garbageCollectionSchedule).matches(),
                 "'" + garbageCollectionSchedule + "' is no cron schedule; write 5 to 7 fields, such as 0 0 12 ? * SUN");
+    }
+
+    /** What the engine takes to make, open and serve the volume. */
+    public VolumeConfig engineConfig() {
+        return sar.ssdLocation() == null ? config : config.withSsd(sar.ssdLocation(), sar.tier());
+    }
+
+    public VolumeDefinition withSar(SarSettings changed) {
+        return new VolumeDefinition(config, basePath, indexName, garbageCollectionSchedule, fileMode, changed, restore);
     }
 
     /**
@@ -100,12 +111,15 @@ public record VolumeDefinition(
     }
 
     /** Two locations in one folder, or one inside another, would take each other's files for their own. */
-    private static void checkPaths(Path basePath, VolumeConfig.Locations locations) {
+    private static void checkPaths(Path basePath, VolumeConfig.Locations locations, @Nullable Path ssd) {
         checkPath("base path", basePath);
-        var places = Map.of(
+        var places = new LinkedHashMap<>(Map.of(
                 "data location", locations.data(),
                 "metadata location", locations.metadata(),
-                "hash db location", locations.hashDb());
+                "hash db location", locations.hashDb()));
+        if (ssd != null) {
+            places.put("SSD location", ssd);
+        }
         places.forEach(VolumeDefinition::checkPath);
         places.forEach((name, place) -> {
             check(

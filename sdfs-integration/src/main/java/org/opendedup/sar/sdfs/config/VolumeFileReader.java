@@ -8,6 +8,7 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.tier.TierSettings;
 import org.opendedup.sar.volume.VolumeConfig;
 
 /** The reading half of {@link VolumeFile}: text to elements, elements to a definition. */
@@ -103,14 +104,15 @@ final class VolumeFileReader {
 
     private static SarSettings sar(XmlElement element) throws VolumeFileException {
         var settings = new SarSettings(
-                element.bool("enabled"),
                 element.pathIfAny("ssd-location"),
-                element.sizeIfAny("ssd-capacity").orElse(0),
-                element.integer("reference-count-threshold"),
-                element.size("max-run"),
-                element.bool("promote-on-read"),
-                element.integer("lru-entries"),
-                element.choice("policy", SarSettings.Policy.class));
+                new TierSettings(
+                        element.bool("enabled"),
+                        element.sizeIfAny("ssd-capacity").orElse(0),
+                        element.integer("reference-count-threshold"),
+                        intSize(element, "max-run"),
+                        element.bool("promote-on-read"),
+                        element.integer("lru-entries"),
+                        element.choice("policy", TierSettings.Policy.class)));
         element.end();
         return settings;
     }

@@ -10,6 +10,7 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.tier.TierSettings;
 import org.opendedup.sar.volume.VolumeConfig;
 
 /** The writing half of {@link VolumeFile}: a definition to text, one line an element. */
@@ -86,17 +87,18 @@ final class VolumeFileWriter {
     }
 
     private static Map<String, Object> sarAttributes(SarSettings sar) {
-        Map<String, Object> attributes = attributes("enabled", sar.enabled());
+        TierSettings tier = sar.tier();
+        Map<String, Object> attributes = attributes("enabled", tier.enabled());
         if (sar.ssdLocation() != null) {
             attributes.put("ssd-location", sar.ssdLocation());
-            attributes.put("ssd-capacity", ByteSize.exact(sar.ssdCapacityBytes()));
+            attributes.put("ssd-capacity", ByteSize.exact(tier.capacityBytes()));
         }
         attributes.putAll(attributes(
-                "reference-count-threshold", sar.referenceCountThreshold(),
-                "max-run", ByteSize.exact(sar.maxRunBytes()),
-                "promote-on-read", sar.promoteOnRead(),
-                "lru-entries", sar.lruEntries(),
-                "policy", XmlElement.spelling(sar.policy())));
+                "reference-count-threshold", tier.referenceCountThreshold(),
+                "max-run", ByteSize.exact(tier.maxRunBytes()),
+                "promote-on-read", tier.promoteOnRead(),
+                "lru-entries", tier.lruEntries(),
+                "policy", XmlElement.spelling(tier.policy())));
         return attributes;
     }
 

@@ -1,50 +1,86 @@
 package org.opendedup.sar.sdfs.jmx;
 
 import java.lang.management.ManagementFactory;
-import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
 import javax.management.InstanceAlreadyExistsException;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
-import javax.management.MBeanAttributeInfo;
-import javax.management.MBeanInfo;
 import javax.management.MBeanServer;
 import javax.management.MalformedObjectNameException;
+import javax.management.NotificationBroadcasterSupport;
+import javax.management.NotificationEmitter;
 import javax.management.ObjectName;
-import javax.management.StandardMBean;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A volume's place on the platform's MBean server, from {@link #register} to {@link #close}. */
+/** The places of a volume and of its SSD on the platform's MBean server, from {@link #register} to {@link #close}. */
 public final class VolumeRegistration implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeRegistration.class);
+    private static final String DOMAIN = "org.opendedup.sar";
 
-    private final MBeanServer server;
-    private final ObjectName objectName;
+    private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+    private final List<ObjectName> registered = new ArrayList<>();
 
-    private VolumeRegistration(MBeanServer server, ObjectName objectName) {
-        this.server = server;
-        this.objectName = objectName;
-    }
+    private VolumeRegistration() {}
 
     /** @throws IllegalStateException if a volume of this name is registered in this process already */
-    public static VolumeRegistration register(VolumeMXBean volume) {
-        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-        ObjectName objectName = objectName(volume.getName());
+    public static VolumeRegistration register(VolumeMXBean volume, SarAdministration sar) {
+        var registration = new VolumeRegistration();
         try {
-            server.registerMBean(new DescribedVolume(volume), objectName);
-        } catch (InstanceAlreadyExistsException e) {
-            throw new IllegalStateException(objectName + " is registered already", e);
-        } catch (JMException e) {
-            throw new IllegalStateException(objectName + " cannot be registered", e);
+            registration.add(objectName(volume.getName()), volume, VolumeMXBean.class);
+            registration.addSar(volume.getName(), sar);
+            return registration;
+        } catch (RuntimeException e) {
+            registration.close();
+            throw e;
         }
-        return new VolumeRegistration(server, objectName);
+    }
+
+    private void addSar(String volume, SarAdministration sar) {
+        add(sarName("SelectivePromotion", volume), new SelectivePromotionView(sar), SelectivePromotionMXBean.class);
+        add(sarName("DataDemotion", volume), new DataDemotionView(sar), DataDemotionMXBean.class);
+        add(sarName("MapTable", volume), new MapTableView(sar), MapTableMXBean.class);
+        add(sarName("DataDistributor", volume), new DataDistributorView(sar), DataDistributorMXBean.class);
+        add(sarName("LruList", volume), new LruListView(sar), LruListMXBean.class);
+        ObjectName log = sarName("SsdLog", volume);
+        var notifications = new StateNotifications(log);
+        add(log, new SsdLogView(sar), SsdLogMXBean.class, notifications);
+        sar.listen(notifications::send);
+    }
+
+    private <T> void add(ObjectName name, T bean, Class<T> type) {
+        add(name, bean, type, new NotificationBroadcasterSupport());
+    }
+
+    private <T> void add(ObjectName name, T bean, Class<T> type, NotificationEmitter emitter) {
+        try {
+            server.registerMBean(new DescribedBean(bean, type, emitter), name);
+            registered.add(name);
+        } catch (InstanceAlreadyExistsException e) {
+            throw new IllegalStateException(name + " is registered already", e);
+        } catch (JMException e) {
+            throw new IllegalStateException(name + " cannot be registered", e);
+        }
     }
 
     /** The name under which a volume is found. */
     public static ObjectName objectName(String volume) {
+        return objectName("Volume", "name", volume);
+    }
+
+    /**
+     * The name under which a part of SAR is found.
+     *
+     * @param type SelectivePromotion, DataDemotion, MapTable, DataDistributor, LruList or SsdLog
+     */
+    public static ObjectName sarName(String type, String volume) {
+        return objectName(type, "volume", volume);
+    }
+
+    private static ObjectName objectName(String type, String key, String volume) {
         try {
-            return new ObjectName("org.opendedup.sar:type=Volume,name=" + volume);
+            return new ObjectName(DOMAIN + ":type=" + type + "," + key + "=" + volume);
         } catch (MalformedObjectNameException e) {
             throw new IllegalArgumentException("'" + volume + "' is no volume name", e);
         }
@@ -53,38 +89,15 @@ public final class VolumeRegistration implements AutoCloseable {
     /** Takes the volume off the server. Idempotent. */
     @Override
     public void close() {
-        try {
-            if (server.isRegistered(objectName)) {
-                server.unregisterMBean(objectName);
-            }
-        } catch (InstanceNotFoundException e) {
-            LOG.debug("{} was taken off by another thread", objectName, e);
-        } catch (JMException e) {
-            LOG.warn("{} cannot be taken off the MBean server", objectName, e);
-        }
-    }
-
-    /** Gives JMX consoles the attributes' descriptions. */
-    private static final class DescribedVolume extends StandardMBean {
-        DescribedVolume(VolumeMXBean volume) {
-            super(volume, VolumeMXBean.class, true);
-        }
-
-        @Override
-        protected @Nullable String getDescription(MBeanInfo info) {
-            Description description = VolumeMXBean.class.getAnnotation(Description.class);
-            return description == null ? super.getDescription(info) : description.value();
-        }
-
-        @Override
-        protected @Nullable String getDescription(MBeanAttributeInfo info) {
+        for (ObjectName name : registered) {
             try {
-                Method getter = VolumeMXBean.class.getMethod("get" + info.getName());
-                Description description = getter.getAnnotation(Description.class);
-                return description == null ? super.getDescription(info) : description.value();
-            } catch (NoSuchMethodException e) {
-                throw new IllegalStateException(info.getName() + " has no getter", e);
+                server.unregisterMBean(name);
+            } catch (InstanceNotFoundException e) {
+                LOG.debug("{} was taken off by another thread", name, e);
+            } catch (JMException e) {
+                LOG.warn("{} cannot be taken off the MBean server", name, e);
             }
         }
+        registered.clear();
     }
 }

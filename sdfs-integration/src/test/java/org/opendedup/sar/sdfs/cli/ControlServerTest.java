@@ -35,9 +35,10 @@ class ControlServerTest {
         socket = folder.resolve("control.sock");
         server = ControlServer.start(
                 socket,
-                command -> switch (command) {
+                (command, arguments) -> switch (command) {
                     case "fail" -> throw new IOException("no luck today");
                     case "crash" -> throw new IllegalStateException("a bug");
+                    case "echo" -> arguments;
                     default -> Map.of("command", command);
                 },
                 Duration.ofMillis(200));
@@ -51,6 +52,14 @@ class ControlServerTest {
     @Test
     void answersACommand() throws IOException {
         assertEquals(Optional.of(Map.of("command", "ping")), ControlSocket.ask(socket, "ping"));
+    }
+
+    @Test
+    void handsTheArgumentsOn() throws IOException {
+        assertEquals(Optional.of(Map.of("below", 5)), ControlSocket.ask(socket, "echo", Map.of("below", 5)));
+        assertEquals(Optional.of(Map.of()), ControlSocket.ask(socket, "echo"));
+        String reply = exchange("{\"version\":1,\"command\":\"echo\",\"arguments\":[1]}\n");
+        assertTrue(reply.contains("no JSON object"), reply);
     }
 
     @Test
@@ -95,7 +104,7 @@ class ControlServerTest {
         var answering = new CountDownLatch(1);
         var slow = ControlServer.start(
                 folder.resolve("slow.sock"),
-                command -> {
+                (command, arguments) -> {
                     answering.countDown();
                     LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
                     return Map.of("state", "done");
@@ -117,7 +126,7 @@ class ControlServerTest {
     @Test
     void saysWhenThePathIsTooLongForASocket() {
         Path longPath = folder.resolve("x".repeat(120));
-        var e = assertThrows(IOException.class, () -> ControlServer.start(longPath, command -> Map.of()));
+        var e = assertThrows(IOException.class, () -> ControlServer.start(longPath, (command, arguments) -> Map.of()));
         assertTrue(e.getMessage().contains("SDFS_RUN_DIR"), e.getMessage());
     }
 

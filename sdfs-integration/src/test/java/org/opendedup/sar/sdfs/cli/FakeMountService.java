@@ -4,9 +4,20 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.jmx.SarSource;
+import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
+import org.opendedup.sar.tier.FileExplanation;
+import org.opendedup.sar.tier.FileExplanation.Chunk;
+import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.tier.FileExplanation.DiskWork;
+import org.opendedup.sar.tier.FileExplanation.Share;
+import org.opendedup.sar.tier.FileExplanation.Verdict;
+import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.TierSettings.Policy;
 import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.VolumeConfig;
 import org.opendedup.sar.volume.VolumeStatistics;
 
 /** A volume without engine and without FUSE. Writes down what it is told. */
@@ -16,6 +27,10 @@ final class FakeMountService implements MountService {
 
     /** What happened, in order. Guarded by itself. */
     final List<String> events = new ArrayList<>();
+
+    /** The SSD of what is mounted next. */
+    SarSource sar =
+            new SarWithoutSsd(new TierSettings(false, 0, 5, 128 << 10, true, 1_000_000, Policy.REFERENCE_COUNT));
 
     /** What {@link MountedVolume#unmount} says when programs use the file system. */
     volatile boolean busy;
@@ -33,12 +48,12 @@ final class FakeMountService implements MountService {
     }
 
     @Override
-    public MountedVolume mount(VolumeConfig config, Path mountPoint, String options) throws IOException {
+    public MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException {
         if (options.contains("noexec")) {
             throw new IOException("the fake volume does not open");
         }
-        note("mount " + config.name() + " " + options);
-        return new FakeVolume();
+        note("mount " + definition.config().name() + " " + options);
+        return new FakeVolume(sar);
     }
 
     private void note(String event) {
@@ -49,6 +64,36 @@ final class FakeMountService implements MountService {
 
     private final class FakeVolume implements MountedVolume {
         private final CountDownLatch ended = new CountDownLatch(1);
+        private final SarSource sar;
+
+        FakeVolume(SarSource sar) {
+            this.sar = sar;
+        }
+
+        @Override
+        public SarSource sar() {
+            return sar;
+        }
+
+        /** A file of 1000 chunks of a kilobyte. */
+        @Override
+        public FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException {
+            if (!path.equals("vm/disk.img")) {
+                throw new IOException(path + " is no file of the volume");
+            }
+            boolean more = true;
+            for (long at = from; more && at < 1000 * 1024; at += 1024) {
+                more = visitor.accept(new Chunk(at, 65536 + at / 1024, 1024, 7, 4096, Verdict.ON_SSD));
+            }
+            return new FileExplanation(
+                    1000,
+                    1000 * 1024,
+                    Map.of(Verdict.ON_SSD, new Share(1000, 1000 * 1024)),
+                    new DiskWork(100, 3 << 20),
+                    new DiskWork(1, 1 << 20),
+                    999,
+                    999 * 1024);
+        }
 
         @Override
         public VolumeStatistics statistics() {

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.container.Compression;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
-import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.tier.TierSettings;
 import org.opendedup.sar.volume.VolumeConfig;
 
 class MkfsCommandTest {
@@ -48,8 +48,8 @@ class MkfsCommandTest {
         assertEquals(new Compression(Compression.Codec.ZSTD, 1, 64 << 10), config.compression());
         assertEquals(256 << 10, config.pageBytes());
         assertEquals(Files.getAttribute(folder, "unix:uid"), config.rootUid());
-        assertFalse(definition.sar().enabled());
-        assertEquals(1_000_000, definition.sar().lruEntries());
+        assertFalse(definition.sar().tier().enabled());
+        assertEquals(1_000_000, definition.sar().tier().lruEntries());
         for (var place : List.of(config.locations().data(), config.locations().hashDb(), base)) {
             assertTrue(output.out().contains(place.toString()), output.out());
         }
@@ -72,7 +72,7 @@ class MkfsCommandTest {
     }
 
     @Test
-    void storesTheSettingsOfLaterReleases() throws IOException {
+    void storesTheSettingsOfPromotionAndOfReadingBack() throws IOException {
         int code = mkfs(
                 "--volume-name=pool0",
                 "--volume-capacity=1TB",
@@ -83,9 +83,9 @@ class MkfsCommandTest {
                 "--restore-cache=lookahead",
                 "--restore-window=8MB");
         assertEquals(0, code, output.err());
-        assertTrue(read().sar().enabled());
-        assertEquals(SarSettings.Policy.COST, read().sar().policy());
-        assertEquals(5, read().sar().referenceCountThreshold());
+        assertTrue(read().sar().tier().enabled());
+        assertEquals(TierSettings.Policy.COST, read().sar().tier().policy());
+        assertEquals(5, read().sar().tier().referenceCountThreshold());
         assertEquals(8L << 20, read().restore().windowBytes().orElseThrow());
         assertEquals(0.5, read().restore().logShare());
     }

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.OptionalLong;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.tier.TierSettings;
 import org.opendedup.sar.volume.VolumeConfig;
 
 /** Volume definitions for tests. */
@@ -15,6 +16,12 @@ public final class Definitions {
         var locations = new VolumeConfig.Locations(
                 base.resolve("chunkstore/chunks"), base.resolve("ddb"), base.resolve("chunkstore/hdb"));
         return of(name, base, locations, new Compression(Compression.Codec.ZSTD, 1, 64 << 10));
+    }
+
+    /** A plain volume with an SSD of a gigabyte in {@code base/ssd}, and the defaults of mkfs.sdfs. */
+    public static VolumeDefinition withSsd(String name, Path base) {
+        var tier = new TierSettings(true, 1L << 30, 5, 128 << 10, true, 1_000_000, TierSettings.Policy.REFERENCE_COUNT);
+        return plain(name, base).withSar(new SarSettings(base.resolve("ssd"), tier));
     }
 
     static VolumeDefinition of(String name, Path base, VolumeConfig.Locations locations, Compression compression) {
@@ -31,7 +38,8 @@ public final class Definitions {
                 0755,
                 1000,
                 1000);
-        var sar = new SarSettings(false, null, 0, 5, 128 << 10, true, 1_000_000, SarSettings.Policy.REFERENCE_COUNT);
+        var sar = new SarSettings(
+                null, new TierSettings(false, 0, 5, 128 << 10, true, 1_000_000, TierSettings.Policy.REFERENCE_COUNT));
         var restore = new RestoreSettings(RestoreSettings.Cache.LRU, OptionalLong.empty(), OptionalLong.empty(), 0.5);
         return new VolumeDefinition(config, base, VolumeDefinition.ROCKSDB_INDEX, "0 0 12 ? * SUN", 0644, sar, restore);
     }
@@ -42,8 +50,9 @@ public final class Definitions {
                 Path.of("/disk/<a & \"b\">/chunks"), Path.of("/mirror/ddb ä€"), Path.of("/ssd/hdb'"));
         VolumeDefinition plain =
                 of("pool-0.x_1", base, locations, new Compression(Compression.Codec.LZ4, 0, 256 << 10));
-        var sar =
-                new SarSettings(true, Path.of("/ssd/sar"), 20L << 30, 7, 64 << 10, false, 12, SarSettings.Policy.COST);
+        var sar = new SarSettings(
+                Path.of("/ssd/sar"),
+                new TierSettings(true, 20L << 30, 7, 64 << 10, false, 12, TierSettings.Policy.COST));
         var restore = new RestoreSettings(
                 RestoreSettings.Cache.LOOKAHEAD, OptionalLong.of(64 << 20), OptionalLong.of(1500), 0.25);
         return new VolumeDefinition(plain.config(), base, "rocksdb", "0 30 2 * * ?", 0600, sar, restore);

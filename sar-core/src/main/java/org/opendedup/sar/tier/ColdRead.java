@@ -1,0 +1,84 @@
+package org.opendedup.sar.tier;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.container.FrameTable;
+import org.opendedup.sar.tier.FileExplanation.DiskWork;
+
+/**
+ * Counts what a disk has to do for a file that is read in sequence from cold caches: request by request, the frames that are
+ * not in memory, sorted, near ones joined. For one thread.
+ */
+final class ColdRead {
+    /** As the restore engine joins reads: a gap of this size takes as long as a sixth of a seek. */
+    static final int GAP_BYTES = 256 << 10;
+    /** Frames that stay in memory: with frames of 64 KiB, 64 MiB of them. */
+    private static final int FRAMES_IN_MEMORY = 1024;
+
+    /** Frames wanted by the request, each as {@code ChunkId.of(container, frame)}. */
+    private long[] wanted = new long[64];
+
+    private int count;
+    private final Map<Long, Boolean> memory = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Boolean> eldest) {
+            return size() > FRAMES_IN_MEMORY;
+        }
+    };
+
+    /** Where the disk's head stands: a container, and the offset in it one past the last byte read. */
+    private long headContainer;
+
+    private long headOffset;
+    private long requests;
+    private long bytes;
+
+    boolean isInMemory(long container, int frame) {
+        return memory.containsKey(ChunkId.of(container, frame));
+    }
+
+    /** The request wants that frame. May be told more than once. */
+    void want(long container, int frame) {
+        if (memory.get(ChunkId.of(container, frame)) != null) {
+            return;
+        }
+        if (count == wanted.length) {
+            wanted = Arrays.copyOf(wanted, count * 2);
+        }
+        wanted[count++] = ChunkId.of(container, frame);
+    }
+
+    /** Reads what the request wants and is not in memory. */
+    void read(FrameTables tables) throws IOException {
+        Arrays.sort(wanted, 0, count);
+        for (int i = 0; i < count; i++) {
+            if (i > 0 && wanted[i] == wanted[i - 1]) {
+                continue;
+            }
+            long container = ChunkId.container(wanted[i]);
+            read(container, tables.of(container), ChunkId.slot(wanted[i]));
+            memory.put(wanted[i], true);
+        }
+        count = 0;
+    }
+
+    private void read(long container, FrameTable table, int frame) {
+        long offset = table.fileOffset(frame);
+        long gap = container == headContainer ? offset - headOffset : -1;
+        if (gap >= 0 && gap <= GAP_BYTES) {
+            bytes += gap;
+        } else {
+            requests++;
+        }
+        bytes += table.fileLength(frame);
+        headContainer = container;
+        headOffset = offset + table.fileLength(frame);
+    }
+
+    DiskWork work() {
+        return new DiskWork(requests, bytes);
+    }
+}

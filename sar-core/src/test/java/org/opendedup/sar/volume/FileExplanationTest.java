@@ -1,0 +1,220 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.LongPredicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.tier.Cause;
+import org.opendedup.sar.tier.DiskCost;
+import org.opendedup.sar.tier.FileExplainer;
+import org.opendedup.sar.tier.FileExplanation;
+import org.opendedup.sar.tier.FileExplanation.Chunk;
+import org.opendedup.sar.tier.FileExplanation.DiskWork;
+import org.opendedup.sar.tier.FileExplanation.Share;
+import org.opendedup.sar.tier.FileExplanation.Verdict;
+import org.opendedup.sar.tier.PromotionPolicy;
+import org.opendedup.sar.tier.TierSettings;
+
+/** Explains files of a real volume with chunks of 4 KiB; what is on the SSD is made up. */
+class FileExplanationTest {
+    private static final int CHUNK = 4096;
+    private static final int MIB = 1 << 20;
+    /** Length of the file that is written in sequence. */
+    private static final int WHOLE_MIB = 12;
+
+    @TempDir
+    Path folder;
+
+    private Volume volume;
+    private long whole;
+    private byte[] data;
+
+    @BeforeEach
+    void makeVolume() throws IOException {
+        VolumeConfig config = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
+        Volume.create(config);
+        volume = Volume.open(config);
+        data = new byte[WHOLE_MIB * MIB];
+        new Random(1).nextBytes(data);
+        whole = make("whole");
+        write(whole, 0, 0, data.length);
+    }
+
+    @AfterEach
+    void closeVolume() throws IOException {
+        volume.close();
+    }
+
+    @Test
+    void aFileInOneSequenceIsLeftToTheDisk() throws IOException {
+        FileExplanation explained = explain(whole, chunk -> false, settings(1, true));
+        assertEquals(data.length / CHUNK, explained.chunks());
+        // Where a container ends in the middle of a request, what is left of either may be short.
+        assertTrue(explained.verdicts().get(Verdict.LONG_RUN).bytes() > 0.95 * data.length, explained::toString);
+        assertEquals(Verdict.values().length, explained.verdicts().size());
+        assertTrue(explained.fromDisk().requests() <= 5, explained::toString);
+        assertEquals(explained.fromDisk(), explained.withSsd());
+        assertEquals(0, explained.ssdChunks());
+    }
+
+    @Test
+    void aScatteredFileCostsOneRequestAChunkUnlessTheyAreOnTheSsd() throws IOException {
+        long scattered = scattered();
+        FileExplanation cold = explain(scattered, chunk -> false, settings(5, true));
+        assertEquals(WHOLE_MIB, cold.fromDisk().requests());
+        assertEquals(cold.fromDisk(), cold.withSsd());
+        assertEquals(new Share(WHOLE_MIB, WHOLE_MIB * CHUNK), cold.verdicts().get(Verdict.NEVER_READ_TWICE));
+
+        FileExplanation promoted = explain(scattered, chunk -> true, settings(5, true));
+        assertEquals(cold.fromDisk(), promoted.fromDisk());
+        assertEquals(new DiskWork(0, 0), promoted.withSsd());
+        assertEquals(WHOLE_MIB, promoted.ssdChunks());
+        assertEquals((long) WHOLE_MIB * CHUNK, promoted.ssdBytes());
+        assertEquals(WHOLE_MIB, promoted.verdicts().get(Verdict.ON_SSD).chunks());
+    }
+
+    @Test
+    void theVerdictFollowsThePolicy() throws IOException {
+        long scattered = scattered();
+        assertEquals(Verdict.NOT_WANTED_AGAIN, onlyVerdict(scattered, settings(2, true)));
+        assertEquals(Verdict.NEVER_READ_TWICE, onlyVerdict(scattered, settings(3, true)));
+        assertEquals(Verdict.TOO_FEW_REFERENCES, onlyVerdict(scattered, settings(3, false)));
+    }
+
+    @Test
+    void aFrameThatIsReadAnywayServesAllItsChunks() throws IOException {
+        long two = make("two");
+        // Neither next to each other, nor in two frames of 16 chunks.
+        write(two, 0, 0, CHUNK);
+        write(two, CHUNK, 2 * CHUNK, CHUNK);
+        List<Chunk> chunks = chunks(two, 0, 10);
+        FileExplanation explained = explain(two, chunk -> chunk == chunks.get(0).chunkId(), settings(5, true));
+        assertEquals(1, explained.verdicts().get(Verdict.ON_SSD).chunks());
+        assertEquals(0, explained.ssdChunks());
+        assertEquals(1, explained.withSsd().requests());
+    }
+
+    @Test
+    void theChunksCanBeListedInParts() throws IOException {
+        List<Chunk> all = chunks(whole, 0, Integer.MAX_VALUE);
+        List<Chunk> parts = new ArrayList<>();
+        while (parts.size() < all.size()) {
+            long from = parts.isEmpty() ? 0 : parts.get(parts.size() - 1).fileOffset() + 1;
+            parts.addAll(chunks(whole, from, 700));
+        }
+        assertEquals(all, parts);
+        assertEquals(data.length / CHUNK, all.size());
+        assertEquals(1, all.get(0).references());
+        assertEquals(MIB, all.get(0).runBytes());
+        Set<Long> ids = new HashSet<>();
+        all.forEach(chunk -> ids.add(chunk.chunkId()));
+        assertEquals(all.size(), ids.size());
+    }
+
+    @Test
+    void holesAndZerosAreNoChunks() throws IOException {
+        long sparse = make("sparse");
+        OpenFile file = volume.open(sparse, true);
+        volume.write(file, 0, ByteBuffer.allocate(CHUNK));
+        volume.sync(file, false);
+        volume.close(file);
+        write(sparse, 1L << 29, 0, CHUNK);
+        List<Chunk> chunks = chunks(sparse, 0, 10);
+        assertEquals(1, chunks.size());
+        assertEquals(1L << 29, chunks.get(0).fileOffset());
+        assertEquals(
+                0, explain(make("empty"), chunk -> false, settings(5, true)).chunks());
+    }
+
+    @Test
+    void aFolderIsNotExplained() {
+        var e = assertThrows(PosixException.class, () -> explain(Inode.ROOT, chunk -> false, settings(5, true)));
+        assertEquals(PosixException.Reason.EISDIR, e.reason());
+    }
+
+    @Test
+    void secondsAreSeeksAndTransfer() {
+        assertEquals(2 * DiskCost.SEEK_MICROS / 1e6 + 1, new DiskWork(2, 150_000_000).seconds(), 1e-9);
+    }
+
+    /** A file of one chunk out of every MiB of the other. */
+    private long scattered() throws IOException {
+        long scattered = make("scattered");
+        for (int i = 0; i < WHOLE_MIB; i++) {
+            write(scattered, (long) i * CHUNK, i * MIB, CHUNK);
+        }
+        return scattered;
+    }
+
+    private Verdict onlyVerdict(long inode, TierSettings settings) throws IOException {
+        Set<Verdict> verdicts = new HashSet<>();
+        volume.explain(inode, 0, rules(chunk -> false, settings), chunk -> {
+            verdicts.add(chunk.verdict());
+            return true;
+        });
+        assertEquals(1, verdicts.size(), verdicts::toString);
+        return verdicts.iterator().next();
+    }
+
+    private List<Chunk> chunks(long inode, long from, int most) throws IOException {
+        List<Chunk> chunks = new ArrayList<>();
+        volume.explain(inode, from, rules(chunk -> false, settings(5, true)), chunk -> {
+            chunks.add(chunk);
+            return chunks.size() < most;
+        });
+        return chunks;
+    }
+
+    private FileExplanation explain(long inode, LongPredicate onSsd, TierSettings settings) throws IOException {
+        return volume.explain(inode, 0, rules(onSsd, settings), chunk -> true);
+    }
+
+    private static TierSettings settings(int threshold, boolean promoteOnRead) {
+        return new TierSettings(true, MIB, threshold, 128 << 10, promoteOnRead, 0, TierSettings.Policy.REFERENCE_COUNT);
+    }
+
+    private static FileExplainer.Rules rules(LongPredicate onSsd, TierSettings settings) {
+        return new FileExplainer.Rules(onSsd, settings, policy(settings.referenceCountThreshold()));
+    }
+
+    /** The paper's rule; of a policy's methods, only this one matters to an explanation. */
+    private static PromotionPolicy policy(int threshold) {
+        return (PromotionPolicy) Proxy.newProxyInstance(
+                PromotionPolicy.class.getClassLoader(),
+                new Class<?>[] {PromotionPolicy.class},
+                (proxy, method, arguments) -> {
+                    assertEquals("promotes", method.getName());
+                    return arguments[0] == Cause.READ || (int) arguments[1] >= threshold;
+                });
+    }
+
+    private long make(String name) throws IOException {
+        return volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
+                .inode();
+    }
+
+    private void write(long inode, long offset, int from, int length) throws IOException {
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, offset, ByteBuffer.wrap(data, from, length));
+        volume.sync(file, false);
+        volume.close(file);
+    }
+}

@@ -1,0 +1,59 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.tier.FileExplanation;
+import org.opendedup.sar.tier.FileExplanation.Chunk;
+import org.opendedup.sar.tier.FileExplanation.DiskWork;
+import org.opendedup.sar.tier.FileExplanation.Verdict;
+
+/** What {@code sar explain} shows of a file, as JSON. The keys are stable. */
+final class ExplanationReport {
+    private ExplanationReport() {}
+
+    static Map<String, Object> of(FileExplanation explanation) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("chunks", explanation.chunks());
+        report.put("bytes", explanation.bytes());
+        var verdicts = new LinkedHashMap<String, Object>();
+        explanation
+                .verdicts()
+                .forEach((verdict, share) ->
+                        verdicts.put(spelling(verdict), Map.of("chunks", share.chunks(), "bytes", share.bytes())));
+        report.put("verdicts", verdicts);
+        report.put("fromDisk", work(explanation.fromDisk()));
+        Map<String, Object> withSsd = work(explanation.withSsd());
+        withSsd.put("ssdChunks", explanation.ssdChunks());
+        withSsd.put("ssdBytes", explanation.ssdBytes());
+        report.put("withSsd", withSsd);
+        report.put(
+                "savedSeconds",
+                explanation.fromDisk().seconds() - explanation.withSsd().seconds());
+        return report;
+    }
+
+    static Map<String, Object> of(Chunk chunk) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("offset", chunk.fileOffset());
+        report.put("chunk", ChunkId.toString(chunk.chunkId()));
+        report.put("bytes", chunk.lengthBytes());
+        report.put("references", chunk.references());
+        report.put("runBytes", chunk.runBytes());
+        report.put("verdict", spelling(chunk.verdict()));
+        return report;
+    }
+
+    private static Map<String, Object> work(DiskWork work) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("diskRequests", work.requests());
+        report.put("diskBytes", work.bytes());
+        report.put("diskSeconds", work.seconds());
+        return report;
+    }
+
+    private static String spelling(Verdict verdict) {
+        return verdict.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

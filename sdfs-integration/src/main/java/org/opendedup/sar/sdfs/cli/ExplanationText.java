@@ -1,0 +1,70 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.util.Locale;
+import java.util.Map;
+import org.opendedup.sar.common.ByteSize;
+
+/** What {@code sar explain} prints for people, from the replies of {@link SarControl}. */
+final class ExplanationText {
+    private static final String LINE = "%14s  %-16s %8s %10s %10s  %s";
+
+    /** Above the lines of {@link #chunk}. */
+    static final String HEADER = "\n" + String.format(LINE, "offset", "chunk", "bytes", "references", "run", "verdict");
+
+    private ExplanationText() {}
+
+    static String summary(Map<String, Object> explanation) {
+        var text = new StringBuilder();
+        long bytes = number(explanation, "bytes");
+        text.append(String.format(
+                "%s: %d chunks, %s%n%n",
+                explanation.get("path"), number(explanation, "chunks"), ByteSize.rounded(bytes)));
+        Map<String, Object> verdicts = Json.object(explanation, "verdicts");
+        for (String verdict : verdicts.keySet()) {
+            Map<String, Object> share = Json.object(verdicts, verdict);
+            text.append(String.format(
+                    Locale.ROOT,
+                    "  %-20s %12d chunks %12s %4.0f %%%n",
+                    verdict,
+                    number(share, "chunks"),
+                    ByteSize.rounded(number(share, "bytes")),
+                    bytes == 0 ? 0 : 100.0 * number(share, "bytes") / bytes));
+        }
+        Map<String, Object> withSsd = Json.object(explanation, "withSsd");
+        text.append(String.format("%nA sequential read with nothing in memory, on a 7200 rpm disk:%n"));
+        text.append(work("without SSD", Json.object(explanation, "fromDisk"), ""));
+        text.append(work("with SSD", withSsd, ", and " + number(withSsd, "ssdChunks") + " chunks from the SSD"));
+        text.append(String.format(Locale.ROOT, "  %-12s %38.2f s", "saved", decimal(explanation, "savedSeconds")));
+        return text.toString();
+    }
+
+    private static String work(String name, Map<String, Object> work, String more) {
+        return String.format(
+                Locale.ROOT,
+                "  %-12s %8d disk requests %10s %7.2f s%s%n",
+                name,
+                number(work, "diskRequests"),
+                ByteSize.rounded(number(work, "diskBytes")),
+                decimal(work, "diskSeconds"),
+                more);
+    }
+
+    static String chunk(Map<String, Object> chunk) {
+        return String.format(
+                LINE,
+                chunk.get("offset"),
+                chunk.get("chunk"),
+                chunk.get("bytes"),
+                chunk.get("references"),
+                chunk.get("runBytes"),
+                chunk.get("verdict"));
+    }
+
+    private static long number(Map<String, Object> figures, String key) {
+        return figures.get(key) instanceof Number number ? number.longValue() : 0;
+    }
+
+    private static double decimal(Map<String, Object> figures, String key) {
+        return figures.get(key) instanceof Number number ? number.doubleValue() : 0;
+    }
+}

@@ -1,0 +1,53 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.opendedup.sar.sdfs.config.SarParameters;
+
+/**
+ * What set and resize do: the daemon of a mounted volume changes the parameters, and the volume file; else the file is changed
+ * alone.
+ *
+ * @param json whether the result is printed as JSON
+ * @param untilDemoted whether to wait for the demotion that follows
+ */
+record ParameterChange(SarCommand sar, boolean json, boolean untilDemoted) {
+
+    void run(Map<String, Object> changes) throws IOException, CommandFailedException, InterruptedException {
+        var reply = sar.tryAsk(SarControl.SET, Map.of("changes", changes));
+        if (reply.isEmpty()) {
+            changeFile(changes);
+            return;
+        }
+        var result = new LinkedHashMap<String, Object>(reply.get());
+        if (untilDemoted) {
+            result.put("status", SarWait.forSweep(sar));
+            report(result, "What no longer qualified is demoted.");
+        } else {
+            report(
+                    result,
+                    "What no longer qualifies is demoted in the background; see sdfscli "
+                            + sar.cli().name() + " sar status.");
+        }
+    }
+
+    private void changeFile(Map<String, Object> changes) throws IOException, CommandFailedException {
+        var before = new LinkedHashMap<String, Object>();
+        var after = new LinkedHashMap<String, Object>();
+        new UnmountedVolume(sar.cli()).change(definition -> {
+            var settings = definition.sar();
+            before.putAll(SarParameters.of(settings.tier()));
+            var changed = settings.withTier(SarParameters.change(settings.tier(), changes));
+            after.putAll(SarParameters.of(changed.tier()));
+            return definition.withSar(changed);
+        });
+        report(Map.of("before", before, "after", after), "Not mounted: holds from the next mount on.");
+    }
+
+    private void report(Map<String, Object> reply, String remark) {
+        String text = SarText.changes(Json.object(reply, "before"), Json.object(reply, "after"));
+        boolean changed = !text.isEmpty();
+        sar.print(json, reply, changed ? (text + remark).strip() : "Nothing changed: these are the values already.");
+    }
+}

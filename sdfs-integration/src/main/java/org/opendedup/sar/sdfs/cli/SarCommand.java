@@ -1,0 +1,87 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code sdfscli VOLUME sar}: the SSD of a volume. What it asks of the daemon, {@link SarControl} answers. */
+@Command(
+        name = "sar",
+        description = "The SSD of a volume: watch it, steer it, take it away, bring it back.",
+        customSynopsis = "sdfscli VOLUME sar COMMAND [--json]",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        commandListHeading = "%nCommands:%n",
+        subcommands = {
+            SarStatusCommand.class,
+            SarSetCommand.class,
+            SarExplainCommand.class,
+            SarDemoteCommand.class,
+            SarResizeCommand.class,
+            SarDetachCommand.class,
+            SarAttachCommand.class
+        },
+        footer = {
+            "",
+            "A volume gets an SSD when it is made (mkfs.sdfs --sar-ssd-location=FOLDER --sar-ssd-capacity=SIZE),",
+            "or while it is not mounted: sdfscli VOLUME sar attach FOLDER --capacity=SIZE; mount it, and sar attach.",
+            "Copies lie there, never the only ones: an SSD that is lost costs speed and no byte."
+        })
+final class SarCommand implements Callable<Integer> {
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Option(names = "--json", description = "Print JSON. Also after a command.")
+    boolean json;
+
+    @Override
+    public Integer call() {
+        throw new ParameterException(
+                Objects.requireNonNull(spec).commandLine(), "name a command, such as sdfscli VOLUME sar status");
+    }
+
+    SdfsCli cli() {
+        return Objects.requireNonNull(parent);
+    }
+
+    /** Whether JSON is wanted, by this command, one above it, or the one that asks. */
+    boolean json(boolean asked) {
+        return asked || json || cli().json;
+    }
+
+    /** Asks the daemon; empty if the volume is not mounted. */
+    Optional<Map<String, Object>> tryAsk(String action, Map<String, ?> arguments) throws IOException {
+        var request = new LinkedHashMap<String, Object>(arguments);
+        request.put("action", action);
+        return ControlSocket.ask(cli().runFiles().socket(), SarControl.COMMAND, request);
+    }
+
+    /** @throws CommandFailedException if the volume is not mounted */
+    Map<String, Object> ask(String action, Map<String, ?> arguments) throws IOException, CommandFailedException {
+        return tryAsk(action, arguments).orElseThrow(cli()::notMounted);
+    }
+
+    void print(String line) {
+        cli().environment().out().println(line);
+    }
+
+    /** Prints a reply as it is, or in the words given. */
+    void print(boolean asked, Map<String, Object> reply, String words) {
+        print(json(asked) ? Json.pretty(reply) : words);
+    }
+}

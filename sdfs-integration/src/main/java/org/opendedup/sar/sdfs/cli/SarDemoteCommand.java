@@ -1,0 +1,68 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code sdfscli VOLUME sar demote}: takes chunks off the SSD, once. */
+@Command(
+        name = "demote",
+        description = {
+            "Takes chunks off the SSD, in the background. Their homes on the disk are not touched, and no parameter",
+            "changes: what qualifies may be promoted again.",
+            ""
+        },
+        customSynopsis = "sdfscli VOLUME sar demote --below=N | --all [--wait] [--json]%n",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        footer = {
+            "",
+            "Examples:",
+            "  sdfscli pool0 sar demote --below=3         # chunks with 1 or 2 references",
+            "  sdfscli pool0 sar demote --all --wait      # empty the SSD"
+        })
+final class SarDemoteCommand implements Callable<Integer> {
+    @ParentCommand
+    @Nullable
+    SarCommand parent;
+
+    @ArgGroup(multiplicity = "1")
+    Which which = new Which();
+
+    /** One of the two. */
+    static final class Which {
+        @Option(
+                names = "--below",
+                required = true,
+                paramLabel = "N",
+                description = "Chunks with fewer references than that; from 1.")
+        int below;
+
+        @Option(names = "--all", required = true, description = "Everything.")
+        boolean all;
+    }
+
+    @Option(names = "--wait", description = "Wait until it is done, and show the progress.")
+    boolean wait;
+
+    @Option(names = "--json", description = "Print the status then as JSON.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException, InterruptedException {
+        SarCommand sar = Objects.requireNonNull(parent);
+        Map<String, Object> status = sar.ask(SarControl.DEMOTE, which.all ? Map.of() : Map.of("below", which.below));
+        if (wait) {
+            status = SarWait.forSweep(sar);
+        }
+        String what = which.all ? "Everything" : "What has fewer than " + which.below + " references";
+        sar.print(json, status, what + (wait ? " is demoted." : " is being demoted, in the background."));
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,111 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code sdfscli VOLUME sar explain}: what the SSD does for a file. */
+@Command(
+        name = "explain",
+        description = {
+            "Says which of a file's chunks are on the SSD, why the others are not, and what that saves a reader who",
+            "reads it in sequence while nothing is in memory. Reads the file's recipe, not its data.",
+            ""
+        },
+        customSynopsis = "sdfscli VOLUME sar explain FILE [--chunks] [--json]%n",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        footer = {
+            "",
+            "Verdicts: on-ssd               its copy is there",
+            "          long-run             wanted in a run so long that the disk reads it well",
+            "          not-wanted-again     would be taken, but was not written again, or read twice, since it qualifies",
+            "          never-read-twice     too few references; a second read from the disk would promote it",
+            "          too-few-references   too few references, and reading does not promote",
+            "",
+            "Examples:",
+            "  sdfscli pool0 sar explain /mnt/pool0/vm/debian.img",
+            "  sdfscli pool0 sar explain vm/debian.img --chunks     # from the volume's root; each chunk",
+            "  sdfscli pool0 sar explain vm/debian.img --chunks --json | jq '.list[] | select(.verdict==\"long-run\")'"
+        })
+final class SarExplainCommand implements Callable<Integer> {
+    @ParentCommand
+    @Nullable
+    SarCommand parent;
+
+    @Parameters(
+            paramLabel = "FILE",
+            description = "An absolute path in the mounted volume, or one from the volume's root.")
+    Path file = Path.of("");
+
+    @Option(names = "--chunks", description = "List the file's chunks as well.")
+    boolean listChunks;
+
+    @Option(names = "--json", description = "Print JSON; the keys are stable.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException {
+        SarCommand sar = Objects.requireNonNull(parent);
+        String path = pathInVolume(sar);
+        var result = new LinkedHashMap<String, Object>();
+        result.put("path", path);
+        result.putAll(sar.ask(SarControl.EXPLAIN, Map.of("path", path)));
+        if (sar.json(json)) {
+            if (listChunks) {
+                result.put("list", allChunks(sar, path));
+            }
+            sar.print(Json.pretty(result));
+            return ExitCode.OK;
+        }
+        sar.print(ExplanationText.summary(result));
+        if (listChunks) {
+            sar.print(ExplanationText.HEADER);
+            forEachReply(sar, path, chunks -> chunks.forEach(chunk -> sar.print(ExplanationText.chunk(chunk))));
+        }
+        return ExitCode.OK;
+    }
+
+    private static List<Map<String, Object>> allChunks(SarCommand sar, String path)
+            throws IOException, CommandFailedException {
+        var all = new ArrayList<Map<String, Object>>();
+        forEachReply(sar, path, all::addAll);
+        return all;
+    }
+
+    private static void forEachReply(SarCommand sar, String path, Consumer<List<Map<String, Object>>> consumer)
+            throws IOException, CommandFailedException {
+        for (long from = 0; from >= 0; ) {
+            Map<String, Object> reply = sar.ask(SarControl.CHUNKS, Map.of("path", path, "from", from));
+            consumer.accept(Json.objects(reply, "chunks"));
+            from = ((Number) reply.getOrDefault("next", -1)).longValue();
+        }
+    }
+
+    /** Where the file lies from the volume's root. */
+    private String pathInVolume(SarCommand sar) throws IOException, CommandFailedException {
+        if (!file.isAbsolute()) {
+            return file.normalize().toString();
+        }
+        Object mountPoint =
+                sar.cli().ask("ping").orElseThrow(sar.cli()::notMounted).get("mountPoint");
+        Path root = Path.of(String.valueOf(mountPoint));
+        Path path = Files.exists(file) ? file.toRealPath() : file.normalize();
+        if (!path.startsWith(root)) {
+            throw new CommandFailedException(file + " does not lie in the volume, which is mounted on " + root);
+        }
+        return root.relativize(path).toString();
+    }
+}

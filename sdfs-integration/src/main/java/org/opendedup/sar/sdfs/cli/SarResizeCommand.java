@@ -1,0 +1,47 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.config.SarParameters;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code sdfscli VOLUME sar resize}: more or less space on the SSD. */
+@Command(
+        name = "resize",
+        description = {
+            "Changes how much space is used on the SSD, at once and for later mounts. A smaller size is reached in the",
+            "background: what is worth least is demoted, then the log is cleaned. A volume that is not mounted: the",
+            "file alone is changed.",
+            ""
+        },
+        customSynopsis = "sdfscli VOLUME sar resize SIZE [--wait] [--json]%n",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        footer = {"", "Example:", "  sdfscli pool0 sar resize 40GB --wait"})
+final class SarResizeCommand implements Callable<Integer> {
+    @ParentCommand
+    @Nullable
+    SarCommand parent;
+
+    @Parameters(paramLabel = "SIZE", converter = SizeConverter.class, description = "The most space used, as in 40GB.")
+    long capacityBytes;
+
+    @Option(names = "--wait", description = "Wait until the demotion that follows is done, and show its progress.")
+    boolean wait;
+
+    @Option(names = "--json", description = "Print the result as JSON.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException, InterruptedException {
+        new ParameterChange(Objects.requireNonNull(parent), json, wait)
+                .run(Map.of(SarParameters.CAPACITY_BYTES, capacityBytes));
+        return ExitCode.OK;
+    }
+}

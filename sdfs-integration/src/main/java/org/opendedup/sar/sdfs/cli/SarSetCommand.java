@@ -1,0 +1,121 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.config.SarParameters;
+import org.opendedup.sar.tier.TierSettings;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code sdfscli VOLUME sar set}: changes parameters, at once and for later mounts. */
+@Command(
+        name = "set",
+        description = {
+            "Changes parameters while the volume is in use, and keeps them in the volume file. What no longer",
+            "qualifies is demoted in the background. A volume that is not mounted: the file alone is changed.",
+            ""
+        },
+        customSynopsis = "sdfscli VOLUME sar set OPTION... [--wait] [--json]%n",
+        sortOptions = false,
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        footer = {
+            "",
+            "Examples:",
+            "  sdfscli pool0 sar set --threshold=10 --wait    # demote all below 10 references, watch it go",
+            "  sdfscli pool0 sar set --policy=cost            # the disk time that a copy saves decides",
+            "  sdfscli pool0 sar set --enabled=false          # promote no more; what is there is still read"
+        })
+final class SarSetCommand implements Callable<Integer> {
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @ParentCommand
+    @Nullable
+    SarCommand parent;
+
+    @Option(
+            names = "--threshold",
+            paramLabel = "N",
+            description = "References from which the policy reference-count promotes a chunk; from 1.")
+    @Nullable
+    Integer threshold;
+
+    @Option(
+            names = "--max-run",
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description = "Runs of neighbouring chunks as long as this or longer stay on the disk.")
+    @Nullable
+    Long maxRunBytes;
+
+    @Option(
+            names = "--policy",
+            paramLabel = "POLICY",
+            converter = SarOptions.PolicyConverter.class,
+            description = "What makes a chunk worth its place: reference-count or cost.")
+    TierSettings.@Nullable Policy policy;
+
+    @Option(
+            names = "--promote-on-read",
+            arity = "1",
+            paramLabel = "true|false",
+            description = "Whether a second read from the disk promotes as well.")
+    @Nullable
+    Boolean promoteOnRead;
+
+    @Option(
+            names = "--enabled",
+            arity = "1",
+            paramLabel = "true|false",
+            description = "Whether chunks are promoted at all.")
+    @Nullable
+    Boolean enabled;
+
+    @Option(
+            names = "--lru-entries",
+            paramLabel = "N",
+            description =
+                    "Length of the list of recent disk reads; takes effect when the SSD is attached or the volume "
+                            + "mounted the next time.")
+    @Nullable
+    Integer lruEntries;
+
+    @Option(names = "--wait", description = "Wait until the demotion that follows is done, and show its progress.")
+    boolean wait;
+
+    @Option(names = "--json", description = "Print the result as JSON.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException, InterruptedException {
+        Map<String, Object> changes = changes();
+        if (changes.isEmpty()) {
+            throw new ParameterException(
+                    Objects.requireNonNull(spec).commandLine(), "name what is to be set, such as --threshold=10");
+        }
+        new ParameterChange(Objects.requireNonNull(parent), json, wait).run(changes);
+        return ExitCode.OK;
+    }
+
+    private Map<String, Object> changes() {
+        var changes = new LinkedHashMap<String, Object>();
+        changes.put(SarParameters.REFERENCE_COUNT_THRESHOLD, threshold);
+        changes.put(SarParameters.MAX_RUN_BYTES, maxRunBytes);
+        changes.put(SarParameters.POLICY, policy == null ? null : SarParameters.spelling(policy));
+        changes.put(SarParameters.PROMOTE_ON_READ, promoteOnRead);
+        changes.put(SarParameters.ENABLED, enabled);
+        changes.put(SarParameters.LRU_ENTRIES, lruEntries);
+        changes.values().removeIf(Objects::isNull);
+        return changes;
+    }
+}

@@ -1,0 +1,48 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code sdfscli VOLUME sar status}: everything about the SSD of a mounted volume. */
+@Command(
+        name = "status",
+        description = "How the SSD does: state, space, memory, promotions, demotions, reads, log.",
+        customSynopsis = "sdfscli VOLUME sar status [--json]",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        footer = {
+            "",
+            "States: none       the volume was mounted without an SSD",
+            "        online     copies are read and made",
+            "        read-only  copies are read; none are made, because the SSD takes no writes",
+            "        suspended  it answers too slowly, and is tried again from time to time",
+            "        detached   taken away, or not there when the volume was mounted; attach brings it back",
+            "        failed     it failed too often; attach it, or another one",
+            "In every state all files can be read and written.",
+            "",
+            "Examples:",
+            "  sdfscli pool0 sar status",
+            "  sdfscli pool0 sar status --json | jq .reads.ssdHits"
+        })
+final class SarStatusCommand implements Callable<Integer> {
+    @ParentCommand
+    @Nullable
+    SarCommand parent;
+
+    @Option(names = "--json", description = "Print JSON; the keys are stable.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException {
+        SarCommand sar = Objects.requireNonNull(parent);
+        Map<String, Object> status = sar.ask(SarControl.STATUS, Map.of());
+        sar.print(json, status, SarText.status(status));
+        return ExitCode.OK;
+    }
+}

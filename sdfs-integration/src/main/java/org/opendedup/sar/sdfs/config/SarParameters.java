@@ -1,0 +1,103 @@
+package org.opendedup.sar.sdfs.config;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.TierSettings.Policy;
+
+/**
+ * SAR's parameters by their names, which JSON, the control socket and JMX share. What a value may be is checked by {@link
+ * TierSettings} alone; here only that it is of the right type.
+ */
+public final class SarParameters {
+    public static final String ENABLED = "enabled";
+    public static final String CAPACITY_BYTES = "capacityBytes";
+    public static final String REFERENCE_COUNT_THRESHOLD = "referenceCountThreshold";
+    public static final String MAX_RUN_BYTES = "maxRunBytes";
+    public static final String PROMOTE_ON_READ = "promoteOnRead";
+    public static final String LRU_ENTRIES = "lruEntries";
+    public static final String POLICY = "policy";
+
+    private SarParameters() {}
+
+    /** Names and values, in a fixed order; the policy as the volume file spells it. */
+    public static Map<String, Object> of(TierSettings settings) {
+        var values = new LinkedHashMap<String, Object>();
+        values.put(ENABLED, settings.enabled());
+        values.put(CAPACITY_BYTES, settings.capacityBytes());
+        values.put(REFERENCE_COUNT_THRESHOLD, settings.referenceCountThreshold());
+        values.put(MAX_RUN_BYTES, settings.maxRunBytes());
+        values.put(PROMOTE_ON_READ, settings.promoteOnRead());
+        values.put(LRU_ENTRIES, settings.lruEntries());
+        values.put(POLICY, spelling(settings.policy()));
+        return values;
+    }
+
+    /** How volume file, commands and JMX spell a policy: {@code reference-count} or {@code cost}. */
+    public static String spelling(Policy policy) {
+        return XmlElement.spelling(policy);
+    }
+
+    /**
+     * The settings with some values changed.
+     *
+     * @param changes by name; numbers of any integer type
+     * @throws IllegalArgumentException naming what is wrong and what is allowed
+     */
+    public static TierSettings change(TierSettings before, Map<String, ?> changes) {
+        Map<String, Object> values = of(before);
+        changes.forEach((name, value) -> {
+            if (!values.containsKey(name)) {
+                throw new IllegalArgumentException("'" + name + "' is no parameter; there are " + values.keySet());
+            }
+            values.put(name, value);
+        });
+        return new TierSettings(
+                bool(values, ENABLED),
+                number(values, CAPACITY_BYTES),
+                integer(values, REFERENCE_COUNT_THRESHOLD),
+                integer(values, MAX_RUN_BYTES),
+                bool(values, PROMOTE_ON_READ),
+                integer(values, LRU_ENTRIES),
+                policy(values));
+    }
+
+    private static boolean bool(Map<String, Object> values, String name) {
+        if (values.get(name) instanceof Boolean value) {
+            return value;
+        }
+        throw wrong(name, values.get(name), "true or false");
+    }
+
+    private static long number(Map<String, Object> values, String name) {
+        Object value = values.get(name);
+        if (value instanceof Integer || value instanceof Long) {
+            return ((Number) value).longValue();
+        }
+        throw wrong(name, value, "a whole number");
+    }
+
+    private static int integer(Map<String, Object> values, String name) {
+        long value = number(values, name);
+        if (value != (int) value) {
+            throw wrong(name, value, "a number below 2147483648");
+        }
+        return (int) value;
+    }
+
+    private static Policy policy(Map<String, Object> values) {
+        Object value = values.get(POLICY);
+        for (Policy policy : Policy.values()) {
+            if (spelling(policy).equals(value)) {
+                return policy;
+            }
+        }
+        throw wrong(POLICY, value, "one of " + List.of(spelling(Policy.REFERENCE_COUNT), spelling(Policy.COST)));
+    }
+
+    private static IllegalArgumentException wrong(String name, @Nullable Object value, String allowed) {
+        return new IllegalArgumentException("'" + name + "' is '" + value + "', not " + allowed);
+    }
+}

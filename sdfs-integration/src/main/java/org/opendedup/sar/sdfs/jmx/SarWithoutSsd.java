@@ -1,0 +1,67 @@
+package org.opendedup.sar.sdfs.jmx;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+import org.opendedup.sar.tier.DemotionStatistics;
+import org.opendedup.sar.tier.DistributorStatistics;
+import org.opendedup.sar.tier.Latency;
+import org.opendedup.sar.tier.PromotionStatistics;
+import org.opendedup.sar.tier.SsdLogStatistics;
+import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.tier.TierSettings;
+
+/** A volume that was mounted without an SSD: all figures are 0. Settings are taken, for the next mount. */
+public final class SarWithoutSsd implements SarSource {
+    private static final String REASON = "the volume was mounted without an SSD location";
+
+    private volatile TierSettings settings;
+
+    public SarWithoutSsd(TierSettings settings) {
+        this.settings = settings;
+    }
+
+    @Override
+    public SsdTier.Status status() {
+        return new SsdTier.Status(
+                SsdTier.State.NONE,
+                null,
+                REASON,
+                settings,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                new PromotionStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+                new DemotionStatistics(0, 0, 0, 0, false, 0, 0),
+                new DistributorStatistics(0, 0, 0, 0, 0, 0, 0, Latency.NONE, Latency.NONE),
+                new SsdLogStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+    }
+
+    @Override
+    public void change(TierSettings changed) {
+        settings = changed;
+    }
+
+    /** Nothing is there to demote. */
+    @Override
+    public void demoteUpTo(int references) {}
+
+    @Override
+    public void detach() throws IOException {
+        throw new IOException(REASON + "; there is nothing to detach");
+    }
+
+    @Override
+    public void attach(Path location) throws IOException {
+        throw new IOException(REASON + "; unmount it, attach the SSD, and mount it again");
+    }
+
+    /** Nothing ever happens. */
+    @Override
+    public void listen(Consumer<SsdTier.Event> listener) {}
+}

@@ -1,0 +1,87 @@
+package org.opendedup.sar.sdfs.jmx;
+
+/**
+ * How the SSD does, its log, and ways to take it away and bring it back. In JMX:
+ * {@code org.opendedup.sar:type=SsdLog,volume=<volume>}. What is set is kept in the volume file; a value that is not
+ * allowed throws an IllegalArgumentException that says what is.
+ */
+@Description("The SSD and the log of promoted chunks on it")
+public interface SsdLogMXBean {
+    @Description("none, online, read-only, suspended, detached or failed")
+    @Unit("name")
+    String getState();
+
+    @Description("Folder on the SSD; empty without one")
+    @Unit("path")
+    String getLocation();
+
+    @Description("Why it is not online; empty if it is")
+    @Unit("text")
+    String getReason();
+
+    @Description("The most bytes used on the SSD")
+    @Unit("bytes")
+    long getCapacityBytes();
+
+    void setCapacityBytes(long capacityBytes);
+
+    @Description("Bytes used there, dead ones and the database included")
+    @Unit("bytes")
+    long getUsedBytes();
+
+    @Description("Bytes of records that the Map table points to")
+    @Unit("bytes")
+    long getLiveBytes();
+
+    @Description("Segment files now")
+    @Unit("files")
+    long getSegments();
+
+    @Description("Records written since the SSD was attached")
+    @Unit("records")
+    long getWrittenRecords();
+
+    @Description("Bytes of these")
+    @Unit("bytes")
+    long getWrittenBytes();
+
+    @Description("Bytes taken and not written yet")
+    @Unit("bytes")
+    long getQueuedBytes();
+
+    @Description("Chunks dropped because too much was on its way")
+    @Unit("chunks")
+    long getQueueDrops();
+
+    @Description("Batches that the SSD did not take")
+    @Unit("batches")
+    long getWriteFailures();
+
+    @Description("Reads that the SSD failed")
+    @Unit("reads")
+    long getReadFailures();
+
+    @Description("Records that were not what was written, and were dropped")
+    @Unit("records")
+    long getBadRecords();
+
+    @Description("Segment files deleted")
+    @Unit("files")
+    long getReclaimedSegments();
+
+    @Description("Of these, those from which something was copied first")
+    @Unit("files")
+    long getCleanedSegments();
+
+    @Description("Bytes copied for that")
+    @Unit("bytes")
+    long getCleaningBytes();
+
+    @Description("Stops using the SSD, which can then be pulled; the volume goes on without")
+    @Unit("none")
+    void detach();
+
+    @Description("Takes an SSD into use: an empty folder, or one that this volume used before")
+    @Unit("none")
+    void attach(@Description("The folder; empty: the one that the volume file names") @Unit("path") String location);
+}

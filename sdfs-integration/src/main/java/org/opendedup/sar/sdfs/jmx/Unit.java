@@ -1,0 +1,15 @@
+package org.opendedup.sar.sdfs.jmx;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import javax.management.DescriptorKey;
+
+/** What an attribute, a result or a parameter is counted in: the descriptor field {@code units}. Public, as JMX itself reads it. */
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.METHOD, ElementType.PARAMETER})
+public @interface Unit {
+    @DescriptorKey("units")
+    String value();
+}

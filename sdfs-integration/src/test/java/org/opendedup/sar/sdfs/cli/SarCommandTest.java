@@ -1,0 +1,372 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.Definitions;
+import org.opendedup.sar.sdfs.config.SarSettings;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.sdfs.jmx.FakeSar;
+import org.opendedup.sar.tier.TierSettings;
+
+@Timeout(30)
+class SarCommandTest {
+    @TempDir
+    Path folder;
+
+    private final FakeMountService service = new FakeMountService();
+    private VolumeDefinition definition;
+    private RunFiles files;
+    private FakeSar ssd;
+    private CommandOutput output;
+    private VolumeDaemon daemon;
+    private FutureTask<Void> serving;
+
+    @BeforeEach
+    void define() throws IOException {
+        definition = Definitions.withSsd("pool0", folder.resolve("base"));
+        VolumeFile.write(volumeFile(), definition);
+        files = new RunFiles(definition, RunFiles.runFolder(definition));
+        ssd = new FakeSar(folder.resolve("base/ssd"), definition.sar().tier());
+        service.sar = ssd;
+        output = new CommandOutput(folder);
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        if (serving != null) {
+            daemon.requestStop();
+            serving.get();
+        }
+    }
+
+    @Test
+    void statusShowsEverySection() throws Exception {
+        mount();
+        assertEquals(0, sar("status"), output.err());
+        for (String shown : List.of(
+                "online",
+                folder.resolve("base/ssd").toString(),
+                "500 MiB (49 %)",
+                "1000 of at most 9000 entries",
+                "24.0 bytes an entry",
+                "77 items",
+                "Promoted since mounted: 36 chunks, 3.00 MiB",
+                "too few references",
+                "Demoted since mounted: 90 chunks",
+                "31 chunks, 2.00 MiB, in 32 requests",
+                "40.00",
+                "43 chunks dropped")) {
+            assertTrue(output.out().contains(shown), () -> shown + " is not in\n" + output.out());
+        }
+    }
+
+    @Test
+    void statusAsJsonHasStableKeys() throws Exception {
+        mount();
+        assertEquals(0, sar("status", "--json"));
+        Map<String, Object> status = Json.read(output.out());
+        assertEquals(
+                List.of(
+                        "state",
+                        "reason",
+                        "location",
+                        "parameters",
+                        "space",
+                        "memory",
+                        "promotion",
+                        "demotion",
+                        "reads",
+                        "log"),
+                List.copyOf(status.keySet()));
+        assertEquals(5, Json.object(status, "parameters").get("referenceCountThreshold"));
+        assertEquals(
+                300, Json.object(Json.object(status, "reads"), "ssdLatency").get("p999Micros"));
+    }
+
+    @Test
+    void statsCarryTheSsdUnderStableKeys() throws Exception {
+        mount();
+        assertEquals(0, cli("pool0", "stats", "--json"));
+        Map<String, Object> figures = Json.object(Json.read(output.out()), "sar");
+        for (String key : List.of(
+                "promotedChunks",
+                "promotedBytes",
+                "ssdHits",
+                "ssdBytes",
+                "homeReads",
+                "homeBytes",
+                "demotedChunks",
+                "mapTableEntries",
+                "ssdUsedBytes",
+                "ssdCapacityBytes")) {
+            assertTrue(figures.get(key) instanceof Number number && number.longValue() > 0, key);
+        }
+        assertEquals("online", figures.get("state"));
+        assertEquals(0, cli("pool0", "stats"));
+        assertTrue(output.out().contains("sar:"), output.out());
+    }
+
+    @Test
+    void setChangesTheMountedVolumeAndItsFile() throws Exception {
+        mount();
+        assertEquals(0, sar("set", "--threshold=10", "--max-run=64KB"), output.err());
+        assertTrue(output.out().contains("referenceCountThreshold: 5 -> 10"), output.out());
+        assertTrue(output.out().contains("maxRunBytes: 128KB -> 64KB"), output.out());
+        assertTrue(output.out().contains("in the background"), output.out());
+        assertEquals(10, ssd.status().settings().referenceCountThreshold());
+        assertEquals(10, kept().referenceCountThreshold());
+        assertEquals(64 << 10, kept().maxRunBytes());
+    }
+
+    @Test
+    void setChangesTheFileOfAVolumeThatIsNotMounted() throws Exception {
+        assertEquals(0, sar("set", "--policy=cost", "--promote-on-read=false", "--lru-entries=7"), output.err());
+        assertTrue(output.out().contains("policy: reference-count -> cost"), output.out());
+        assertTrue(output.out().contains("from the next mount on"), output.out());
+        assertEquals(new TierSettings(true, 1L << 30, 5, 128 << 10, false, 7, TierSettings.Policy.COST), kept());
+    }
+
+    @Test
+    void setLeavesTheFileToADaemonThatIsStarting() throws Exception {
+        Files.createDirectories(files.runFolder());
+        try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow()) {
+            assertEquals(ExitCode.FAILED, sar("set", "--threshold=10"));
+        }
+        assertTrue(output.err().contains("being mounted or unmounted"), output.err());
+        assertEquals(5, kept().referenceCountThreshold());
+    }
+
+    @Test
+    void setWaitsForTheSweepAndShowsItsProgress() throws Exception {
+        mount();
+        ssd.sweeps = 3;
+        assertEquals(0, sar("set", "--threshold=10", "--wait"), output.err());
+        assertTrue(output.err().contains("25 %, 250 of 1000 entries"), output.err());
+        assertTrue(output.out().contains("What no longer qualified is demoted."), output.out());
+    }
+
+    @Test
+    void setSaysWhenNothingChanges() throws Exception {
+        mount();
+        assertEquals(0, sar("set", "--threshold=5"));
+        assertTrue(output.out().contains("Nothing changed"), output.out());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aValueThatIsNotAllowedIsRefusedAndNothingChanges(boolean mounted) throws Exception {
+        if (mounted) {
+            mount();
+        }
+        assertEquals(ExitCode.FAILED, sar("set", "--threshold=0"));
+        assertTrue(output.err().contains("it must be from 1 to 2147483647"), output.err());
+        assertEquals(ExitCode.FAILED, sar("resize", "0"));
+        assertTrue(output.err().contains("go together"), output.err());
+        assertEquals(definition.sar(), VolumeFile.read(volumeFile()).sar());
+        assertEquals(List.of(), ssd.events);
+    }
+
+    @Test
+    void whatTheSsdRefusesIsNotKept() throws Exception {
+        mount();
+        ssd.failure = new IOException("the SSD is gone");
+        assertEquals(ExitCode.FAILED, sar("resize", "2GB"));
+        assertTrue(output.err().contains("the SSD is gone"), output.err());
+        assertEquals(1L << 30, kept().capacityBytes());
+    }
+
+    @Test
+    void resizeChangesTheCapacity() throws Exception {
+        mount();
+        assertEquals(0, sar("resize", "2GB"), output.err());
+        assertTrue(output.out().contains("capacityBytes: 1GB -> 2GB"), output.out());
+        assertEquals(2L << 30, kept().capacityBytes());
+    }
+
+    @Test
+    void demoteTakesABoundOrEverything() throws Exception {
+        mount();
+        assertEquals(0, sar("demote", "--below=3"), output.err());
+        assertEquals(0, sar("demote", "--all", "--wait"), output.err());
+        assertEquals(List.of("demote up to 2", "demote up to " + Integer.MAX_VALUE), ssd.events);
+        assertEquals(ExitCode.FAILED, sar("demote", "--below=0"));
+        assertEquals(ExitCode.USAGE, sar("demote"));
+        assertEquals(ExitCode.USAGE, sar("demote", "--all", "--below=3"));
+    }
+
+    @Test
+    void detachAndAttachAgain() throws Exception {
+        mount();
+        assertEquals(0, sar("detach"), output.err());
+        assertEquals(0, sar("status"));
+        assertTrue(output.out().contains("detached: an administrator took it away"), output.out());
+        assertEquals(0, sar("attach"), output.err());
+        assertEquals(0, sar("attach", folder.resolve("ssd2").toString()), output.err());
+        assertEquals(
+                List.of("detach", "attach " + folder.resolve("base/ssd"), "attach " + folder.resolve("ssd2")),
+                ssd.events);
+        assertEquals(folder.resolve("ssd2"), VolumeFile.read(volumeFile()).sar().ssdLocation());
+    }
+
+    @Test
+    void anSsdMayNotLieInAnotherLocation() throws Exception {
+        mount();
+        assertEquals(
+                ExitCode.FAILED, sar("attach", folder.resolve("base/ddb/ssd").toString()));
+        assertTrue(output.err().contains("must not lie in the metadata location"), output.err());
+        assertEquals(List.of(), ssd.events);
+    }
+
+    @Test
+    void aVolumeWithoutSsdGetsOneBeforeItIsMounted() throws Exception {
+        VolumeFile.write(volumeFile(), Definitions.plain("pool0", folder.resolve("base")));
+        String place = folder.resolve("ssd").toString();
+        assertEquals(ExitCode.FAILED, sar("attach", place));
+        assertTrue(output.err().contains("add --capacity=SIZE"), output.err());
+        assertEquals(0, sar("attach", place, "--capacity=3GB"), output.err());
+        assertTrue(output.out().contains("sdfscli pool0 sar attach"), output.out());
+        SarSettings settings = VolumeFile.read(volumeFile()).sar();
+        assertEquals(folder.resolve("ssd"), settings.ssdLocation());
+        assertEquals(3L << 30, settings.tier().capacityBytes());
+        assertTrue(settings.tier().enabled());
+    }
+
+    @Test
+    void explainShowsWhatTheSsdSaves() throws Exception {
+        mount();
+        assertEquals(0, sar("explain", "vm/disk.img"), output.err());
+        assertTrue(output.out().contains("vm/disk.img: 1000 chunks"), output.out());
+        assertTrue(output.out().contains("100 disk requests"), output.out());
+        assertTrue(output.out().contains("999 chunks from the SSD"), output.out());
+        assertFalse(output.out().contains("verdict"), output.out());
+    }
+
+    @Test
+    void explainListsAllChunksOverSeveralReplies() throws Exception {
+        mount();
+        Path inMount = folder.resolve("mnt/vm/disk.img");
+        assertEquals(0, sar("explain", inMount.toString(), "--chunks", "--json"), output.err());
+        List<Map<String, Object>> chunks = Json.objects(Json.read(output.out()), "list");
+        assertEquals(1000, chunks.size());
+        for (int i = 0; i < chunks.size(); i++) {
+            assertEquals(i * 1024, chunks.get(i).get("offset"));
+        }
+        assertEquals("on-ssd", chunks.get(0).get("verdict"));
+    }
+
+    @Test
+    void explainRefusesWhatIsNotInTheVolume() throws Exception {
+        mount();
+        assertEquals(ExitCode.FAILED, sar("explain", "/etc/passwd"));
+        assertTrue(output.err().contains("does not lie in the volume"), output.err());
+        assertEquals(ExitCode.FAILED, sar("explain", "nothing"));
+        assertTrue(output.err().contains("nothing is no file"), output.err());
+    }
+
+    @Test
+    void theDaemonRefusesWhatItDoesNotKnow() throws Exception {
+        mount();
+        refuses(Map.of(), "'action' is missing");
+        refuses(Map.of("action", "format"), "no action 'format'");
+        refuses(Map.of("action", "status", "x", 1), "'x' is not known");
+        refuses(Map.of("action", "set", "changes", 5), "not an object");
+        refuses(Map.of("action", "set", "changes", Map.of("colour", 1)), "'colour' is no parameter");
+        refuses(Map.of("action", "set", "changes", Map.of("enabled", "yes")), "not true or false");
+        refuses(Map.of("action", "set", "changes", Map.of("maxRunBytes", 1L << 40)), "below 2147483648");
+        refuses(Map.of("action", "demote", "below", "few"), "not a whole number");
+        refuses(Map.of("action", "chunks", "path", "vm/disk.img", "from", -1), "at least 0");
+        assertEquals(List.of(), ssd.events);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"status", "demote --all", "detach", "attach", "explain x"})
+    void whatNeedsAMountSaysHowToMount(String command) {
+        assertEquals(ExitCode.FAILED, sar(command.split(" ")));
+        assertTrue(output.err().contains("mount it: mount.sdfs pool0 MOUNTPOINT"), output.err());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "status", "set", "explain", "demote", "resize", "detach", "attach"})
+    void everyCommandHasHelpWithExamples(String command) {
+        assertEquals(0, command.isEmpty() ? sar("--help") : sar(command, "--help"));
+        assertTrue(output.out().contains("Usage: sdfscli VOLUME sar"), output.out());
+        assertTrue(command.isEmpty() || output.out().contains("Example"), output.out());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "set | name what is to be set",
+                "set --policy=luck | not one of reference-count, cost",
+                "set --threshold=few | not an int",
+                "resize | Missing required parameter",
+                "resize lots | 'lots' is not a size",
+            })
+    void refusesWrongUsageWithCode2(String arguments, String message) {
+        assertEquals(ExitCode.USAGE, sar(arguments.split(" ")));
+        assertTrue(output.err().contains(message), output.err());
+    }
+
+    private void refuses(Map<String, Object> arguments, String why) {
+        var e = assertThrows(IOException.class, () -> ControlSocket.ask(files.socket(), SarControl.COMMAND, arguments));
+        assertTrue(e.getMessage().contains(why), e.getMessage());
+    }
+
+    private TierSettings kept() throws IOException {
+        return VolumeFile.read(volumeFile()).sar().tier();
+    }
+
+    private Path volumeFile() {
+        return new ConfigDirectory(folder).fileOf("pool0");
+    }
+
+    private void mount() throws Exception {
+        daemon = new VolumeDaemon(volumeFile(), files, folder.resolve("mnt"), "", service);
+        serving = new FutureTask<>(() -> {
+            daemon.serve();
+            return null;
+        });
+        new Thread(serving, "serve").start();
+        while (!ControlSocket.ping(files.socket())
+                .map(state -> state.get("state"))
+                .equals(Optional.of("mounted"))) {
+            assertFalse(serving.isDone(), "the daemon ended early");
+            Thread.sleep(5);
+        }
+    }
+
+    /** Runs a sar command; its output is alone in {@link #output}. */
+    private int sar(String... arguments) {
+        var all = new ArrayList<>(List.of("pool0", "sar"));
+        all.addAll(List.of(arguments));
+        return cli(all.toArray(String[]::new));
+    }
+
+    private int cli(String... arguments) {
+        output = new CommandOutput(folder);
+        return CommandRunner.run(new SdfsCli(output.environment()), output.environment(), arguments);
+    }
+}

@@ -1,0 +1,112 @@
+package org.opendedup.sar.sdfs.jmx;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.tier.DemotionStatistics;
+import org.opendedup.sar.tier.DistributorStatistics;
+import org.opendedup.sar.tier.Latency;
+import org.opendedup.sar.tier.PromotionStatistics;
+import org.opendedup.sar.tier.SsdLogStatistics;
+import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.tier.TierSettings;
+
+/** An SSD whose figures are made up, all different. Writes down what it is told. */
+public final class FakeSar implements SarSource {
+    /** What happened, in order. */
+    public final List<String> events = new ArrayList<>();
+
+    /** How often {@link #status} still says that a sweep is under way. */
+    public int sweeps;
+
+    /** What the SSD answers to changes; null: it takes them. */
+    public @Nullable IOException failure;
+
+    private SsdTier.State state = SsdTier.State.ONLINE;
+    private Path location;
+    private TierSettings settings;
+    private Consumer<SsdTier.Event> listener = event -> {};
+
+    public FakeSar(Path location, TierSettings settings) {
+        this.location = location;
+        this.settings = settings;
+    }
+
+    @Override
+    public SsdTier.Status status() {
+        boolean running = sweeps > 0;
+        sweeps = Math.max(0, sweeps - 1);
+        return new SsdTier.Status(
+                state,
+                location,
+                state == SsdTier.State.ONLINE ? "" : "an administrator took it away",
+                settings,
+                1000,
+                9000,
+                24_000,
+                77,
+                78,
+                16_000_000,
+                500 << 20,
+                300 << 20,
+                new PromotionStatistics(11, 12, 13, 3 << 20, 14, 15, 16, 17, 18, 19),
+                new DemotionStatistics(21, 22, 23, 24, running, running ? 250 : 0, running ? 1000 : 0),
+                new DistributorStatistics(
+                        31,
+                        2 << 20,
+                        32,
+                        33,
+                        4 << 20,
+                        34,
+                        35,
+                        new Latency(100, 90.5, 80, 120, 200, 300, 400),
+                        new Latency(200, 9_000, 8_000, 14_000, 20_000, 30_000, 40_000)),
+                new SsdLogStatistics(41, 42, 5 << 20, 6 << 20, 43, 44, 45, 46, 47, 48, 7 << 20));
+    }
+
+    @Override
+    public void change(TierSettings changed) throws IOException {
+        refuseIfBroken();
+        events.add("change");
+        settings = changed;
+    }
+
+    @Override
+    public void demoteUpTo(int references) {
+        events.add("demote up to " + references);
+    }
+
+    @Override
+    public void detach() throws IOException {
+        refuseIfBroken();
+        events.add("detach");
+        become(SsdTier.State.DETACHED, "the SSD was taken away; reads come from the disk");
+    }
+
+    @Override
+    public void attach(Path attached) throws IOException {
+        refuseIfBroken();
+        events.add("attach " + attached);
+        location = attached;
+        become(SsdTier.State.ONLINE, "the SSD is in use");
+    }
+
+    @Override
+    public void listen(Consumer<SsdTier.Event> toTell) {
+        listener = toTell;
+    }
+
+    private void become(SsdTier.State now, String message) {
+        state = now;
+        listener.accept(new SsdTier.Event(now, message));
+    }
+
+    private void refuseIfBroken() throws IOException {
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,204 @@
+package org.opendedup.sar.sdfs.jmx;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import javax.management.Attribute;
+import javax.management.JMX;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanFeatureInfo;
+import javax.management.MBeanInfo;
+import javax.management.MBeanOperationInfo;
+import javax.management.MBeanParameterInfo;
+import javax.management.MBeanServer;
+import javax.management.Notification;
+import javax.management.ObjectName;
+import javax.management.RuntimeMBeanException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.sdfs.config.Definitions;
+import org.opendedup.sar.sdfs.config.SarSettings;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.VolumeStatistics;
+
+class SarBeansTest {
+    private static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
+    private static final Path BASE = Path.of("/srv/pool0");
+
+    private final VolumeDefinition definition = Definitions.withSsd("beans", BASE);
+    private final FakeSar ssd =
+            new FakeSar(BASE.resolve("ssd"), definition.sar().tier());
+    private final List<SarSettings> kept = new ArrayList<>();
+    private VolumeRegistration registration;
+
+    @BeforeEach
+    void register() {
+        var monitor = new VolumeMonitor("beans", "/mnt", new NoFigures());
+        registration = VolumeRegistration.register(monitor, new SarAdministration(ssd, definition, kept::add));
+    }
+
+    @AfterEach
+    void unregister() {
+        registration.close();
+    }
+
+    @Test
+    void everyAttributeOperationAndParameterHasADescriptionAndAUnit() throws Exception {
+        Set<ObjectName> names = SERVER.queryNames(new ObjectName("org.opendedup.sar:*"), null);
+        assertEquals(7, names.size(), names::toString);
+        for (ObjectName name : names) {
+            MBeanInfo info = SERVER.getMBeanInfo(name);
+            assertTrue(info.getDescription().contains(" "), info.getDescription());
+            for (MBeanAttributeInfo attribute : info.getAttributes()) {
+                assertDescribed(name, attribute);
+            }
+            for (MBeanOperationInfo operation : info.getOperations()) {
+                assertDescribed(name, operation);
+                for (MBeanParameterInfo parameter : operation.getSignature()) {
+                    assertDescribed(name, parameter);
+                }
+            }
+        }
+    }
+
+    private static void assertDescribed(ObjectName bean, MBeanFeatureInfo feature) {
+        String unit = (String) feature.getDescriptor().getFieldValue("units");
+        assertNotNull(unit, () -> bean + " " + feature.getName() + " has no unit");
+        String description = feature.getDescription();
+        assertTrue(
+                description.endsWith(" (" + unit + ")")
+                        && description.length() > unit.length() + 10
+                        && !description.contains("(null)"),
+                () -> bean + " " + feature.getName() + ": " + description);
+    }
+
+    @Test
+    void everyAttributeCanBeRead() throws Exception {
+        for (ObjectName name : SERVER.queryNames(new ObjectName("org.opendedup.sar:volume=beans,*"), null)) {
+            for (MBeanAttributeInfo attribute : SERVER.getMBeanInfo(name).getAttributes()) {
+                assertNotNull(SERVER.getAttribute(name, attribute.getName()), attribute::getName);
+            }
+        }
+        assertEquals(24.0, get("MapTable", "BytesPerEntry"));
+        assertEquals(36L, get("SelectivePromotion", "PromotedChunks"));
+        assertEquals(90L, get("DataDemotion", "DemotedChunks"));
+        assertEquals(20_000L, get("DataDistributor", "HomeLatencyP99Micros"));
+        assertEquals("online", get("SsdLog", "State"));
+    }
+
+    @Test
+    void aParameterThatIsSetActsAtOnceAndIsKept() throws Exception {
+        set("SelectivePromotion", "ReferenceCountThreshold", 10);
+        set("SelectivePromotion", "Policy", "cost");
+        set("SelectivePromotion", "PromoteOnRead", false);
+        set("SelectivePromotion", "Enabled", false);
+        set("SelectivePromotion", "MaxRunBytes", 65_536);
+        set("LruList", "LruEntries", 5);
+        set("SsdLog", "CapacityBytes", 2L << 30);
+        var expected = new TierSettings(false, 2L << 30, 10, 65_536, false, 5, TierSettings.Policy.COST);
+        assertEquals(expected, ssd.status().settings());
+        assertEquals(new SarSettings(BASE.resolve("ssd"), expected), kept.get(kept.size() - 1));
+        assertEquals(10, get("SelectivePromotion", "ReferenceCountThreshold"));
+    }
+
+    @Test
+    void aValueThatIsNotAllowedIsRefusedAndNothingChanges() {
+        refuses("SelectivePromotion", "ReferenceCountThreshold", 0, "must be from 1");
+        refuses("SelectivePromotion", "MaxRunBytes", -1, "must be from 1");
+        refuses("SelectivePromotion", "Policy", "luck", "one of [reference-count, cost]");
+        refuses("LruList", "LruEntries", -1, "must be from 0");
+        refuses("SsdLog", "CapacityBytes", 0L, "go together");
+        assertEquals(List.of(), ssd.events);
+        assertEquals(List.of(), kept);
+    }
+
+    @Test
+    void whatTheSsdRefusesIsNotKept() {
+        ssd.failure = new IOException("no space for the smaller log");
+        var e = assertThrows(RuntimeMBeanException.class, () -> set("SsdLog", "CapacityBytes", 1L << 20));
+        assertEquals(UncheckedIOException.class, e.getTargetException().getClass());
+        assertEquals("no space for the smaller log", e.getTargetException().getMessage());
+        assertEquals(List.of(), kept);
+    }
+
+    @Test
+    void anOperationDemotes() {
+        var demotion = JMX.newMXBeanProxy(
+                SERVER, VolumeRegistration.sarName("DataDemotion", "beans"), DataDemotionMXBean.class);
+        demotion.demoteBelow(8);
+        demotion.demoteAll();
+        assertThrows(IllegalArgumentException.class, () -> demotion.demoteBelow(0));
+        assertEquals(List.of("demote up to 7", "demote up to " + Integer.MAX_VALUE), ssd.events);
+    }
+
+    @Test
+    void detachAndAttachAreToldByNotifications() throws Exception {
+        ObjectName name = VolumeRegistration.sarName("SsdLog", "beans");
+        var heard = new ArrayList<Notification>();
+        SERVER.addNotificationListener(name, (notification, handback) -> heard.add(notification), null, null);
+        assertEquals(1, SERVER.getMBeanInfo(name).getNotifications().length);
+        var log = JMX.newMXBeanProxy(SERVER, name, SsdLogMXBean.class);
+        log.detach();
+        assertEquals("detached", log.getState());
+        log.attach("");
+        log.attach("/ssd/new");
+        assertEquals(List.of("detach", "attach /srv/pool0/ssd", "attach /ssd/new"), ssd.events);
+        assertEquals(Path.of("/ssd/new"), kept.get(0).ssdLocation());
+        assertEquals(
+                List.of("detached", "online", "online"),
+                heard.stream().map(Notification::getUserData).toList());
+        assertEquals("org.opendedup.sar.ssd.state", heard.get(0).getType());
+        assertEquals(
+                "the SSD was taken away; reads come from the disk", heard.get(0).getMessage());
+        assertThrows(IllegalArgumentException.class, () -> log.attach("relative"));
+    }
+
+    @Test
+    void withoutAnSsdAllFiguresAreZero() {
+        var settings = new TierSettings(false, 0, 5, 1, true, 0, TierSettings.Policy.COST);
+        var figures = SarFigures.summary(new SarWithoutSsd(settings).status());
+        assertEquals("none", figures.remove("state"));
+        assertEquals(false, figures.remove("demotionRunning"));
+        assertFalse(figures.isEmpty());
+        figures.forEach((key, value) -> assertEquals(0L, value, key));
+    }
+
+    private static void refuses(String type, String attribute, Object value, String why) {
+        var e = assertThrows(RuntimeMBeanException.class, () -> set(type, attribute, value));
+        assertTrue(e.getTargetException().getMessage().contains(why), e.getTargetException()::getMessage);
+    }
+
+    private static Object get(String type, String attribute) throws Exception {
+        return SERVER.getAttribute(VolumeRegistration.sarName(type, "beans"), attribute);
+    }
+
+    private static void set(String type, String attribute, Object value) throws Exception {
+        SERVER.setAttribute(VolumeRegistration.sarName(type, "beans"), new Attribute(attribute, value));
+    }
+
+    /** A volume of which only the SSD matters here. */
+    private static final class NoFigures implements VolumeSource {
+        @Override
+        public VolumeStatistics statistics() {
+            return new VolumeStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        }
+
+        @Override
+        public SpaceUse space() {
+            return new SpaceUse(0, 0, 0);
+        }
+    }
+}
