@@ -110,18 +110,20 @@ class Promoting(Deduplicated):
         """Waits until nothing is promoted any more."""
         promoted, since = -1, time.monotonic()
         while time.monotonic() - since < SETTLED_SECONDS:
-            now = self.figures()["promotedChunks"]
+            now = self.status()["promotion"]["promotedChunks"]
             if now != promoted:
                 promoted, since = now, time.monotonic()
             time.sleep(0.5)
 
-    def figures(self):
-        return self.volume.figures()["sar"]
+    def status(self):
+        return self.ask("status")
 
     def ssd_blocks(self, image):
         """Numbers of an image's blocks that are on the SSD."""
-        explained = self.volume.script("sdfscli", self.volume.name, "sar", "explain", self.path(image), "--json", "--chunks")
-        return blocks_on_ssd(json.loads(explained))
+        return blocks_on_ssd(self.ask("explain", self.path(image), "--chunks"))
+
+    def ask(self, *words):
+        return json.loads(self.volume.script("sdfscli", self.volume.name, "sar", *words, "--json"))
 
     def clean(self):
         super().clean()
@@ -399,17 +401,21 @@ class Bench:
         for system in self.systems:
             if isinstance(system, Deduplicated):
                 system.volume.note_memory()
-                row = {"system": system.name, "mostResidentMb": system.volume.most_memory / MB}
-                figures = system.figures() if isinstance(system, Promoting) else {}
-                for key in ("mapTableEntries", "mapTableBytes", "lruItems", "lruBytes", "promotedChunks", "promotedBytes",
-                            "ssdHits", "homeReads", "ssdUsedBytes", "ssdCapacityBytes"):
-                    row[key] = figures.get(key)
-                self.report.memory.append(row)
+                self.report.memory.append({"system": system.name, "mostResidentMb": system.volume.most_memory / MB, **used(system)})
 
     def clean(self):
         for system in self.systems:
             system.clean()
         self.systems = []
+
+
+def used(system):
+    """What SAR uses of memory and SSD; None for all where there is no SSD."""
+    status = system.status() if isinstance(system, Promoting) else {}
+    figures = {**status.get("memory", {}), **status.get("space", {}), **status.get("promotion", {}), **status.get("reads", {})}
+    names = ("mapTableEntries", "mapTableHeapBytes", "mapTableBytesPerEntry", "lruItems", "lruHeapBytes", "promotedChunks", "byWrite",
+             "byRead", "byRecipe", "ssdUsedBytes", "ssdHits", "homeReads")
+    return {name: figures.get(name) for name in names}
 
 
 def hit_share(reads, blocks, there):
