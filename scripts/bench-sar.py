@@ -44,6 +44,9 @@ class Native:
     def __init__(self, work):
         self.disk = SlowDisk(work / "disk-native")
 
+    def start(self):
+        self.disk.up()
+
     def path(self, image):
         return self.disk.folder / image.name
 
@@ -63,12 +66,16 @@ class Deduplicated:
     """The images in a volume, whose containers are on a disk of their own."""
 
     def __init__(self, work, name, options, volume_options=(), disk_options=(), slow=True):
-        self.name = name
+        self.work, self.name = work, name
         self.disk = SlowDisk(work / f"disk-{name}", *disk_options) if slow else None
+        self.volume_options = ["--hash-type=SHA256", f"--memory-budget={options.memory_budget}MB", *volume_options]
         self.volume = None
-        location = [f"--chunk-store-data-location={self.disk.folder / 'chunks'}"] if slow else []
-        self.volume = Volume(work, name, "--hash-type=SHA256", f"--memory-budget={options.memory_budget}MB", *location,
-                             *volume_options)
+
+    def start(self):
+        if self.disk:
+            self.disk.up()
+            self.volume_options.append(f"--chunk-store-data-location={self.disk.folder / 'chunks'}")
+        self.volume = Volume(self.work, self.name, *self.volume_options)
         self.volume.mount()
 
     def path(self, image):
@@ -99,12 +106,15 @@ class Promoting(Deduplicated):
     def __init__(self, work, policy, options, capacity, **placement):
         name, _, threshold = policy.partition(":")
         self.ssd = work / f"ssd-{policy.replace(':', '-')}"
-        shutil.rmtree(self.ssd, ignore_errors=True)
-        self.ssd.mkdir()
         sar = [f"--sar-ssd-location={self.ssd}", f"--sar-ssd-capacity={capacity}", f"--sar-policy={name}"]
         if threshold:
             sar.append(f"--sar-reference-count-threshold={threshold}")
         super().__init__(work, policy.replace(":", "-"), options, volume_options=sar, **placement)
+
+    def start(self):
+        shutil.rmtree(self.ssd, ignore_errors=True)
+        self.ssd.mkdir()
+        super().start()
 
     def settle(self):
         """Waits until nothing is promoted any more."""
@@ -274,20 +284,22 @@ class Bench:
         if self.options.plots:
             self.report.draw(self.options.plots)
 
-    def add(self, system):
+    def start(self, system):
+        # Known before it is made: what is half made when the program is interrupted has to go as well.
         self.systems.append(system)
+        system.start()
         return system
 
     def set_up(self):
         """Stores the images everywhere. The volume without SSD comes first: its size says how big the SSD is."""
         say("Storing:")
-        off = self.add(Deduplicated(self.work, "off", self.options))
+        off = self.start(Deduplicated(self.work, "off", self.options))
         self.fill(off)
         self.capacity = self.ssd_capacity(off.volume)
-        self.fill(self.add(Native(self.work)))
-        self.fill(self.add(Deduplicated(self.work, "lru", self.options, disk_options=("--cache-bytes", self.capacity))))
+        self.fill(self.start(Native(self.work)))
+        self.fill(self.start(Deduplicated(self.work, "lru", self.options, disk_options=("--cache-bytes", self.capacity))))
         for policy in self.options.policy:
-            self.fill(self.add(Promoting(self.work, policy, self.options, self.capacity)))
+            self.fill(self.start(Promoting(self.work, policy, self.options, self.capacity)))
 
     def ssd_capacity(self, volume):
         stored = stored_bytes(volume)
@@ -379,9 +391,9 @@ class Bench:
                 names = ["off", *self.options.policy]
                 for name in names if turn % 2 == 0 else reversed(names):
                     if name == "off":
-                        system = self.add(Deduplicated(self.work, "off", self.options, slow=disk == "slow"))
+                        system = self.start(Deduplicated(self.work, "off", self.options, slow=disk == "slow"))
                     else:
-                        system = self.add(Promoting(self.work, name, self.options, capacity, slow=disk == "slow"))
+                        system = self.start(Promoting(self.work, name, self.options, capacity, slow=disk == "slow"))
                     seconds.setdefault(name, []).append(sum(system.store(image) for image in self.images))
                     if capacity is None:
                         capacity = self.ssd_capacity(system.volume)

@@ -7,12 +7,15 @@ from bench_volume import SCRIPTS, run
 
 
 class SlowDisk:
-    """A hard disk in user space, with an ext4 of its own mounted at its folder."""
+    """A hard disk in user space, with an ext4 of its own mounted at its folder from up() until clean()."""
 
     def __init__(self, folder, *options):
         self.folder = folder
+        self.options = options
+
+    def up(self):
         self.clean()
-        run(SCRIPTS / "slow-disk", "up", folder, *options)
+        run(SCRIPTS / "slow-disk", "up", self.folder, *self.options)
 
     def counters(self):
         """What the disk did since it was made, by the names of slow-disk stat."""
