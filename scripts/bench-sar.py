@@ -126,27 +126,21 @@ class Promoting(Deduplicated):
             time.sleep(0.5)
 
     def status(self):
-        return self.ask("status")
+        return json.loads(self.ask("status", "--json"))
 
     def ssd_blocks(self, image):
         """Numbers of an image's blocks that are on the SSD."""
-        return blocks_on_ssd(self.ask("explain", self.path(image), "--chunks"))
+        lines = self.ask("explain", self.path(image), "--chunks").splitlines()
+        # Offset, chunk, bytes, references, run, verdict.
+        there = [line.split() for line in lines if line.endswith(" on-ssd")]
+        return {int(offset) // BLOCK for offset, *_ in there}
 
     def ask(self, *words):
-        return json.loads(self.volume.script("sdfscli", self.volume.name, "sar", *words, "--json"))
+        return self.volume.script("sdfscli", self.volume.name, "sar", *words)
 
     def clean(self):
         super().clean()
         shutil.rmtree(self.ssd, ignore_errors=True)
-
-
-def blocks_on_ssd(explained):
-    numbers = set()
-    for chunk in explained["chunks"]:
-        if chunk["onSsd"]:
-            first = chunk["offset"] // BLOCK
-            numbers.update(range(first, first + -(-chunk["length"] // BLOCK)))
-    return numbers
 
 
 class Reads:

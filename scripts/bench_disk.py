@@ -1,5 +1,6 @@
 """A slow disk for a benchmark: scripts/slow-disk, made, counted and removed."""
 
+import contextlib
 import subprocess
 from pathlib import Path
 
@@ -29,3 +30,5 @@ class SlowDisk:
     def clean(self):
         subprocess.run([SCRIPTS / "slow-disk", "down", self.folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                        stdin=subprocess.DEVNULL, check=False)
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
