@@ -84,6 +84,11 @@ class Deduplicated:
     def store(self, image):
         return copy_seconds(image, self.path(image), "1M")
 
+    def cpu_seconds(self):
+        """Processor time of the daemon since it was mounted, of proc(5)."""
+        fields = Path(f"/proc/{self.volume.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def store_warm_up(self):
         self.path(Path("warm-up")).write_bytes(random.Random(0).randbytes(WARM_UP_BYTES))
 
@@ -256,6 +261,7 @@ class Bench:
         self.work = options.work
         self.report = Report()
         self.systems = []
+        self.capacity = None
 
     def run(self):
         say("Images:")
@@ -376,32 +382,40 @@ class Bench:
         self.report.reads.append(reads)
 
     def writes(self):
-        """Rounds in which every system stores all images anew; odd rounds go the other way round."""
+        """Rounds in which every volume stores all images anew; odd rounds go the other way round."""
         say("Writing:")
-        capacity = getattr(self, "capacity", None)
         for disk in ("slow", "plain"):
-            seconds = {}
+            taken = {}
             for turn in range(self.options.rounds):
                 names = ["off", *self.options.policy]
                 for name in names if turn % 2 == 0 else reversed(names):
-                    if name == "off":
-                        system = self.start(Deduplicated(self.work, "off", self.options, slow=disk == "slow"))
-                    else:
-                        system = self.start(Promoting(self.work, name, self.options, capacity, slow=disk == "slow"))
-                    seconds.setdefault(name, []).append(sum(system.store(image) for image in self.images))
-                    if capacity is None:
-                        capacity = self.ssd_capacity(system.volume)
-                    system.clean()
-                    self.systems.remove(system)
-                    say(f"  {disk} disk, round {turn + 1}, {name}: {seconds[name][-1]:.2f} s")
-            self.report.writes += self.write_rows(disk, seconds)
+                    taken.setdefault(name, []).append(self.write(name, slow=disk == "slow"))
+                    say(f"  {disk} disk, round {turn + 1}, {name}: {taken[name][-1][0]:.2f} s, CPU {taken[name][-1][1]:.2f} s")
+            self.report.writes += self.write_rows(disk, taken)
 
-    def write_rows(self, disk, seconds):
+    def write(self, name, slow):
+        """Seconds, and processor seconds of the daemon, to store all images in a new volume."""
+        if name == "off":
+            system = self.start(Deduplicated(self.work, "off", self.options, slow=slow))
+        else:
+            system = self.start(Promoting(self.work, name, self.options, self.capacity, slow=slow))
+        seconds = sum(system.store(image) for image in self.images)
+        cpu_seconds = system.cpu_seconds()
+        if self.capacity is None:
+            self.capacity = self.ssd_capacity(system.volume)
+        system.clean()
+        self.systems.remove(system)
+        return seconds, cpu_seconds
+
+    def write_rows(self, disk, taken):
         total = sum(image.stat().st_size for image in self.images) / MB
-        for name, taken in seconds.items():
-            costs = [100 * (one / off - 1) for one, off in zip(taken, seconds["off"])]
-            yield {"disk": disk, "system": name, "rounds": len(taken), "mbPerSecond": total / statistics.median(taken),
-                   "medianCostPercent": statistics.median(costs), "leastCostPercent": min(costs), "mostCostPercent": max(costs)}
+        for name, rounds in taken.items():
+            costs = [[100 * (ours / off - 1) for ours, off in zip(pair, offs)] for pair, offs in zip(rounds, taken["off"])]
+            by_time, by_cpu = zip(*costs)
+            yield {"disk": disk, "system": name, "rounds": len(rounds),
+                   "mbPerSecond": total / statistics.median(seconds for seconds, _ in rounds),
+                   "medianCostPercent": statistics.median(by_time), "leastCostPercent": min(by_time), "mostCostPercent": max(by_time),
+                   "cpuSeconds": statistics.median(cpu for _, cpu in rounds), "medianCpuCostPercent": statistics.median(by_cpu)}
 
     def memory(self):
         for system in self.systems:
