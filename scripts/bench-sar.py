@@ -14,6 +14,7 @@ import argparse
 import json
 import mmap
 import os
+import platform
 import random
 import re
 import shutil
@@ -187,7 +188,7 @@ class Reads:
             yield {"over": self.over, "bytes": self.size, "reads": len(taken), "system": system,
                    "meanMs": statistics.mean(taken), "p50Ms": percentile(ordered, 50), "p95Ms": percentile(ordered, 95),
                    "p99Ms": percentile(ordered, 99),
-                   "timesBetterThanOff": statistics.mean(self.milliseconds["off"]) / statistics.mean(taken),
+                   "timesOff": statistics.mean(self.milliseconds["off"]) / statistics.mean(taken),
                    "hitShare": share, "bound": None if share is None or share == 1 else 1 / (1 - share)}
 
 
@@ -199,7 +200,7 @@ class Report:
     """All figures of a run; keys as JSON has them."""
 
     def __init__(self):
-        self.machine = {}
+        self.machine = {"cores": os.cpu_count(), "kernel": platform.release(), "date": time.strftime("%Y-%m-%d %H:%M")}
         self.images, self.restores, self.writes, self.memory = [], [], [], []
         self.reads = []
 
@@ -291,12 +292,12 @@ class Bench:
         return system
 
     def set_up(self):
-        """Stores the images everywhere. The volume without SSD comes first: its size says how big the SSD is."""
+        """Stores the images everywhere. The size of the volume without SSD says how big the SSD is."""
         say("Storing:")
+        self.fill(self.start(Native(self.work)))
         off = self.start(Deduplicated(self.work, "off", self.options))
         self.fill(off)
         self.capacity = self.ssd_capacity(off.volume)
-        self.fill(self.start(Native(self.work)))
         self.fill(self.start(Deduplicated(self.work, "lru", self.options, disk_options=("--cache-bytes", self.capacity))))
         for policy in self.options.policy:
             self.fill(self.start(Promoting(self.work, policy, self.options, self.capacity)))
@@ -322,8 +323,11 @@ class Bench:
         """Each image from each system, cold; the systems take turns, so that the machine's moods meet all of them."""
         say("Cold restores:")
         for image in self.images:
-            for system in sorted(self.systems, key=lambda system: system.name != "native"):
-                self.report.restores.append(self.restore(system, image))
+            rows = {system.name: self.restore(system, image) for system in self.systems}
+            for row in rows.values():
+                row["timesNative"] = rows["native"]["seconds"] / row["seconds"]
+                row["timesOff"] = rows["off"]["seconds"] / row["seconds"]
+            self.report.restores += rows.values()
 
     def restore(self, system, image):
         system.forget()
