@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import bench_series
-from bench_volume import Volume, drop_kernel_caches, measure, run, say
+from bench_volume import Volume, copy_seconds, drop_kernel_caches, measure, run, say, stored_bytes, warm
 
 MB = 1_000_000
 # Fits the restore cache of the default budget (about a quarter of 1 GB), so that "from our cache" is what it says.
@@ -28,14 +28,7 @@ JVM_BYTES = 150_000_000
 
 def copy_rate(source, target, block, *dd_options):
     """Copies a file, which is read beforehand, and makes it durable; MB/s."""
-    warm(source)
-    begin = time.monotonic()
-    run("dd", f"if={source}", f"of={target}", f"bs={block}", "conv=fsync", "status=none", *dd_options)
-    return source.stat().st_size / MB / (time.monotonic() - begin)
-
-
-def warm(file):
-    run("dd", f"if={file}", "of=/dev/null", "bs=1M", "status=none")
+    return source.stat().st_size / MB / copy_seconds(source, target, block, *dd_options)
 
 
 def read_rate(file):
@@ -266,13 +259,6 @@ class Bench:
         for volume in self.volumes:
             volume.clean()
         shutil.rmtree(self.plain, ignore_errors=True)
-
-
-def stored_bytes(volume):
-    # The first makes the kernel hand over its pages; only of the second is the volume told.
-    run("sync", "-f", volume.mount_point)
-    run("sync", volume.mount_point)
-    return volume.figures()["storedBytes"]
 
 
 def parse():

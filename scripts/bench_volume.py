@@ -106,6 +106,26 @@ def drop_kernel_caches():
     Path("/proc/sys/vm/drop_caches").write_text("3")
 
 
+def warm(file):
+    """Reads a file in sequence."""
+    run("dd", f"if={file}", "of=/dev/null", "bs=1M", "status=none")
+
+
+def copy_seconds(source, target, block, *dd_options):
+    """Copies a file, which is read beforehand, and makes it durable; the seconds it took."""
+    warm(source)
+    begin = time.monotonic()
+    run("dd", f"if={source}", f"of={target}", f"bs={block}", "conv=fsync", "status=none", *dd_options)
+    return time.monotonic() - begin
+
+
+def stored_bytes(volume):
+    # The first makes the kernel hand over its pages; only of the second is the volume told.
+    run("sync", "-f", volume.mount_point)
+    run("sync", volume.mount_point)
+    return volume.figures()["storedBytes"]
+
+
 def interrupted(number, _frame):
     raise SystemExit(128 + number)
 
