@@ -18,7 +18,7 @@ public final class ReadStream {
     /** A request in sequence after so many bytes starts the reading ahead; smaller readers are left alone. */
     private static final long WARM_UP_BYTES = 256 << 10;
     /** Bytes of the file fetched by one task, so that the first ones are there early. */
-    private static final long STEP_BYTES = 2 << 20;
+    public static final long STEP_BYTES = 2 << 20;
 
     private final RestoreEngine engine;
     private final long inode;

@@ -117,7 +117,7 @@ public final class FileExplainer {
         if (!stopped) {
             plan();
             for (int start = 0; start < request.count(); ) {
-                int end = runEnd(start);
+                int end = Runs.end(request, start);
                 judge(start, end, from, visitor);
                 start = end;
             }
@@ -125,25 +125,8 @@ public final class FileExplainer {
         request.clear();
     }
 
-    /** One past the last chunk of a run: neighbours in the request that are contiguous in their container. */
-    private int runEnd(int start) {
-        int end = start + 1;
-        while (end < request.count() && follows(request.chunkId(end - 1), request.chunkId(end))) {
-            end++;
-        }
-        return end;
-    }
-
-    /** A chunk that a page border cuts stands there twice. */
-    private static boolean follows(long before, long chunkId) {
-        return chunkId == before || chunkId == before + 1 && ChunkId.container(chunkId) == ChunkId.container(before);
-    }
-
     private void judge(int start, int end, long from, ChunkVisitor visitor) {
-        long runBytes = 0;
-        for (int i = start; i < end; i++) {
-            runBytes += request.length(i);
-        }
+        long runBytes = Runs.bytes(request, start, end);
         for (int i = start; i < end; i++) {
             Verdict verdict = verdict(i, runBytes);
             chunks[verdict.ordinal()]++;

@@ -18,10 +18,10 @@ import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Totals;
-import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.tier.SsdTier;
 
 /**
  * A deduplicating volume. Speaks inode numbers and open files, as the kernel does. Every call may fail with {@link

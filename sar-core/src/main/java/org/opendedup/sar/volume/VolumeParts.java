@@ -10,6 +10,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunker;
 import org.opendedup.sar.chunk.Chunkers;
 import org.opendedup.sar.chunk.Fingerprinter;
@@ -20,8 +21,10 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.ContainerCaches;
+import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.ReadTier;
 import org.opendedup.sar.restore.RestoreEngine;
+import org.opendedup.sar.tier.RecipePromotion;
 import org.opendedup.sar.tier.SsdTier;
 
 /**
@@ -45,6 +48,7 @@ final class VolumeParts implements Closeable {
     private final MetadataStore metadata;
     private final ContainerStore containers;
     private final SsdTier tier;
+    private final @Nullable RecipePromotion recipePromotion;
     private final ChunkIndex index;
     private final NodeTable nodes;
     private final FileWriter writer;
@@ -120,6 +124,7 @@ final class VolumeParts implements Closeable {
                 tier.isConfigured()
                         ? new ReadTier(tier.distributor(), tier.promotion(), metadata.counts()::count)
                         : null);
+        recipePromotion = tier.isConfigured() ? promoteRecipes(config) : null;
         dirtyBudget = new DirtyBudget(plan.dirty());
         space = new SpaceGuard(stores.containers(), config);
         Chunker chunker = Chunkers.of(config.chunking());
@@ -143,6 +148,22 @@ final class VolumeParts implements Closeable {
         listing = new Listing(metadata.namespace(), nodes, view);
         reaper = new Reaper(metadata, committer, name);
         rebuilder = new IndexRebuilder(containers, index, name);
+    }
+
+    private RecipePromotion promoteRecipes(VolumeConfig config) {
+        RecipePromotion promotion = new RecipePromotion(
+                tier.promotion(),
+                tier.demotion(),
+                new RecipePromotion.Sources(
+                        metadata.recipes(),
+                        config.pageBytes(),
+                        containers,
+                        metadata.counts()::count,
+                        () -> restore.cacheMisses() + writtenBytes.sum()),
+                ReadStream.STEP_BYTES,
+                config.name());
+        tier.promotion().listen(promotion::note);
+        return promotion;
     }
 
     static VolumeParts open(VolumeConfig config, VolumeStores stores, Verification verification) throws IOException {
@@ -262,6 +283,9 @@ final class VolumeParts implements Closeable {
         closing.run(committer::commit);
         closing.run(() -> end(storers));
         closing.run(() -> end(prefetchers));
+        if (recipePromotion != null) {
+            closing.run(recipePromotion::close);
+        }
         closing.run(tier::close);
         closing.run(containers::sealAll);
         closing.run(containers::close);
