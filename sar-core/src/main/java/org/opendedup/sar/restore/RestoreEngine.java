@@ -20,8 +20,8 @@ import org.opendedup.sar.metadata.RecipeStore;
  *   <li>{@link ContainerStore#readFrames}: what is missing, by container, in the order of the file, neighbours in one read
  * </ol>
  *
- * Every frame read from the disk is checked (CRC), and every chunk taken from it against the recipe's four bytes of its
- * fingerprint. Safe for use by many threads.
+ * With an SSD the same range takes the way of {@link TieredReads}. Every frame read from the disk is checked (CRC), and every chunk
+ * taken from it or from the SSD against the recipe's four bytes of its fingerprint. Safe for use by many threads.
  */
 public final class RestoreEngine {
     /** A request up to this size wants one frame or two: looking for all of them first would gain nothing. */
