@@ -376,7 +376,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         tell(new Event(state(), "the SSD at " + location() + " answers in time again"));
     }
 
-    /** Whether an SSD is attached and takes writes. */
+    @Override
     public boolean isAvailable() {
         return writable || isWritingTriedAgain();
     }

@@ -256,7 +256,7 @@ final class SsdLog {
         entry.length = batch.length(i);
         entry.count = batch.references(i);
         entry.saving = batch.saving(i);
-        entry.heat = 0;
+        entry.heat = SelectivePromotion.CANDIDATE_HEAT;
         if (source == null) {
             table.put(entry);
             keeper.put(entry);

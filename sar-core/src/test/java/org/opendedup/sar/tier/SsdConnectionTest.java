@@ -112,7 +112,7 @@ class SsdConnectionTest {
 
         @Override
         public long liveLimitBytes() {
-            return capacity;
+            return Long.MAX_VALUE;
         }
 
         @Override

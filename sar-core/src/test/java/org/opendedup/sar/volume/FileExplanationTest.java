@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.tier.Cause;
 import org.opendedup.sar.tier.DiskCost;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
@@ -30,7 +28,7 @@ import org.opendedup.sar.tier.FileExplanation.Chunk;
 import org.opendedup.sar.tier.FileExplanation.DiskWork;
 import org.opendedup.sar.tier.FileExplanation.Share;
 import org.opendedup.sar.tier.FileExplanation.Verdict;
-import org.opendedup.sar.tier.PromotionPolicy;
+import org.opendedup.sar.tier.PromotionPolicies;
 import org.opendedup.sar.tier.TierSettings;
 
 /** Explains files of a real volume with chunks of 4 KiB; what is on the SSD is made up. */
@@ -192,18 +190,7 @@ class FileExplanationTest {
     }
 
     private static FileExplainer.Rules rules(LongPredicate onSsd, TierSettings settings) {
-        return new FileExplainer.Rules(onSsd, settings, policy(settings.referenceCountThreshold()));
-    }
-
-    /** The paper's rule; of a policy's methods, only this one matters to an explanation. */
-    private static PromotionPolicy policy(int threshold) {
-        return (PromotionPolicy) Proxy.newProxyInstance(
-                PromotionPolicy.class.getClassLoader(),
-                new Class<?>[] {PromotionPolicy.class},
-                (proxy, method, arguments) -> {
-                    assertEquals("promotes", method.getName());
-                    return arguments[0] == Cause.READ || (int) arguments[1] >= threshold;
-                });
+        return new FileExplainer.Rules(onSsd, settings, PromotionPolicies.of(settings));
     }
 
     private long make(String name) throws IOException {

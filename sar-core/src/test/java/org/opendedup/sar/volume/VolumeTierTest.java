@@ -1,0 +1,139 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.tier.SsdTier.State;
+import org.opendedup.sar.tier.TierSettings;
+
+/** A volume with an SSD on real folders. */
+class VolumeTierTest {
+    private static final Owner OWNER = new Owner(0, 0);
+    /** Short enough for a run of its own to be promoted. */
+    private static final int FILE_BYTES = 64 << 10;
+
+    private static final TierSettings SETTINGS =
+            new TierSettings(true, 64 << 20, 3, 128 << 10, true, 1000, TierSettings.Policy.REFERENCE_COUNT);
+
+    @TempDir
+    Path folder;
+
+    private final byte[] shared = new byte[FILE_BYTES];
+    private Path ssd;
+    private VolumeConfig config;
+    private Volume volume;
+    private int files;
+
+    @BeforeEach
+    void makeVolume() throws IOException {
+        new Random(1).nextBytes(shared);
+        ssd = folder.resolve("ssd");
+        config = VolumeConfigs.in(folder, 1L << 40, Chunking.SHA256).withSsd(ssd, SETTINGS);
+        Volume.create(config);
+        volume = Volume.open(config);
+    }
+
+    @AfterEach
+    void closeVolume() throws IOException {
+        volume.close();
+    }
+
+    private void reopen() throws IOException {
+        volume.close();
+        volume = Volume.open(config);
+    }
+
+    private long writeShared() throws IOException {
+        long inode = volume.makeNode(Inode.ROOT, ("f" + files++).getBytes(UTF_8), 0100644, 0, OWNER)
+                .inode();
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, 0, ByteBuffer.wrap(shared));
+        volume.sync(file, false);
+        volume.close(file);
+        return inode;
+    }
+
+    private void checkShared(long inode) throws IOException {
+        OpenFile file = volume.open(inode, false);
+        byte[] found = new byte[FILE_BYTES];
+        assertEquals(FILE_BYTES, volume.read(file, 0, ByteBuffer.wrap(found)));
+        assertArrayEquals(shared, found);
+        volume.close(file);
+    }
+
+    private long promoted() throws IOException {
+        long inode = 0;
+        for (int i = 0; i < 4; i++) {
+            inode = writeShared();
+        }
+        // Closing writes what is on its way.
+        reopen();
+        assertEquals(State.ONLINE, volume.tier().status().state());
+        assertEquals(FILE_BYTES / 4096, volume.tier().status().mapTableEntries());
+        return inode;
+    }
+
+    @Test
+    void sharedChunksAreServedFromTheSsdAlsoAfterMountingAgain() throws IOException {
+        long inode = promoted();
+        long diskReads = volume.statistics().diskReads();
+        checkShared(inode);
+        assertEquals(FILE_BYTES / 4096, volume.tier().status().distributor().ssdHits());
+        assertEquals(diskReads, volume.statistics().diskReads());
+    }
+
+    @Test
+    void aVolumeGoesOnWithoutItsSsdAndTakesItBack() throws IOException {
+        long inode = promoted();
+        volume.tier().detach();
+        checkShared(inode);
+        assertEquals(0, volume.tier().status().distributor().ssdHits());
+        assertEquals(State.DETACHED, volume.tier().status().state());
+        volume.tier().attach(ssd);
+        assertEquals(State.ONLINE, volume.tier().status().state());
+        assertEquals(FILE_BYTES / 4096, volume.tier().status().mapTableEntries());
+        assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void anSsdThatIsNotThereAtMountIsDoneWithout() throws IOException {
+        long inode = promoted();
+        volume.close();
+        Files.move(ssd, folder.resolve("elsewhere"));
+        volume = Volume.open(config);
+        assertEquals(State.DETACHED, volume.tier().status().state());
+        assertFalse(Files.exists(ssd));
+        checkShared(inode);
+        writeShared();
+        volume.tier().attach(folder.resolve("elsewhere"));
+        assertEquals(State.ONLINE, volume.tier().status().state());
+    }
+
+    @Test
+    void anSsdOfAnotherVolumeIsRefused() throws IOException {
+        Path otherSsd = folder.resolve("other ssd");
+        VolumeConfig other = VolumeConfigs.in(folder.resolve("other"), 1L << 40, Chunking.SHA256)
+                .withSsd(otherSsd, SETTINGS);
+        Volume.create(other);
+        assertThrows(IOException.class, () -> volume.tier().attach(otherSsd));
+        assertEquals(State.DETACHED, volume.tier().status().state());
+        assertTrue(volume.tier().status().reason().contains("volume"));
+        checkShared(writeShared());
+    }
+}
