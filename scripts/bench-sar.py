@@ -228,7 +228,7 @@ class Report:
                                      ("diskRequests", "Disk requests of each restore", "requests")):
                 plots[f"sar-restore-{key}"] = bench_plot.bars(title, unit, names, by_system(self.restores, "image", names, key))
         for reads in self.reads:
-            name = f"sar-random-{reads.size // KIB}k-{re.sub('[^a-z0-9]+', '-', reads.over.lower())}"
+            name = f"sar-random-{reads.size // KIB}k-{re.sub('[^a-z0-9]+', '-', reads.over.lower()).strip('-')}"
             plots[name] = bench_plot.distributions(f"Response time, {reads.title()}", "milliseconds", reads.milliseconds)
         for name, content in plots.items():
             (folder / f"{name}.svg").write_text(content)
@@ -464,7 +464,8 @@ def parse():
     parser.add_argument("--images", type=int, default=len(bench_images.MACHINES), help="how many (default: all, %(default)s)")
     parser.add_argument("--ssd-share", type=float, default=0.02, help="SSD bytes for each stored byte (default: %(default)s)")
     parser.add_argument("--reads", type=int, default=500, help="random reads of each kind and system (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=3, help="of writing (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=4,
+                        help="of writing; even, so that each volume goes first as often (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the random reads (default: %(default)s)")
     parser.add_argument("--memory-budget", type=int, default=1024, help="MB of each volume (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="where to write the figures (default: figures.json in the work folder)")

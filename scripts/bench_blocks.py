@@ -42,7 +42,7 @@ class Blocks:
     def spans(self, bytes_long, wanted):
         """Aligned spans as (image number, offset) all of whose blocks are wanted, or zeros if not all are.
 
-        wanted: set of (image number, block number), or a function of these two.
+        wanted: of image number and block number, whether that block is wanted.
         """
         in_span = bytes_long // BLOCK
         for image, ids in enumerate(self.ids):
