@@ -1,5 +1,6 @@
 package org.opendedup.sar.container;
 
+import com.google.common.base.Throwables;
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.util.ArrayDeque;
 import java.util.concurrent.ExecutionException;
@@ -42,10 +43,9 @@ public final class Decoding implements AutoCloseable {
         try {
             Uninterruptibles.getUninterruptibly(task);
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof Error error) {
-                throw error;
-            }
-            throw new IllegalStateException("decoding failed", e.getCause());
+            // A piece throws nothing else.
+            Throwables.throwIfUnchecked(e.getCause());
+            throw new AssertionError(e);
         }
     }
 

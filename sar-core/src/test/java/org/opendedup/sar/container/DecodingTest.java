@@ -2,7 +2,6 @@ package org.opendedup.sar.container;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -59,7 +58,6 @@ class DecodingTest {
         decoding.submit(() -> {
             throw new IllegalArgumentException("a mistake");
         });
-        IllegalStateException seen = assertThrows(IllegalStateException.class, decoding::close);
-        assertTrue(seen.getCause() instanceof IllegalArgumentException);
+        assertThrows(IllegalArgumentException.class, decoding::close);
     }
 }
