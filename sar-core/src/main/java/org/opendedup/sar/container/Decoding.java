@@ -3,6 +3,7 @@ package org.opendedup.sar.container;
 import com.google.common.base.Throwables;
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.util.ArrayDeque;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
@@ -43,8 +44,8 @@ public final class Decoding implements AutoCloseable {
         try {
             Uninterruptibles.getUninterruptibly(task);
         } catch (ExecutionException e) {
-            // A piece throws nothing else.
-            Throwables.throwIfUnchecked(e.getCause());
+            // Pieces throw nothing checked.
+            Throwables.throwIfUnchecked(Objects.requireNonNull(e.getCause()));
             throw new AssertionError(e);
         }
     }
