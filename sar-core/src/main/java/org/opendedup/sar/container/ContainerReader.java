@@ -85,6 +85,11 @@ final class ContainerReader implements Closeable {
         return table;
     }
 
+    @Nullable
+    FrameTable cachedFrameTable(long container) {
+        return tableCache.get(container);
+    }
+
     void cache(long container, FrameTable table) {
         tableCache.put(container, table);
     }

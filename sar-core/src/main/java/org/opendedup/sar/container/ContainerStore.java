@@ -288,6 +288,18 @@ public final class ContainerStore implements Closeable {
         return frame;
     }
 
+    /** As {@link #frameOf}, but -1 if its container's frame table is not in memory, or the slot does not exist. */
+    public int knownFrameOf(long chunkId) throws IOException {
+        long container = ChunkId.container(chunkId);
+        int slot = ChunkId.slot(chunkId);
+        OpenContainer unsealed = open.get(container);
+        if (unsealed != null) {
+            return unsealed.frameOf(slot);
+        }
+        FrameTable table = reader.cachedFrameTable(container);
+        return table == null ? -1 : table.frameOf(slot);
+    }
+
     /** A container's frame table; of one that is being written, the frames that are in its file by now. */
     public FrameTable frameTable(long container) throws IOException {
         OpenContainer unsealed = open.get(container);

@@ -1,16 +1,20 @@
 package org.opendedup.sar.restore;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.Decoding;
 import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.container.FrameConsumer;
 
@@ -25,21 +29,27 @@ final class FrameLoader {
      */
     private static final int MAX_GAP_BYTES = 256 << 10;
 
-    /** Takes the frames that one call has read from the disk, a container at a time. */
+    /** Takes the frames that one call has read from the disk. */
     interface Sink {
         Sink NONE = new Sink() {};
 
-        /** A frame was read. */
+        /** A frame was read. Called by several threads, before the call returns. */
         default void read(int number, Frame frame) {}
 
-        /** All frames wanted of a container were read, by requests that took so long together. */
-        default void readContainer(long container, long nanos) {}
+        /** All that was wanted of a container was read, by requests that took so long together. */
+        default void readContainer(long nanos) {}
     }
 
     private final ContainerStore containers;
     private final ContainerCache cache;
     private final DamageListener damage;
     private final boolean verifyFingerprints;
+    /**
+     * Held by the one that reads many frames from the disk: side by side, two of them would send its arm to and fro. In the order
+     * in which they ask, so none starves.
+     */
+    private final ReentrantLock disk = new ReentrantLock(true);
+
     /** Frames being read from the disk now, so that nobody reads one twice. Holds at most what readers are waiting for. */
     private final ConcurrentMap<Long, CompletableFuture<Frame>> inFlight = new ConcurrentHashMap<>();
 
@@ -72,6 +82,11 @@ final class FrameLoader {
             damage.damaged(inode, ChunkId.container(chunk), -1, e);
             throw e;
         }
+    }
+
+    /** As {@link #frameOf}, but -1 if that can't be told without reading a frame table. */
+    int knownFrameOf(long chunk) throws IOException {
+        return containers.knownFrameOf(chunk);
     }
 
     /** The frame if it is in memory. */
@@ -158,45 +173,56 @@ final class FrameLoader {
     }
 
     /**
-     * Brings frames into the cache, in few disk reads: by container, neighbours at once. What another thread is reading already, and
-     * what cannot be read, is left out: whoever uses it will wait or be told.
+     * Brings frames into the cache, in few disk reads: by container, neighbours at once, with nobody else's reads between them but
+     * small ones. What another thread has read meanwhile or is reading, and what cannot be read, is left out: whoever uses it will
+     * wait or be told.
      *
      * @param keys {@code ChunkId.of(container, frame)} of frames that the cache lacks, each once, in any order; sorted by this call
      */
     void fetch(long inode, long[] keys, Sink sink) throws IOException {
+        if (keys.length == 0) {
+            return;
+        }
         Arrays.sort(keys);
-        int[] frames = new int[keys.length];
-        for (int first = 0; first < keys.length; ) {
-            long container = ChunkId.container(keys[first]);
-            int count = 0;
-            while (first + count < keys.length && ChunkId.container(keys[first + count]) == container) {
-                frames[count] = ChunkId.slot(keys[first + count]);
-                count++;
+        List<Fetch> fetches = new ArrayList<>();
+        try (Decoding decoding = containers.decoding()) {
+            disk.lock();
+            try {
+                for (int first = 0; first < keys.length; ) {
+                    Fetch fetch = new Fetch(inode, ChunkId.container(keys[first]), sink);
+                    fetches.add(fetch);
+                    first = read(fetch, keys, first, decoding);
+                }
+            } finally {
+                disk.unlock();
             }
-            fetchFrames(inode, container, frames, count, sink);
-            first += count;
+        } finally {
+            fetches.forEach(Fetch::close);
         }
     }
 
-    private void fetchFrames(long inode, long container, int[] frames, int count, Sink sink) throws IOException {
+    /** Reads what is wanted of one container, from key {@code first} on; returns the first key of the next one. */
+    private int read(Fetch fetch, long[] keys, int first, Decoding decoding) throws IOException {
+        int end = first;
+        int[] frames = new int[keys.length - first];
         int own = 0;
-        try (Fetch fetch = new Fetch(inode, container, sink)) {
-            for (int i = 0; i < count; i++) {
-                if (fetch.claim(frames[i])) {
-                    frames[own++] = frames[i];
-                }
-            }
-            if (own > 0) {
-                misses.add(own);
-                long start = System.nanoTime();
-                containers.readFrames(container, frames, own, MAX_GAP_BYTES, fetch);
-                sink.readContainer(container, System.nanoTime() - start);
+        while (end < keys.length && ChunkId.container(keys[end]) == fetch.container) {
+            int frame = ChunkId.slot(keys[end++]);
+            if (cache.get(fetch.container, frame) == null && fetch.claim(frame)) {
+                frames[own++] = frame;
             }
         }
+        if (own > 0) {
+            misses.add(own);
+            long start = System.nanoTime();
+            containers.readFrames(fetch.container, frames, own, MAX_GAP_BYTES, fetch, decoding);
+            fetch.sink.readContainer(System.nanoTime() - start);
+        }
+        return end;
     }
 
     /** Frames of one container being read by this thread: others that want them wait for it. */
-    private final class Fetch implements FrameConsumer, AutoCloseable {
+    private final class Fetch implements FrameConsumer {
         private final long inode;
         private final long container;
         private final Sink sink;
@@ -248,8 +274,8 @@ final class FrameLoader {
             inFlight.remove(ChunkId.of(container, number), mine);
         }
 
-        @Override
-        public void close() {
+        /** Gives up what was claimed and did not come. */
+        void close() {
             for (Integer number : claimed.keySet()) {
                 finish(number, null, null);
             }

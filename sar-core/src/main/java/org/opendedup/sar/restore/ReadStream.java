@@ -17,8 +17,13 @@ public final class ReadStream {
     private static final long NEAR_BYTES = 4 << 20;
     /** A request in sequence after so many bytes starts the reading ahead; smaller readers are left alone. */
     private static final long WARM_UP_BYTES = 256 << 10;
-    /** Bytes of the file fetched by one task, so that the first ones are there early. */
-    public static final long STEP_BYTES = 2 << 20;
+    /** Bytes of the file fetched by the first task, so that they are there early. */
+    private static final long FIRST_STEP_BYTES = 1 << 20;
+    /**
+     * Bytes fetched by one task, once so many were read in sequence: what a step needs is read in the order of the disk. (Seven images of machines with fixed chunks cost a modelled
+     * disk 2564 seeks in steps of 2 MiB, 1486 in steps of 8 MiB, 866 in steps of 32 MiB.)
+     */
+    public static final long STEP_BYTES = 8 << 20;
 
     private final RestoreEngine engine;
     private final long inode;
@@ -43,6 +48,7 @@ public final class ReadStream {
     public void note(long offset, int length, long size) {
         long from;
         long to;
+        long step;
         synchronized (this) {
             boolean near = Math.abs(offset - reached) <= (sequentialBytes >= WARM_UP_BYTES ? NEAR_BYTES : 0);
             if (!near) {
@@ -60,9 +66,10 @@ public final class ReadStream {
             from = aheadTo;
             to = Math.min(size, reached + windowBytes);
             aheadTo = to;
+            step = Math.max(FIRST_STEP_BYTES, Math.min(STEP_BYTES, sequentialBytes));
         }
-        for (long at = from; at < to; at += STEP_BYTES) {
-            submit(at, Math.min(to, at + STEP_BYTES));
+        for (long at = from; at < to; at += step) {
+            submit(at, Math.min(to, at + step));
         }
     }
 

@@ -33,6 +33,7 @@ public final class RestoreEngine {
     private final ExecutorService prefetchers;
     private final int pageBytes;
     private final long windowBytes;
+    private final int maxFramesAhead;
 
     /** An engine that knows no SSD. */
     public RestoreEngine(
@@ -42,14 +43,26 @@ public final class RestoreEngine {
             ContainerCache cache,
             ExecutorService prefetchers,
             long windowBytes,
+            int maxFramesAhead,
             boolean verifyFingerprints,
             DamageListener damage) {
-        this(recipes, pageBytes, containers, cache, prefetchers, windowBytes, verifyFingerprints, damage, null);
+        this(
+                recipes,
+                pageBytes,
+                containers,
+                cache,
+                prefetchers,
+                windowBytes,
+                maxFramesAhead,
+                verifyFingerprints,
+                damage,
+                null);
     }
 
     /**
      * @param prefetchers run reads ahead of sequential readers
      * @param windowBytes how far ahead, in bytes of the file
+     * @param maxFramesAhead the most frames fetched ahead at once, however scattered the file is
      * @param verifyFingerprints also hash every chunk read from the disk; of copies on an SSD nobody has the fingerprint at hand, so
      *     they are not used then
      * @param tier the SSD with copies of chunks; null: there is none
@@ -61,6 +74,7 @@ public final class RestoreEngine {
             ContainerCache cache,
             ExecutorService prefetchers,
             long windowBytes,
+            int maxFramesAhead,
             boolean verifyFingerprints,
             DamageListener damage,
             @Nullable ReadTier tier) {
@@ -68,6 +82,7 @@ public final class RestoreEngine {
         this.pageBytes = pageBytes;
         this.prefetchers = prefetchers;
         this.windowBytes = windowBytes;
+        this.maxFramesAhead = maxFramesAhead;
         loader = new FrameLoader(containers, cache, verifyFingerprints, damage);
         this.tier = tier == null || verifyFingerprints ? null : new TieredReads(tier, loader);
     }
@@ -101,7 +116,7 @@ public final class RestoreEngine {
 
     private void readFrames(long inode, long offset, int length, ByteBuffer target) throws IOException {
         if (length > SMALL_REQUEST_BYTES) {
-            fetch(inode, offset, offset + length);
+            loader.fetch(inode, missingFrames(inode, offset, offset + length), FrameLoader.Sink.NONE);
         }
         Frame frame = null;
         for (long at = offset, end = offset + length; at < end; ) {
@@ -151,13 +166,15 @@ public final class RestoreEngine {
 
     /**
      * Brings the frames that bytes {@code from} to {@code to} of a file need into the cache, in few disk reads. What cannot be
-     * read is left out: whoever reads it will be told.
+     * read is left out: whoever reads it will be told. So is what would push out of the cache what was fetched before it.
      */
     void fetch(long inode, long from, long to) throws IOException {
         if (tier != null && tier.isActive()) {
-            tier.fetch(wanted(inode, from, to), inode);
+            tier.fetch(wanted(inode, from, to), inode, maxFramesAhead);
         } else {
-            loader.fetch(inode, missingFrames(inode, from, to), FrameLoader.Sink.NONE);
+            long[] missing = missingFrames(inode, from, to);
+            long[] first = missing.length > maxFramesAhead ? Arrays.copyOf(missing, maxFramesAhead) : missing;
+            loader.fetch(inode, first, FrameLoader.Sink.NONE);
         }
     }
 

@@ -2,6 +2,9 @@ package org.opendedup.sar.restore;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.tier.ChunkRequest;
@@ -22,6 +25,9 @@ import org.opendedup.sar.tier.Source;
  * So whatever the SSD does, a read fails only if home does. Safe for use by many threads.
  */
 final class TieredReads {
+    /** In place of a frame's key: its container's frame table is not in memory, so it is not either. */
+    private static final long UNKNOWN = 0;
+
     private final ReadTier tier;
     private final FrameLoader loader;
 
@@ -39,7 +45,7 @@ final class TieredReads {
     void read(WantedChunks wanted, long inode, ByteBuffer target) throws IOException {
         ChunkRequest chunks = wanted.chunks();
         loader.noteHits(takeFromMemory(wanted));
-        tier.distributor().split(chunks);
+        tier.distributor().split(chunks, wanted::frameOf);
         DataDistributor.SsdRead ssd = tier.distributor().start(chunks);
         readHome(wanted, inode);
         if (!ssd.await()) {
@@ -49,12 +55,17 @@ final class TieredReads {
         wanted.copyTo(target);
     }
 
-    /** Brings frames into the cache ahead of a reader, but not those that the SSD will spare. */
-    void fetch(WantedChunks wanted, long inode) throws IOException {
+    /**
+     * Brings frames into the cache ahead of a reader, but not those that the SSD will spare.
+     *
+     * @param maxFrames the most frames; those of the file's end are left out
+     */
+    void fetch(WantedChunks wanted, long inode, int maxFrames) throws IOException {
         ChunkRequest chunks = wanted.chunks();
         takeFromMemory(wanted);
-        tier.distributor().split(chunks);
-        loader.fetch(inode, wanted.missingFrames(), new HomeReads(wanted));
+        tier.distributor().split(chunks, wanted::frameOf);
+        long[] frames = wanted.missingFrames();
+        fetchHome(wanted, inode, frames.length > maxFrames ? Arrays.copyOf(frames, maxFrames) : frames);
         tier.promotion().read(chunks, tier.counts());
     }
 
@@ -63,10 +74,13 @@ final class TieredReads {
         ChunkRequest chunks = wanted.chunks();
         int frames = 0;
         Frame frame = null;
-        long lastKey = 0;
+        long lastKey = UNKNOWN;
         for (int i = 0; i < chunks.count(); i++) {
-            long key = wanted.frameKey(i);
-            if (key != lastKey) {
+            long key = chunks.frame(i) < 0 ? UNKNOWN : wanted.frameKey(i);
+            if (key == UNKNOWN) {
+                frame = null;
+                lastKey = UNKNOWN;
+            } else if (key != lastKey) {
                 frame = loader.cached(ChunkId.container(key), ChunkId.slot(key));
                 lastKey = key;
                 frames += frame == null ? 0 : 1;
@@ -90,11 +104,11 @@ final class TieredReads {
         if (frames.length == 0) {
             return;
         }
-        loader.fetch(inode, frames, new HomeReads(wanted));
+        fetchHome(wanted, inode, frames);
         ChunkRequest chunks = wanted.chunks();
         for (int i = 0; i < chunks.count(); i++) {
             if (wanted.isMissing(i)) {
-                // Another thread was reading it, or it can't be read: then this throws.
+                // Another thread has read it or was reading it, or it can't be read: then this throws.
                 Frame frame = loader.frame(inode, chunks.chunkId(i));
                 loader.check(inode, frame, chunks.chunkId(i), chunks.check(i), chunks.length(i));
                 setData(chunks, i, frame);
@@ -103,37 +117,54 @@ final class TieredReads {
         }
     }
 
+    private void fetchHome(WantedChunks wanted, long inode, long[] frames) throws IOException {
+        HomeReads reads = new HomeReads(wanted);
+        loader.fetch(inode, frames, reads);
+        tier.distributor().noteHome(reads.chunks, reads.bytes);
+    }
+
     /** Gives the frames that this request reads from the disk to the chunks that want them. */
     private final class HomeReads implements FrameLoader.Sink {
+        private static final int NONE = -1;
+
         private final WantedChunks wanted;
-        private int containerChunks;
-        private long containerBytes;
+        /** By frame, the last chunk that misses it. */
+        private final Map<Long, Integer> lastOfFrame = new HashMap<>();
+        /** The chunk before it that misses the same frame, or {@link #NONE}. */
+        private final int[] before;
+
+        /** Chunks that came, and their bytes. Guarded by this, as all chunks are, while workers decode. */
+        private int chunks;
+
+        private long bytes;
 
         HomeReads(WantedChunks wanted) {
             this.wanted = wanted;
-        }
-
-        @Override
-        public void read(int number, Frame frame) {
-            ChunkRequest chunks = wanted.chunks();
-            long key = ChunkId.of(frame.container(), number);
-            for (int i = 0; i < chunks.count(); i++) {
-                boolean good = wanted.frameKey(i) == key
-                        && wanted.isMissing(i)
-                        && FrameLoader.holds(frame, chunks.chunkId(i), chunks.check(i), chunks.length(i));
-                if (good) {
-                    setData(chunks, i, frame);
-                    containerChunks++;
-                    containerBytes += chunks.length(i);
+            before = new int[wanted.chunks().count()];
+            for (int i = 0; i < before.length; i++) {
+                if (wanted.isMissing(i)) {
+                    Integer other = lastOfFrame.put(wanted.frameKey(i), i);
+                    before[i] = other == null ? NONE : other;
                 }
             }
         }
 
         @Override
-        public void readContainer(long container, long nanos) {
-            tier.distributor().noteHome(containerChunks, containerBytes, nanos);
-            containerChunks = 0;
-            containerBytes = 0;
+        public synchronized void read(int number, Frame frame) {
+            Integer last = lastOfFrame.get(ChunkId.of(frame.container(), number));
+            for (int i = last == null ? NONE : last; i != NONE; i = before[i]) {
+                ChunkRequest wants = wanted.chunks();
+                if (FrameLoader.holds(frame, wants.chunkId(i), wants.check(i), wants.length(i))) {
+                    setData(wants, i, frame);
+                    chunks++;
+                    bytes += wants.length(i);
+                }
+            }
+        }
+
+        @Override
+        public void readContainer(long nanos) {
+            tier.distributor().noteHomeRead(nanos);
         }
     }
 }

@@ -60,7 +60,7 @@ final class WantedChunks {
             chunks.setLength(last, skip + length);
         } else {
             addPiece(skip, length);
-            chunks.add(chunk, skip + length, check, loader.frameOf(inode, chunk));
+            chunks.add(chunk, skip + length, check, loader.knownFrameOf(chunk));
         }
     }
 
@@ -78,17 +78,25 @@ final class WantedChunks {
         return chunks;
     }
 
-    /** {@code ChunkId.of(container, frame)} of the frame that holds a chunk. */
+    /** The number of the frame that holds a chunk; see {@link FrameLoader#frameOf}. */
+    int frameOf(long chunkId) throws IOException {
+        return loader.frameOf(inode, chunkId);
+    }
+
+    /** {@code ChunkId.of(container, frame)} of the frame that holds a chunk and is known. */
     long frameKey(int chunk) {
         return ChunkId.of(ChunkId.container(chunks.chunkId(chunk)), chunks.frame(chunk));
     }
 
-    /** The frames of all chunks that are to come from home and have not yet, each once, as {@link #frameKey}. */
-    long[] missingFrames() {
+    /** The frames of all chunks that are to come from home and have not yet, each once, in the file's order, as {@link #frameKey}. */
+    long[] missingFrames() throws IOException {
         long[] keys = new long[chunks.count()];
         int missing = 0;
         for (int i = 0; i < chunks.count(); i++) {
             if (isMissing(i)) {
+                if (chunks.frame(i) < 0) {
+                    chunks.setFrame(i, frameOf(chunks.chunkId(i)));
+                }
                 keys[missing++] = frameKey(i);
             }
         }

@@ -31,7 +31,7 @@ public final class ChunkRequest {
      *
      * @param length on the read path how many of its bytes are needed, from its first one on; on the write path all its bytes
      * @param check first bytes of its fingerprint, see {@link org.opendedup.sar.common.Fingerprints#check}
-     * @param frame number of the frame that holds it in its container; -1 where nobody asks
+     * @param frame number of the frame that holds it in its container; -1 while it is not known
      */
     public void add(long chunkId, int length, int check, int frame) {
         if (count == chunkIds.length) {
@@ -82,6 +82,10 @@ public final class ChunkRequest {
 
     public int frame(int i) {
         return frames[i];
+    }
+
+    public void setFrame(int i, int frame) {
+        frames[i] = frame;
     }
 
     /** References to the chunk by now; 0 where nobody asked. */

@@ -1,7 +1,10 @@
 package org.opendedup.sar.tier;
 
 import java.io.Closeable;
+import java.io.IOException;
 import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -11,6 +14,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Sends each chunk of a read to memory, SSD or home (SAR paper §3.2, §3.6), and reads from SSD and disk in parallel. Safe for use
@@ -21,6 +26,8 @@ import org.opendedup.sar.common.ChunkId;
  * is not asked any more ({@link LatenessBreaker}).
  */
 public final class DataDistributor implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(DataDistributor.class);
+
     /** An SSD serves several requests at once as fast as one. */
     private static final int READERS = 4;
     /** Reads that may wait for a thread; more go home at once. */
@@ -69,44 +76,90 @@ public final class DataDistributor implements Closeable {
         return store != null && store.copies() > 0 && breaker.allows();
     }
 
+    /** Finds the frames of chunks in their containers. */
+    @FunctionalInterface
+    public interface FrameFinder {
+        /** The number of the frame that holds a chunk. May read the container's frame table from a disk. */
+        int frameOf(long chunkId) throws IOException;
+    }
+
     /**
      * Gives each chunk that is not in memory its source. A frame that must be read from home anyway, because one of the chunks
      * wanted of it has no copy, serves all chunks wanted of it.
+     *
+     * @param finder asked for frames that are not known yet: of chunks that go home, and of those that might go with them. A
+     *     container of which only copies are wanted is not looked at at all
      */
-    public void split(ChunkRequest request) {
-        CopyStore store = attached.get();
-        if (store == null || !breaker.allows()) {
+    public void split(ChunkRequest request, FrameFinder finder) throws IOException {
+        int copies = markCopies(request);
+        Set<Long> containers = homeContainers(request);
+        if (containers.isEmpty()) {
             return;
         }
-        int copies = 0;
-        int homes = 0;
         for (int i = 0; i < request.count(); i++) {
-            if (request.source(i) == Source.HOME) {
-                if (store.holds(request.chunkId(i))) {
-                    request.setSource(i, Source.SSD);
-                    copies++;
-                } else {
-                    homes++;
-                }
+            if (request.frame(i) < 0 && containers.contains(ChunkId.container(request.chunkId(i)))) {
+                findFrame(request, i, finder);
             }
         }
-        if (copies > 0 && homes > 0) {
-            sendFramesHome(request, homes);
+        if (copies > 0) {
+            sendFramesHome(request);
+        }
+    }
+
+    /** Sends to the SSD what has a copy there; returns how many chunks that is. */
+    private int markCopies(ChunkRequest request) {
+        CopyStore store = attached.get();
+        if (store == null || !breaker.allows()) {
+            return 0;
+        }
+        int copies = 0;
+        for (int i = 0; i < request.count(); i++) {
+            if (request.source(i) == Source.HOME && store.holds(request.chunkId(i))) {
+                request.setSource(i, Source.SSD);
+                copies++;
+            }
+        }
+        return copies;
+    }
+
+    private static Set<Long> homeContainers(ChunkRequest request) {
+        Set<Long> containers = new HashSet<>();
+        long last = 0;
+        for (int i = 0; i < request.count(); i++) {
+            long container = ChunkId.container(request.chunkId(i));
+            if (request.source(i) == Source.HOME && container != last) {
+                containers.add(container);
+                last = container;
+            }
+        }
+        return containers;
+    }
+
+    private static void findFrame(ChunkRequest request, int i, FrameFinder finder) throws IOException {
+        try {
+            request.setFrame(i, finder.frameOf(request.chunkId(i)));
+        } catch (IOException e) {
+            if (request.source(i) == Source.HOME) {
+                throw e;
+            }
+            log.debug("the home of chunk {} can't be found; it has a copy", ChunkId.toString(request.chunkId(i)), e);
         }
     }
 
     /** Sends home every chunk in the frames of those that have no copy. */
-    private static void sendFramesHome(ChunkRequest request, int homes) {
-        long[] frames = new long[homes];
+    private static void sendFramesHome(ChunkRequest request) {
+        long[] frames = new long[request.count()];
         int count = 0;
         for (int i = 0; i < request.count(); i++) {
             if (request.source(i) == Source.HOME) {
                 frames[count++] = frame(request, i);
             }
         }
-        Arrays.sort(frames);
+        Arrays.sort(frames, 0, count);
         for (int i = 0; i < request.count(); i++) {
-            if (request.source(i) == Source.SSD && Arrays.binarySearch(frames, frame(request, i)) >= 0) {
+            if (request.source(i) == Source.SSD
+                    && request.frame(i) >= 0
+                    && Arrays.binarySearch(frames, 0, count, frame(request, i)) >= 0) {
                 request.setSource(i, Source.HOME);
             }
         }
@@ -178,15 +231,14 @@ public final class DataDistributor implements Closeable {
         }
     }
 
-    /**
-     * Notes a read of one container.
-     *
-     * @param chunks wanted of it
-     * @param bytes of these
-     */
-    public void noteHome(int chunks, long bytes, long nanos) {
+    /** Notes chunks that came from their containers. */
+    public void noteHome(int chunks, long bytes) {
         homeReads.add(chunks);
         homeBytes.add(bytes);
+    }
+
+    /** Notes how long the disk took for all that one request wanted of a container. */
+    public void noteHomeRead(long nanos) {
         homeLatency.record(nanos);
     }
 

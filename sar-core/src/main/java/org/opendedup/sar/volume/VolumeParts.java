@@ -43,7 +43,13 @@ final class VolumeParts implements Closeable {
     /** Tasks of reading ahead that may wait; more readers than that go without. */
     private static final int MAX_WAITING_PREFETCHES = 64;
 
+    /** One reads from the disk while what the other has read is decoded. */
     private static final int PREFETCHERS = 2;
+
+    /** How far ahead of a reader in sequence is read: 200 ms of a disk. */
+    private static final long MAX_WINDOW_BYTES = 32 << 20;
+    /** A few readers' windows fit in the cache beside what others read. */
+    private static final int WINDOWS_IN_CACHE = 6;
 
     private final MetadataStore metadata;
     private final ContainerStore containers;
@@ -112,13 +118,15 @@ final class VolumeParts implements Closeable {
             metadata.counts().listen(tier.demotion()::unreferenced);
         }
         DamagedFrames damaged = new DamagedFrames();
+        long windowBytes = Math.min(MAX_WINDOW_BYTES, plan.restoreCache() / WINDOWS_IN_CACHE);
         restore = new RestoreEngine(
                 metadata.recipes(),
                 config.pageBytes(),
                 containers,
                 ContainerCaches.lru(plan.restoreCache()),
                 prefetchers,
-                Math.min(16L << 20, plan.restoreCache() / 8),
+                windowBytes,
+                (int) (2 * windowBytes / config.compression().frameBytes()),
                 verification == Verification.FINGERPRINTS,
                 damaged::report,
                 tier.isConfigured()

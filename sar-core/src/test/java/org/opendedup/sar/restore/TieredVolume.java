@@ -161,6 +161,7 @@ final class TieredVolume implements AutoCloseable {
                 cache,
                 threads,
                 1 << 20,
+                1000,
                 verifyFingerprints,
                 (inode, container, frame, cause) -> {},
                 new ReadTier(distributor, promotions, metadata.counts()::count));
