@@ -86,7 +86,9 @@ final class SsdWriter implements Runnable {
             pauseNanos = 0;
         } catch (IOException e) {
             failed(e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // The thread goes on whatever it was, out of memory for one: without it nothing were promoted till the next
+            // attach.
             logger.error("the SSD's writing thread met a bug", e);
             failed(new IOException("the SSD can't be written because of a bug: " + e, e));
         }

@@ -288,6 +288,27 @@ final class SsdStoreFaultTest {
         }
     }
 
+    @Test
+    void anErrorInTheWritingThreadDoesNotEndIt() throws IOException, InterruptedException {
+        fixture.maxEntries = CHUNKS - 1;
+        fixture.makeRoom = () -> {
+            throw new OutOfMemoryError("a test's");
+        };
+        try (SsdStore store = fixture.open()) {
+            promote(store, 1, 1 + CHUNKS);
+            for (int i = 0; i < 100 && fixture.failures.isEmpty(); i++) {
+                store.drain();
+            }
+            assertFalse(fixture.failures.isEmpty());
+            fixture.makeRoom = () -> Arrays.stream(range(1, 50)).forEach(store::demote);
+            while (!store.takesWrites()) {
+                Thread.sleep(20);
+            }
+            promote(store, 1000, 1010);
+            assertEquals(10, read(store, range(1000, 1010)));
+        }
+    }
+
     private static int entryPlace(SsdStore store, long chunkId) {
         return entryOf(store, chunkId).segment;
     }
