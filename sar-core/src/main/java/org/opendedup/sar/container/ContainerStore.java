@@ -69,6 +69,7 @@ public final class ContainerStore implements Closeable {
         this.ids = ids;
         this.salts = salts;
         this.workers = workers;
+        EarlierNames.replace(directory, directory.list());
         recovered = List.copyOf(new ContainerRecovery(directory).recover(directory.list()));
         countSealed();
         compressor = new Compressor(options.compression());
@@ -225,7 +226,6 @@ public final class ContainerStore implements Closeable {
     /**
      * Reads frames of one container; those that lie near each other in the file by one disk request. When it returns, the disk is
      * done; the consumer gets the last frames, from other threads, by the time {@code decoding} is closed.
-     *
      *
      * @param frames numbers of the wanted frames, rising; the first {@code count} count
      * @param maxGapBytes unwanted bytes between two frames that are read along rather than made a request of their own

@@ -50,11 +50,16 @@ public final class Decoding implements AutoCloseable {
         }
     }
 
-    /** Waits until all is decoded. */
+    /** Waits until all is decoded, also where a piece fails: nothing is under way any more when this returns or throws. */
     @Override
     public void close() {
         while (!underWay.isEmpty()) {
-            finish(underWay.remove());
+            try {
+                finish(underWay.remove());
+            } catch (RuntimeException | Error e) {
+                close();
+                throw e;
+            }
         }
     }
 }

@@ -55,6 +55,8 @@ public final class DataDemotion implements Admission, Closeable {
     private boolean idle;
     /** What a sweep is to keep; null when nothing is to be swept. A sweep ends early when it is replaced. */
     private volatile @Nullable Criteria criteria;
+    /** By what an SSD that was away is to be swept when it is back; null if the settings did not change meanwhile. */
+    private @Nullable PromotionPolicy missed;
 
     private volatile boolean closed;
 
@@ -170,6 +172,9 @@ public final class DataDemotion implements Admission, Closeable {
             if (isStricter(changed, settings) || criteria != null && criteria.policy() != null) {
                 sweep(new Criteria(now, criteria == null ? 0 : criteria.upTo()));
             }
+            if (missed != null) {
+                missed = now;
+            }
             settings = changed;
         }
     }
@@ -189,6 +194,16 @@ public final class DataDemotion implements Admission, Closeable {
                     criteria == null
                             ? new Criteria(null, references)
                             : new Criteria(criteria.policy(), Math.max(references, criteria.upTo())));
+        }
+    }
+
+    /** An SSD was attached that may have been away for a while: what no longer qualifies, or is unreferenced, is demoted. */
+    public void noteAttached() {
+        synchronized (work) {
+            Criteria under = criteria;
+            PromotionPolicy by = under != null && under.policy() != null ? under.policy() : missed;
+            missed = null;
+            sweep(new Criteria(by, under == null ? 0 : under.upTo()));
         }
     }
 
@@ -219,6 +234,7 @@ public final class DataDemotion implements Admission, Closeable {
                     demoteUnreferenced(contents);
                     sweepIfWanted(contents);
                 } else {
+                    keepForTheNext();
                     forget();
                 }
             } catch (IOException | RuntimeException e) {
@@ -256,6 +272,15 @@ public final class DataDemotion implements Admission, Closeable {
         synchronized (work) {
             while (!idle || !closed && hasWork()) {
                 work.wait();
+            }
+        }
+    }
+
+    /** Remembers settings by which nothing could be swept. */
+    private void keepForTheNext() {
+        synchronized (work) {
+            if (criteria != null && criteria.policy() != null) {
+                missed = criteria.policy();
             }
         }
     }

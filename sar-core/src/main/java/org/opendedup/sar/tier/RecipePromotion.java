@@ -33,6 +33,11 @@ public final class RecipePromotion implements Closeable {
     private static final int POLL_MILLIS = 1000;
     private static final int IDLE_MILLIS = 200;
     private static final int RETRY_MILLIS = 50;
+    /** Heap bytes that a reference takes while its part is analysed. */
+    private static final int REFERENCE_BYTES = 80;
+    /** More than a page of a recipe has. */
+    private static final int LEAST_REFERENCES = 1 << 16;
+
     /** Five seconds: an SSD whose queue stays full as long is busy with what is worth more. */
     private static final int MAX_RETRIES = 100;
 
@@ -61,11 +66,17 @@ public final class RecipePromotion implements Closeable {
 
     /**
      * @param windowBytes bytes of a file over which a restore keeps what it has read in memory
+     * @param heapBytes what a part of a recipe may take while it is analysed
      * @param name of the volume, for the thread's name
      */
     public RecipePromotion(
-            SelectivePromotion promotion, Admission admission, Sources sources, long windowBytes, String name) {
-        this(promotion, admission, sources, windowBytes, QUIET_NANOS, name);
+            SelectivePromotion promotion,
+            Admission admission,
+            Sources sources,
+            long windowBytes,
+            long heapBytes,
+            String name) {
+        this(promotion, admission, sources, windowBytes, heapBytes, QUIET_NANOS, name);
     }
 
     RecipePromotion(
@@ -73,16 +84,21 @@ public final class RecipePromotion implements Closeable {
             Admission admission,
             Sources sources,
             long windowBytes,
+            long heapBytes,
             long quietNanos,
             String name) {
         this.promotion = promotion;
         this.admission = admission;
         this.sources = sources;
         inodes = new RecentInodes(MAX_WAITING_INODES, quietNanos);
-        use = new RecipeUse(windowBytes);
+        use = new RecipeUse(windowBytes, maxReferences(heapBytes));
         worker = new Thread(this::work, "recipe promotion " + name);
         worker.setDaemon(true);
         worker.start();
+    }
+
+    static int maxReferences(long heapBytes) {
+        return (int) Math.max(LEAST_REFERENCES, Math.min(RecipeUse.MAX_REFERENCES, heapBytes / REFERENCE_BYTES));
     }
 
     /** A file was written, or read as a whole: its recipe is looked at when nothing was noted of it for a while. Never waits. */
@@ -192,6 +208,9 @@ public final class RecipePromotion implements Closeable {
     }
 
     private @Nullable ContainerLayout layout(long container) {
+        if (closed) {
+            return null;
+        }
         try {
             return ContainerLayout.of(sources.containers().frameTable(container));
         } catch (IOException e) {
@@ -226,6 +245,9 @@ public final class RecipePromotion implements Closeable {
         private void choose() throws IOException {
             long free = admission.freeBytes();
             for (int request : requests.bestFirst()) {
+                if (closed) {
+                    throw new Stopped("the volume is being closed");
+                }
                 long bytes = missingBytes(request);
                 if (bytes > 0 && (bytes <= free || isWorthAnothersPlace(request))) {
                     chosen.set(request);

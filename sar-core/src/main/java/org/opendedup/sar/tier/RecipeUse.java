@@ -9,13 +9,14 @@ import org.opendedup.sar.common.ChunkId;
  */
 public final class RecipeUse {
     private static final int POSITION_BITS = 20;
-    /** References of one part: 8 GiB of file in chunks of 8 KiB, analysed in 64 MiB of heap at most. */
+    /** The most references of one part: 8 GiB of file in chunks of 8 KiB, analysed in some 80 MiB of heap. */
     public static final int MAX_REFERENCES = 1 << POSITION_BITS;
 
     /** As the read path joins frames. */
     static final int MAX_GAP_BYTES = 256 << 10;
 
     private final long windowBytes;
+    private final int maxReferences;
     private long[] chunkIds = new long[1024];
     private int[] lengths = new int[1024];
     private long[] offsets = new long[1024];
@@ -26,12 +27,22 @@ public final class RecipeUse {
      *     later must be visited again
      */
     public RecipeUse(long windowBytes) {
+        this(windowBytes, MAX_REFERENCES);
+    }
+
+    /**
+     * As above.
+     *
+     * @param maxReferences of one part, up to {@link #MAX_REFERENCES}
+     */
+    RecipeUse(long windowBytes, int maxReferences) {
         this.windowBytes = windowBytes;
+        this.maxReferences = maxReferences;
     }
 
     /** How many references more it can take. */
     public int room() {
-        return MAX_REFERENCES - count;
+        return maxReferences - count;
     }
 
     public boolean isEmpty() {

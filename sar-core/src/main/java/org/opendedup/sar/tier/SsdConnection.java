@@ -50,6 +50,8 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
     private volatile boolean writable;
     /** Failures since the last read that succeeded. */
     private volatile int failuresInARow;
+    /** The last closing that was begun; null before the first. */
+    private volatile @Nullable FutureTask<@Nullable Void> lastClosing;
 
     private State state;
     private String reason = "";
@@ -162,6 +164,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
                 throw new IOException("there is no folder " + place + "; is its disk not mounted?");
             }
             detachNow("another SSD was to be attached");
+            awaitLastClosing();
             try {
                 open(place, capacityBytes, maxEntries);
             } catch (IOException e) {
@@ -239,7 +242,23 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         });
     }
 
+    /** One that failed is closed in the background: the same place must not be opened before that. */
+    private void awaitLastClosing() throws IOException {
+        FutureTask<@Nullable Void> closing = lastClosing;
+        if (closing != null) {
+            try {
+                closing.get(CLOSE_SECONDS, TimeUnit.SECONDS);
+            } catch (TimeoutException | ExecutionException e) {
+                log.info("{}: the SSD before was not closed: {}", name, e.getMessage());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted while the SSD before was closed", e);
+            }
+        }
+    }
+
     private void startClosing(FutureTask<@Nullable Void> closing) {
+        lastClosing = closing;
         Thread thread = new Thread(closing, name + "-ssd-close");
         thread.setDaemon(true);
         thread.start();

@@ -26,7 +26,8 @@ final class SsdIdentity {
     private static final String MAGIC = "SAR-SSD";
     private static final int VERSION = 1;
     private static final int MOST_BYTES = 256;
-    private static final Set<String> OWN = Set.of("lost+found", SsdStore.SEGMENTS_FOLDER, SsdStore.MAP_FOLDER);
+    private static final Set<String> OWN =
+            Set.of("lost+found", SsdStore.LOCK, SsdStore.SEGMENTS_FOLDER, SsdStore.MAP_FOLDER);
     private static final Pattern LINE = Pattern.compile("(" + MAGIC + " (\\d{1,9}) ([0-9a-f-]{36})) ([0-9a-f]{8})\n");
 
     private SsdIdentity() {}

@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.LockFile;
 
 /**
  * One attached SSD: the log of promoted chunks, the {@link MapTable} and its database. Whatever fails here costs speed, never a
@@ -22,6 +23,9 @@ import org.opendedup.sar.io.FileDirectory;
 public final class SsdStore implements PromotionTarget, Closeable {
     static final String SEGMENTS_FOLDER = "segments";
     static final String MAP_FOLDER = "map";
+    /** Held as long as a thread of this program may write there: also after {@link #close}, where the SSD hangs. */
+    static final String LOCK = "sar.lock";
+
     private static final long CLOSE_MILLIS = TimeUnit.SECONDS.toMillis(10);
 
     private final Path location;
@@ -67,6 +71,17 @@ public final class SsdStore implements PromotionTarget, Closeable {
         return open(location, FileDirectory.open(folder), volume, capacityBytes, maxEntries, makeRoom, failure);
     }
 
+    /** A disk that takes no writes needs no lock. */
+    private static Closeable lock(Path location) throws IOException {
+        if (!Files.isWritable(location)) {
+            return () -> {};
+        }
+        LockFile lock = LockFile.tryAcquire(location.resolve(LOCK))
+                .orElseThrow(() -> new IOException("the SSD location " + location
+                        + " is in use, or it hung and what was being written there has not come to its end"));
+        return lock::close;
+    }
+
     /** As above, at a location that was claimed, with its segment files in another directory. */
     static SsdStore open(
             Path location,
@@ -77,11 +92,17 @@ public final class SsdStore implements PromotionTarget, Closeable {
             Runnable makeRoom,
             Consumer<IOException> failure)
             throws IOException {
-        Segments segments = Segments.open(segmentFiles, volume);
+        Closeable lock = lock(location);
         try {
-            return new SsdStore(location, segments, capacityBytes, maxEntries, makeRoom, failure);
+            Segments segments = Segments.open(segmentFiles, volume);
+            try {
+                return new SsdStore(location, segments, capacityBytes, maxEntries, makeRoom, failure, lock);
+            } catch (IOException | RuntimeException e) {
+                segments.close();
+                throw e;
+            }
         } catch (IOException | RuntimeException e) {
-            segments.close();
+            lock.close();
             throw e;
         }
     }
@@ -92,7 +113,8 @@ public final class SsdStore implements PromotionTarget, Closeable {
             long capacityBytes,
             int maxEntries,
             Runnable makeRoom,
-            Consumer<IOException> failure)
+            Consumer<IOException> failure,
+            Closeable lock)
             throws IOException {
         this.location = location;
         this.segments = segments;
@@ -104,7 +126,7 @@ public final class SsdStore implements PromotionTarget, Closeable {
         keeper.load(segments, entry -> table.size() < maxEntries && isPossible(entry));
         log = new SsdLog(segments, table, keeper, capacityBytes, maxEntries, makeRoom, failure, counters);
         log.measure();
-        writer = new SsdWriter(queue, format, log, keeper, failure, counters);
+        writer = new SsdWriter(queue, format, log, keeper, failure, counters, lock);
         thread = new Thread(writer, "sar-ssd-writer");
         thread.setDaemon(true);
         thread.start();

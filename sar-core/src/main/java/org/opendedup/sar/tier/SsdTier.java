@@ -247,10 +247,11 @@ public final class SsdTier implements Closeable {
      * @throws IOException if it is of another volume, is not there, or can't be used; says which
      */
     public synchronized void attach(Path location) throws IOException {
-        requireLocation();
+        Engine engine = requireLocation();
         planMemory();
         connection.attach(location, settings.capacityBytes(), maxEntries);
         distributor.startAfresh();
+        engine.demotion().noteAttached();
     }
 
     private Engine requireLocation() throws IOException {

@@ -1,5 +1,6 @@
 package org.opendedup.sar.tier;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -24,19 +25,23 @@ final class SsdWriter implements Runnable {
     private final MapKeeper keeper;
     private final Consumer<IOException> failure;
     private final LogCounters counters;
+    private final Closeable lock;
     private final RecordBatch batch = new RecordBatch();
 
     private long pauseNanos;
     private volatile boolean paused;
     private volatile long pausedUntil;
 
+    /** @param lock of the location: closed when this thread has ended, and nothing is written there any more */
     SsdWriter(
             OfferQueue queue,
             RecordFormat format,
             SsdLog log,
             MapKeeper keeper,
             Consumer<IOException> failure,
-            LogCounters counters) {
+            LogCounters counters,
+            Closeable lock) {
+        this.lock = lock;
         this.queue = queue;
         this.format = format;
         this.log = log;
@@ -86,7 +91,9 @@ final class SsdWriter implements Runnable {
             pauseNanos = 0;
         } catch (IOException e) {
             failed(e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // The thread goes on whatever it was, out of memory for one: without it nothing were promoted till the next
+            // attach.
             logger.error("the SSD's writing thread met a bug", e);
             failed(new IOException("the SSD can't be written because of a bug: " + e, e));
         }
@@ -153,6 +160,11 @@ final class SsdWriter implements Runnable {
             logger.warn("the head of the SSD log could not be closed: {}", e.getMessage());
         }
         keeper.close();
+        try {
+            lock.close();
+        } catch (IOException e) {
+            logger.warn("the lock of the SSD location could not be closed: {}", e.getMessage());
+        }
         queue.end();
     }
 }

@@ -169,6 +169,7 @@ final class VolumeParts implements Closeable {
                         metadata.counts()::count,
                         () -> restore.cacheMisses() + writtenBytes.sum()),
                 ReadStream.STEP_BYTES,
+                plan.tier(),
                 config.name());
         tier.promotion().listen(promotion::note);
         return promotion;

@@ -60,4 +60,16 @@ class DecodingTest {
         });
         assertThrows(IllegalArgumentException.class, decoding::close);
     }
+
+    @Test
+    void afterAMistakeNothingIsUnderWayAnyMore() {
+        List<Integer> done = new ArrayList<>();
+        Decoding decoding = new Decoding(piece -> {});
+        decoding.submit(() -> {
+            throw new IllegalArgumentException("a mistake");
+        });
+        decoding.submit(() -> done.add(2));
+        assertThrows(IllegalArgumentException.class, decoding::close);
+        assertEquals(List.of(2), done);
+    }
 }

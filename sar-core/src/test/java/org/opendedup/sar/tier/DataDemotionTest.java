@@ -283,6 +283,38 @@ class DataDemotionTest {
     }
 
     @Test
+    void anSsdThatWasAwayLosesWhatNoLongerQualifies() throws InterruptedException {
+        for (int slot = 0; slot < 20; slot++) {
+            add(1, slot, slot);
+        }
+        attached = null;
+        demotion.apply(Settings.threshold(10));
+        demotion.awaitIdle();
+        attached = ssd;
+        demotion.noteAttached();
+        demotion.awaitIdle();
+        assertEquals(10, ssd.size());
+        assertFalse(ssd.contains(ChunkId.of(1, 9)));
+    }
+
+    @Test
+    void anSsdThatWasAwayLosesWhatNothingRefersToAndNothingElse() throws InterruptedException {
+        add(1, 1, 1);
+        add(1, 2, 1);
+        attached = null;
+        counts.put(ChunkId.of(1, 1), 0);
+        demotion.unreferenced(ChunkId.of(1, 1));
+        demotion.apply(Settings.threshold(10));
+        demotion.awaitIdle();
+        demotion.apply(Settings.threshold(1));
+        demotion.awaitIdle();
+        attached = ssd;
+        demotion.noteAttached();
+        demotion.awaitIdle();
+        assertEquals(Set.of(ChunkId.of(1, 2)), ssd.entries.keySet());
+    }
+
+    @Test
     void aSweepShowsEachChunkOnceAndContainersWhole() {
         Random random = Seeds.random("aSweepShowsEachChunkOnce");
         for (int i = 0; i < 500; i++) {

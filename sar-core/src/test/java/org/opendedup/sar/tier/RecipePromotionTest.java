@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -137,7 +138,7 @@ class RecipePromotionTest {
                 new SelectivePromotion(Settings.of(policy), target, admission, (chunkId, length) -> false);
         RecipePromotion.Sources sources = new RecipePromotion.Sources(
                 metadata.recipes(), PAGE_BYTES, containers, metadata.counts()::count, () -> diskUse.getAsLong());
-        RecipePromotion recipes = new RecipePromotion(promotion, admission, sources, 64 << 20, 0, "test");
+        RecipePromotion recipes = new RecipePromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test");
         promotion.listen(recipes::note);
         return recipes;
     }
@@ -202,6 +203,40 @@ class RecipePromotionTest {
     }
 
     @Test
+    void closingDoesNotWaitForAPlanToBeMade() throws InterruptedException {
+        freeBytes = 0;
+        AtomicInteger asked = new AtomicInteger();
+        AtomicReference<RecipePromotion> recipes = new AtomicReference<>();
+        Thread closing = new Thread(() -> recipes.get().close());
+        CountSource counts = chunkId -> {
+            if (asked.incrementAndGet() == 1) {
+                closing.start();
+                await(() -> closing.getState() == Thread.State.WAITING);
+            }
+            return 1;
+        };
+        SelectivePromotion promotion =
+                new SelectivePromotion(Settings.of(Policy.COST), ssd, admission, (chunkId, length) -> false);
+        RecipePromotion.Sources sources =
+                new RecipePromotion.Sources(metadata.recipes(), PAGE_BYTES, containers, counts, () -> 0);
+        recipes.set(new RecipePromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test"));
+        recipes.get().note(INODE);
+        await(() -> asked.get() > 0);
+        closing.join();
+        assertEquals(WANTED, asked.get(), "the request that was being looked at, and no other");
+    }
+
+    @Test
+    void aPartTakesAsMuchHeapAsThereIs() {
+        assertEquals(1 << 17, RecipePromotion.maxReferences(80 << 17));
+        assertEquals(RecipeUse.MAX_REFERENCES, RecipePromotion.maxReferences(Long.MAX_VALUE));
+        assertEquals(1 << 16, RecipePromotion.maxReferences(0), "more than a page has");
+        RecipeUse use = new RecipeUse(1, 2);
+        use.add(0, ChunkId.of(1, 0), 1);
+        assertEquals(1, use.room());
+    }
+
+    @Test
     void aFullQueueIsTriedAgain() {
         AtomicInteger refused = new AtomicInteger();
         ssd.answer = PromotionTarget.Answer.QUEUE_FULL;
@@ -239,7 +274,8 @@ class RecipePromotionTest {
                 new SelectivePromotion(Settings.of(Policy.COST), ssd, admission, (chunkId, length) -> false);
         RecipePromotion.Sources sources = new RecipePromotion.Sources(
                 metadata.recipes(), PAGE_BYTES, containers, metadata.counts()::count, () -> 0);
-        try (RecipePromotion recipes = new RecipePromotion(promotion, admission, sources, 64 << 20, 0, "test")) {
+        try (RecipePromotion recipes =
+                new RecipePromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test")) {
             promotion.listen(recipes::note);
             promotion.written(INODE, new Requests().run(999, 0, 16, 2).request);
             await(() -> ssd.size() == wanted.size());

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -43,6 +45,7 @@ class SsdConnectionTest {
     private static final class FakeSsd implements AttachedSsd {
         final Consumer<IOException> failure;
         final CountDownLatch closed = new CountDownLatch(1);
+        volatile CountDownLatch mayClose = new CountDownLatch(0);
         int written;
 
         FakeSsd(Consumer<IOException> failure) {
@@ -147,6 +150,7 @@ class SsdConnectionTest {
 
         @Override
         public void close() {
+            Uninterruptibles.awaitUninterruptibly(mayClose);
             closed.countDown();
         }
     }
@@ -271,6 +275,28 @@ class SsdConnectionTest {
         assertTrue(opened.get(0).closed.await(1, TimeUnit.MINUTES));
         connection.attach(place, 1000, 10);
         assertEquals(State.ONLINE, connection.state());
+    }
+
+    @Test
+    void aPlaceIsOpenedAgainWhenItsFailedSsdIsClosed() throws Exception {
+        SsdConnection connection = mounted();
+        FakeSsd failed = opened.get(0);
+        failed.mayClose = new CountDownLatch(1);
+        failed.fail("Input/output error", SsdConnection.MOST_FAILURES_IN_A_ROW);
+        assertEquals(State.FAILED, connection.state());
+        FutureTask<Integer> attaching = new FutureTask<>(() -> {
+            connection.attach(place, 1000, 10);
+            return opened.size();
+        });
+        Thread thread = new Thread(attaching);
+        thread.start();
+        while (thread.isAlive() && thread.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+        assertEquals(1, opened.size());
+        failed.mayClose.countDown();
+        assertEquals(2, attaching.get());
+        assertEquals(0, failed.closed.getCount());
     }
 
     @Test

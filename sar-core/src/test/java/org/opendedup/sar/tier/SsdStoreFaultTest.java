@@ -2,12 +2,14 @@ package org.opendedup.sar.tier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.opendedup.sar.tier.SsdFixture.offer;
 import static org.opendedup.sar.tier.SsdFixture.promote;
 import static org.opendedup.sar.tier.SsdFixture.range;
 import static org.opendedup.sar.tier.SsdFixture.read;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -15,6 +17,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -285,6 +288,51 @@ final class SsdStoreFaultTest {
             assertFalse(store.table().contains(10));
             assertEquals(1, store.statistics().badRecords());
             assertEquals(1, read(store, 12));
+        }
+    }
+
+    @Test
+    void anErrorInTheWritingThreadDoesNotEndIt() throws IOException, InterruptedException {
+        fixture.maxEntries = CHUNKS - 1;
+        fixture.makeRoom = () -> {
+            throw new OutOfMemoryError("a test's");
+        };
+        try (SsdStore store = fixture.open()) {
+            promote(store, 1, 1 + CHUNKS);
+            for (int i = 0; i < 100 && fixture.failures.isEmpty(); i++) {
+                store.drain();
+            }
+            assertFalse(fixture.failures.isEmpty());
+            fixture.makeRoom = () -> Arrays.stream(range(1, 50)).forEach(store::demote);
+            while (!store.takesWrites()) {
+                Thread.sleep(20);
+            }
+            promote(store, 1000, 1010);
+            assertEquals(10, read(store, range(1000, 1010)));
+        }
+    }
+
+    @Test
+    void aLocationIsOpenedAgainOnlyWhenNothingIsWrittenThereAnyMore() throws Exception {
+        fixture.maxEntries = CHUNKS - 1;
+        CountDownLatch hangs = new CountDownLatch(1);
+        CountDownLatch answers = new CountDownLatch(1);
+        SsdStore store = fixture.open();
+        promote(store, 1, 1 + CHUNKS);
+        fixture.makeRoom = () -> {
+            hangs.countDown();
+            Uninterruptibles.awaitUninterruptibly(answers);
+        };
+        offer(store, 1000);
+        hangs.await();
+        IOException refused = assertThrows(IOException.class, fixture::open);
+        assertTrue(refused.getMessage().contains("in use"), refused.getMessage());
+        answers.countDown();
+        store.close();
+        fixture.makeRoom = () -> {};
+        fixture.maxEntries = CHUNKS;
+        try (SsdStore again = fixture.open()) {
+            assertEquals(CHUNKS, read(again, range(1, 1 + CHUNKS)));
         }
     }
 
