@@ -1,51 +1,40 @@
 package org.opendedup.sar.common;
 
-import java.util.Arrays;
-
 /**
- * One stored chunk with its fingerprint and its reference count: SDFS's name for an indexed chunk, with the count that the SAR
- * paper's prototype gave it (SAR paper §4.1). Used at the edges, where a chunk is shown or reported; on the hot paths chunks lie
- * in struct-of-array batches. For one thread.
+ * One stored chunk with its reference count: SDFS's name for an indexed chunk, with the count that the SAR paper's prototype gave
+ * it (SAR paper §4.1). Used at the edges, where a chunk is shown to somebody; on the hot paths chunks lie in struct-of-array
+ * batches, and their counts in the metadata. For one thread.
  */
 public final class HashChunk {
-    private final byte[] fingerprint;
     private final long chunkId;
+    private final int check;
     private final int length;
     private int count;
 
     /**
-     * @param fingerprint {@value Fingerprints#BYTES} bytes; copied
      * @param chunkId the stored copy
+     * @param check first bytes of its fingerprint, as a recipe knows them; see {@link Fingerprints#check}
      * @param length bytes before compression
-     * @param count references to that copy
+     * @param count references to that copy, 0 or more
      */
-    public HashChunk(byte[] fingerprint, long chunkId, int length, int count) {
-        if (fingerprint.length != Fingerprints.BYTES) {
-            throw new IllegalArgumentException(
-                    "a fingerprint has " + Fingerprints.BYTES + " bytes, not " + fingerprint.length);
-        }
+    public HashChunk(long chunkId, int check, int length, int count) {
         if (chunkId == ChunkId.NONE || length <= 0) {
             throw new IllegalArgumentException(
                     "a stored chunk has an id and bytes, not " + ChunkId.toString(chunkId) + " and " + length);
         }
-        this.fingerprint = fingerprint.clone();
         this.chunkId = chunkId;
+        this.check = check;
         this.length = length;
         setCount(count);
     }
 
-    /** The fingerprint; a copy. */
-    public byte[] getFingerprint() {
-        return fingerprint.clone();
-    }
-
-    /** The fingerprint in hexadecimal. */
-    public String getName() {
-        return Fingerprints.toHex(fingerprint, 0);
-    }
-
     public long getChunkId() {
         return chunkId;
+    }
+
+    /** The beginning of the fingerprint's hexadecimal form. */
+    public String getName() {
+        return String.format("%08x", Integer.reverseBytes(check));
     }
 
     /** Bytes before compression. */
@@ -71,8 +60,8 @@ public final class HashChunk {
     public boolean equals(Object other) {
         return other instanceof HashChunk that
                 && chunkId == that.chunkId
-                && length == that.length
-                && Arrays.equals(fingerprint, that.fingerprint);
+                && check == that.check
+                && length == that.length;
     }
 
     @Override
@@ -82,6 +71,6 @@ public final class HashChunk {
 
     @Override
     public String toString() {
-        return getName() + " at " + ChunkId.toString(chunkId) + ", " + length + " bytes, " + count + " references";
+        return getName() + "… at " + ChunkId.toString(chunkId) + ", " + length + " bytes, " + count + " references";
     }
 }

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.function.LongPredicate;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.HashChunk;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.metadata.RecipeStore;
 import org.opendedup.sar.tier.FileExplanation.Chunk;
@@ -132,8 +133,9 @@ public final class FileExplainer {
             chunks[verdict.ordinal()]++;
             bytes[verdict.ordinal()] += request.length(i);
             if (!stopped && offsets[i] >= from) {
-                stopped = !visitor.accept(new Chunk(
-                        offsets[i], request.chunkId(i), request.length(i), request.references(i), runBytes, verdict));
+                HashChunk chunk =
+                        new HashChunk(request.chunkId(i), request.check(i), request.length(i), request.references(i));
+                stopped = !visitor.accept(new Chunk(offsets[i], chunk, runBytes, verdict));
             }
         }
     }

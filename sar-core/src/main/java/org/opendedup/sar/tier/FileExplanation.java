@@ -1,6 +1,7 @@
 package org.opendedup.sar.tier;
 
 import java.util.Map;
+import org.opendedup.sar.common.HashChunk;
 
 /**
  * Which of a file's chunks are on the SSD, why, and what that saves a sequential read from cold caches.
@@ -39,9 +40,12 @@ public record FileExplanation(
     /** A part of the file. */
     public record Share(long chunks, long bytes) {}
 
-    /** One reference to a chunk. */
-    public record Chunk(
-            long fileOffset, long chunkId, int lengthBytes, int references, long runBytes, Verdict verdict) {}
+    /**
+     * One reference to a chunk.
+     *
+     * @param chunk whose length is what this reference wants of it
+     */
+    public record Chunk(long fileOffset, HashChunk chunk, long runBytes, Verdict verdict) {}
 
     /** Takes the chunks of a file in their order. */
     @FunctionalInterface

@@ -104,7 +104,8 @@ class FileExplanationTest {
         write(two, 0, 0, CHUNK);
         write(two, CHUNK, 2 * CHUNK, CHUNK);
         List<Chunk> chunks = chunks(two, 0, 10);
-        FileExplanation explained = explain(two, chunk -> chunk == chunks.get(0).chunkId(), settings(5, true));
+        FileExplanation explained =
+                explain(two, chunk -> chunk == chunks.get(0).chunk().getChunkId(), settings(5, true));
         assertEquals(1, explained.verdicts().get(Verdict.ON_SSD).chunks());
         assertEquals(0, explained.ssdChunks());
         assertEquals(1, explained.withSsd().requests());
@@ -120,10 +121,10 @@ class FileExplanationTest {
         }
         assertEquals(all, parts);
         assertEquals(data.length / CHUNK, all.size());
-        assertEquals(1, all.get(0).references());
+        assertEquals(1, all.get(0).chunk().getCount());
         assertEquals(MIB, all.get(0).runBytes());
         Set<Long> ids = new HashSet<>();
-        all.forEach(chunk -> ids.add(chunk.chunkId()));
+        all.forEach(chunk -> ids.add(chunk.chunk().getChunkId()));
         assertEquals(all.size(), ids.size());
     }
 

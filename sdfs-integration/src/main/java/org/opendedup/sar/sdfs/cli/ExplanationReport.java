@@ -4,6 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.HashChunk;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.Chunk;
 import org.opendedup.sar.tier.FileExplanation.DiskWork;
@@ -34,14 +35,15 @@ final class ExplanationReport {
         return report;
     }
 
-    static Map<String, Object> of(Chunk chunk) {
+    static Map<String, Object> of(Chunk reference) {
+        HashChunk chunk = reference.chunk();
         var report = new LinkedHashMap<String, Object>();
-        report.put("offset", chunk.fileOffset());
-        report.put("chunk", ChunkId.toString(chunk.chunkId()));
-        report.put("bytes", chunk.lengthBytes());
-        report.put("references", chunk.references());
-        report.put("runBytes", chunk.runBytes());
-        report.put("verdict", spelling(chunk.verdict()));
+        report.put("offset", reference.fileOffset());
+        report.put("chunk", ChunkId.toString(chunk.getChunkId()));
+        report.put("bytes", chunk.getLength());
+        report.put("references", chunk.getCount());
+        report.put("runBytes", reference.runBytes());
+        report.put("verdict", spelling(reference.verdict()));
         return report;
     }
 

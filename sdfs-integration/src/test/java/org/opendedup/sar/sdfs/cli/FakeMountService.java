@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import org.opendedup.sar.common.HashChunk;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
@@ -83,7 +84,8 @@ final class FakeMountService implements MountService {
             }
             boolean more = true;
             for (long at = from; more && at < 1000 * 1024; at += 1024) {
-                more = visitor.accept(new Chunk(at, 65536 + at / 1024, 1024, 7, 4096, Verdict.ON_SSD));
+                more = visitor.accept(
+                        new Chunk(at, new HashChunk(65536 + at / 1024, 0, 1024, 7), 4096, Verdict.ON_SSD));
             }
             return new FileExplanation(
                     1000,
