@@ -1,9 +1,6 @@
 package org.opendedup.sar.model;
 
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
@@ -92,26 +89,14 @@ public final class SsdTroubles {
 
     /** The file system of the volume; now and then something happens before a call. */
     public FileSystem amid(FileSystem fileSystem) {
-        return (FileSystem) Proxy.newProxyInstance(
-                FileSystem.class.getClassLoader(), new Class<?>[] {FileSystem.class}, (proxy, method, arguments) -> {
-                    before(method);
-                    return invoke(fileSystem, method, arguments);
-                });
+        return BeforeCalls.of(fileSystem, this::before);
     }
 
-    private void before(Method method) throws IOException {
-        if (method.getName().equals("remount") || method.getName().equals("close")) {
+    private void before(String method) throws IOException {
+        if (method.equals("remount") || method.equals("close")) {
             past = figures();
-        } else if (method.getExceptionTypes().length > 0 && random.nextInt(ONE_CALL_IN) == 0) {
+        } else if (random.nextInt(ONE_CALL_IN) == 0) {
             happen();
-        }
-    }
-
-    private static Object invoke(FileSystem fileSystem, Method method, Object[] arguments) throws Throwable {
-        try {
-            return method.invoke(fileSystem, arguments);
-        } catch (InvocationTargetException e) {
-            throw e.getCause();
         }
     }
 

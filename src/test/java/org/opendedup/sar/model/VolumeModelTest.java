@@ -23,8 +23,6 @@ class VolumeModelTest {
     private static final int OPS = 1000;
     private static final int OPS_WITH_SSD = 400;
     private static final int OPS_PER_USE = 40;
-    private static final int SHARED_BYTES = 800_000;
-    private static final int PAIRS = 3;
     private static final int SEEDS = 3;
 
     @TempDir
@@ -72,26 +70,12 @@ class VolumeModelTest {
         List<Op> ops = new ArrayList<>();
         for (Op op : new OpGenerator(seed, true).ops(count)) {
             if (ops.size() % OPS_PER_USE == 0) {
-                ops.addAll(shareAndReadCold(ops.size() / OPS_PER_USE));
+                ops.addAll(Pairs.write(ops.size() / OPS_PER_USE));
+                ops.addAll(List.of(new Op.Remount(), new Op.Verify()));
             }
             ops.add(op);
         }
         return ops;
-    }
-
-    private static List<Op> shareAndReadCold(int round) {
-        Content content = new Content(1 + round % 5, (long) round << 20, SHARED_BYTES);
-        String one = "one of a pair " + round % PAIRS;
-        String other = "other of a pair " + round % PAIRS;
-        return List.of(
-                new Op.Create(one, 0600),
-                new Op.Create(other, 0600),
-                new Op.Write(one, 0, content),
-                new Op.SyncFile(one, false),
-                new Op.Write(other, 0, content),
-                new Op.SyncFile(other, false),
-                new Op.Remount(),
-                new Op.Verify());
     }
 
     private FileSystem newVolumeWithSsd(Chunking chunking, long seed, List<SsdTroubles> made, boolean damagesHomes)
