@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
 import org.opendedup.sar.model.Content;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.ModelFileSystem;
@@ -20,9 +21,16 @@ public final class CrashTrial {
     private static final String NEW_FILE = "written after the crash";
 
     private final CrashableVolume.Maker maker;
+    private final UnaryOperator<List<Op>> more;
 
     public CrashTrial(CrashableVolume.Maker maker) {
+        this(maker, UnaryOperator.identity());
+    }
+
+    /** @param more puts further ops between the random ones */
+    public CrashTrial(CrashableVolume.Maker maker, UnaryOperator<List<Op>> more) {
         this.maker = maker;
+        this.more = more;
     }
 
     /** Fails if anything is wrong after the crash. */
@@ -47,7 +55,7 @@ public final class CrashTrial {
     /** What is wrong after a crash; a restart or a reading that fails is a problem like any other. */
     public Optional<String> problem(long seed, int count) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
-        List<Op> ops = new OpGenerator(seed, false).ops(count);
+        List<Op> ops = more.apply(new OpGenerator(seed, false).ops(count));
         CrashableVolume volume = maker.make(seed);
         CrashHistory history = new CrashHistory();
         Optional<String> early = runUntilCut(ops, volume, history, random);

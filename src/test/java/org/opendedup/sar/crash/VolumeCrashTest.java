@@ -34,7 +34,7 @@ class VolumeCrashTest {
     private static final int CONTROL_SEEDS = 40;
 
     /** What the stores do about promises; the controls break one. */
-    private enum Promise {
+    enum Promise {
         KEPT,
         FORCE_DOES_NOTHING,
         COMMIT_IS_NOT_DURABLE
@@ -69,7 +69,8 @@ class VolumeCrashTest {
         return new CrashTrial(seed -> new VolumeInMemory(config, promise, seed));
     }
 
-    private static final class VolumeInMemory implements CrashableVolume {
+    /** Its stores are in memory; what else it has, a subclass says. */
+    static class VolumeInMemory implements CrashableVolume {
         private final VolumeConfig config;
         private final long seed;
         private final PowerCut power = new PowerCut();
@@ -90,8 +91,7 @@ class VolumeCrashTest {
             Volume.create(config, containers, metadata, clock);
             VolumeStores stores =
                     new VolumeStores(power.guard(containers), power.guard(metadata), ChunkIndexes.heap(), clock);
-            live = new VolumeFileSystem(
-                    () -> Volume.open(config, stores, Verification.FINGERPRINTS), VolumeChecker::check);
+            live = new VolumeFileSystem(() -> open(config, stores), VolumeChecker::check);
             return live;
         }
 
@@ -115,9 +115,16 @@ class VolumeCrashTest {
             } catch (IOException e) {
                 // The volume finds its stores without power: what else.
             }
+            afterCrash();
             VolumeStores stores = new VolumeStores(containersLeft, metadataLeft, ChunkIndexes.heap(), clock);
-            return new VolumeFileSystem(
-                    () -> Volume.open(config, stores, Verification.FINGERPRINTS), VolumeChecker::check);
+            return new VolumeFileSystem(() -> open(config, stores), VolumeChecker::check);
         }
+
+        Volume open(VolumeConfig config, VolumeStores stores) throws IOException {
+            return Volume.open(config, stores, Verification.FINGERPRINTS);
+        }
+
+        /** The dead volume is gone, and the next one is not opened yet. */
+        void afterCrash() throws IOException {}
     }
 }

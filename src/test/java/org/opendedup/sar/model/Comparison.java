@@ -91,7 +91,11 @@ public final class Comparison {
 
     /** Fails, with the shrunk list and the command that runs it again, if there is a difference. */
     public void check(long seed, int count, Class<?> test) throws IOException {
-        List<Op> ops = new OpGenerator(seed, true).ops(count);
+        check(seed, count, new OpGenerator(seed, true).ops(count), test);
+    }
+
+    /** As above, with ops that were made from {@code count} random ones. */
+    public void check(long seed, int count, List<Op> ops, Class<?> test) throws IOException {
         Optional<Difference> difference = run(ops);
         if (difference.isPresent()) {
             List<Op> shrunk = shrink(

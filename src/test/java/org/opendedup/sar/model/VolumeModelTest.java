@@ -1,9 +1,14 @@
 package org.opendedup.sar.model;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -16,6 +21,8 @@ import org.opendedup.sar.volume.VolumeConfig;
 /** A whole volume on real files does what the model does. {@code -Dsar.seed=N -Dsar.ops=M} goes deeper. */
 class VolumeModelTest {
     private static final int OPS = 1000;
+    private static final int OPS_WITH_SSD = 400;
+    private static final int OPS_PER_USE = 40;
     private static final int SEEDS = 3;
 
     @TempDir
@@ -31,6 +38,58 @@ class VolumeModelTest {
     @MethodSource("seedsAndChunkings")
     void aVolumeDoesWhatTheModelDoes(long seed, Chunking chunking) throws IOException {
         new Comparison(() -> newVolume(chunking)).check(seed, Seeds.ops(OPS), getClass());
+    }
+
+    @ParameterizedTest
+    @MethodSource("seedsAndChunkings")
+    void itStillDoesWhateverHappensToItsSsd(long seed, Chunking chunking) throws IOException {
+        int count = Seeds.ops(OPS_WITH_SSD);
+        List<SsdTroubles> troubles = new ArrayList<>();
+        new Comparison(() -> newVolumeWithSsd(chunking, seed, troubles, false))
+                .check(seed, count, withSsdInUse(seed, count), getClass());
+        SsdTroubles.Figures figures = troubles.get(0).past();
+        assertTrue(
+                figures.promoted() > 0
+                        && figures.ssdHits() > 0
+                        && figures.demotedBySpace() > 0
+                        && figures.damaged() > 0,
+                () -> "the SSD was not put to the test: " + figures);
+    }
+
+    @Test
+    void damageIsFoundIfItIsDoneToTheHomeCopiesAsWell() throws IOException {
+        Comparison comparison = new Comparison(() -> newVolumeWithSsd(Chunking.SHA256, 1, new ArrayList<>(), true));
+        assertTrue(comparison.run(withSsdInUse(1, OPS_WITH_SSD)).isPresent());
+    }
+
+    /**
+     * Random ops; every so often two files get the same bytes, which is what brings chunks to the SSD, and all is read after a
+     * remount: only what is in no cache is read from there.
+     */
+    private static List<Op> withSsdInUse(long seed, int count) {
+        List<Op> ops = new ArrayList<>();
+        for (Op op : new OpGenerator(seed, true).ops(count)) {
+            if (ops.size() % OPS_PER_USE == 0) {
+                ops.addAll(Pairs.write(ops.size() / OPS_PER_USE));
+                ops.addAll(List.of(new Op.Remount(), new Op.Verify()));
+            }
+            ops.add(op);
+        }
+        return ops;
+    }
+
+    private FileSystem newVolumeWithSsd(Chunking chunking, long seed, List<SsdTroubles> made, boolean damagesHomes)
+            throws IOException {
+        Path own = Files.createTempDirectory(folder, "volume");
+        Path ssd = own.resolve("ssd");
+        VolumeConfig config = TestVolumes.config(own, chunking).withSsd(ssd, SsdTroubles.SETTINGS);
+        SsdTroubles troubles = new SsdTroubles(ssd, seed);
+        if (damagesHomes) {
+            troubles.damageToo(config.locations().data());
+        }
+        made.add(troubles);
+        Volume.create(config);
+        return troubles.amid(new VolumeFileSystem(() -> troubles.opened(Volume.open(config)), VolumeChecker::check));
     }
 
     private FileSystem newVolume(Chunking chunking) throws IOException {

@@ -242,6 +242,16 @@ public final class SsdTier implements Closeable {
     }
 
     /**
+     * Has what nothing refers to any more leave the SSD, in the background: it was not told while no SSD was attached. To be called
+     * when reference counts can be asked; attaching does it by itself.
+     */
+    public void demoteUnreferenced() {
+        if (engine != null) {
+            engine.demotion().demoteUpTo(0);
+        }
+    }
+
+    /**
      * Takes an SSD into use: an empty folder, or one that this volume used before. One that is in use now is detached first.
      *
      * @throws IOException if it is of another volume, is not there, or can't be used; says which

@@ -190,6 +190,7 @@ final class VolumeParts implements Closeable {
             parts.reaper.resume(parts.nodes);
             parts.rebuilder.start(INDEX_WAIT_MS);
             parts.committer.start();
+            parts.tier.demoteUnreferenced();
             return parts;
         } catch (IOException | RuntimeException e) {
             try {

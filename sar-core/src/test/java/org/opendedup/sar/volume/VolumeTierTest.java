@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -109,6 +110,54 @@ class VolumeTierTest {
         assertEquals(State.ONLINE, volume.tier().status().state());
         assertEquals(FILE_BYTES / 4096, volume.tier().status().mapTableEntries());
         assertEquals(List.of(), VolumeChecker.check(volume));
+    }
+
+    @Test
+    void whatLostItsLastReferenceWhileTheSsdWasAwayLeavesItWhenItReturns() throws Exception {
+        promoted();
+        volume.tier().detach();
+        removeAll();
+        volume.tier().attach(ssd);
+        awaitEmptySsd();
+    }
+
+    @Test
+    void whatLostItsLastReferenceWhileTheSsdWasAwayLeavesItAtTheNextMount() throws Exception {
+        promoted();
+        volume.tier().detach();
+        removeAll();
+        reopen();
+        awaitEmptySsd();
+    }
+
+    /** Returns when nothing refers to the chunks any more; the SSD, which is away, is not told. */
+    private void removeAll() throws IOException, InterruptedException {
+        while (files > 0) {
+            byte[] name = ("f" + --files).getBytes(UTF_8);
+            long inode = volume.lookup(Inode.ROOT, name).inode();
+            volume.unlink(Inode.ROOT, name);
+            volume.forget(inode, 1);
+        }
+        await(() -> volume.statistics().files() == 1);
+        assertEquals(0, volume.tier().status().demotion().unreferenced());
+    }
+
+    private void awaitEmptySsd() throws IOException, InterruptedException {
+        await(() -> volume.tier().status().mapTableEntries() == 0);
+        assertEquals(FILE_BYTES / 4096, volume.tier().status().demotion().unreferenced());
+    }
+
+    @FunctionalInterface
+    private interface Condition {
+        boolean holds() throws IOException;
+    }
+
+    private static void await(Condition condition) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!condition.holds()) {
+            assertTrue(System.nanoTime() < deadline, "not within a minute");
+            Thread.sleep(5);
+        }
     }
 
     @Test

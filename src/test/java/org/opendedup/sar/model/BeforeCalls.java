@@ -1,0 +1,30 @@
+package org.opendedup.sar.model;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+
+/** Lets something happen before the calls of a file system; calls that cannot fail are left alone. */
+public final class BeforeCalls {
+    private BeforeCalls() {}
+
+    /** What happens before a call. */
+    @FunctionalInterface
+    public interface Action {
+        void before(String method) throws IOException;
+    }
+
+    public static FileSystem of(FileSystem fileSystem, Action action) {
+        return (FileSystem) Proxy.newProxyInstance(
+                FileSystem.class.getClassLoader(), new Class<?>[] {FileSystem.class}, (proxy, method, arguments) -> {
+                    if (method.getExceptionTypes().length > 0) {
+                        action.before(method.getName());
+                    }
+                    try {
+                        return method.invoke(fileSystem, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+}
