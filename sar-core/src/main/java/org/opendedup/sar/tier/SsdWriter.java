@@ -1,6 +1,7 @@
 package org.opendedup.sar.tier;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -18,6 +19,7 @@ final class SsdWriter implements Runnable {
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
+    private final Path location;
     private final OfferQueue queue;
     private final RecordFormat format;
     private final SsdLog log;
@@ -31,12 +33,14 @@ final class SsdWriter implements Runnable {
     private volatile long pausedUntil;
 
     SsdWriter(
+            Path location,
             OfferQueue queue,
             RecordFormat format,
             SsdLog log,
             MapKeeper keeper,
             Consumer<IOException> failure,
             LogCounters counters) {
+        this.location = location;
         this.queue = queue;
         this.format = format;
         this.log = log;
@@ -75,12 +79,13 @@ final class SsdWriter implements Runnable {
             return;
         }
         try {
+            SsdIdentity.requireClaimed(location);
             if (offers.count() > 0) {
                 write(offers);
             } else {
                 log.tidy();
+                keeper.commit();
             }
-            keeper.commit();
             log.measure();
             paused = false;
             pauseNanos = 0;
@@ -99,13 +104,16 @@ final class SsdWriter implements Runnable {
             if (log.makeRoomFor(batch.used())) {
                 log.append(batch);
                 written = true;
-                counters.writtenRecords.add(batch.count());
-                counters.writtenBytes.add(batch.used());
             }
         } finally {
             if (!written) {
                 counters.refused.add(batch.count());
             }
+        }
+        keeper.commit();
+        if (written) {
+            counters.writtenRecords.add(batch.count());
+            counters.writtenBytes.add(batch.used());
         }
     }
 
@@ -135,7 +143,7 @@ final class SsdWriter implements Runnable {
         pausedUntil = System.nanoTime() + pauseNanos;
         paused = true;
         counters.writeFailures.increment();
-        failure.accept(e);
+        failure.accept(new SsdWriteException(e));
     }
 
     private void commitLast() {
