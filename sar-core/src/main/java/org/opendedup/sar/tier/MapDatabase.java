@@ -3,7 +3,6 @@ package org.opendedup.sar.tier;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -132,8 +131,8 @@ final class MapDatabase implements Closeable {
 
     /** Deletes the database of a folder. */
     static void destroy(Path folder) throws IOException {
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
-            for (Path file : files) {
+        try {
+            for (Path file : FolderEntries.of(folder)) {
                 Files.deleteIfExists(file);
             }
         } catch (NoSuchFileException e) {
@@ -254,8 +253,8 @@ final class MapDatabase implements Closeable {
     /** Lengths of the files in the folder together. */
     static long bytes(Path folder) throws IOException {
         long bytes = 0;
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
-            for (Path file : files) {
+        try {
+            for (Path file : FolderEntries.of(folder)) {
                 try {
                     bytes += Files.size(file);
                 } catch (NoSuchFileException e) {

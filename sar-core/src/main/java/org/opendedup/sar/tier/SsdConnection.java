@@ -2,7 +2,6 @@ package org.opendedup.sar.tier;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,9 +11,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.tier.SsdTier.Event;
 import org.opendedup.sar.tier.SsdTier.State;
@@ -33,6 +34,8 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
 
     /** So many failures, without one read that succeeded between them, and the SSD counts as broken. */
     static final int MOST_FAILURES_IN_A_ROW = 10;
+    /** So many writes, without one record written between them, and the SSD counts as one that takes none. */
+    static final int MOST_WRITE_FAILURES_IN_A_ROW = 3;
     /** How long nothing is promoted to an SSD that took no writes, until that is tried again. */
     static final Duration WRITE_PAUSE = Duration.ofMinutes(1);
     /** An SSD that takes longer to close has hung. */
@@ -95,7 +98,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         return suspension != null && attached != null ? State.SUSPENDED : state;
     }
 
-    /** Why the state is not ONLINE, or an empty string. */
+    /** Why the state is not ONLINE, or else what an administrator should know, or an empty string. */
     synchronized String reason() {
         return suspension != null && attached != null ? suspension : reason;
     }
@@ -126,19 +129,20 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
                 } else {
                     open(place, capacityBytes, maxEntries);
                 }
-            } catch (IOException | RuntimeException e) {
-                giveUp(State.FAILED, "the SSD at " + place + " can't be used: " + e.getMessage(), e);
+            } catch (IOException e) {
+                giveUp(State.FAILED, cannotBeUsed(place, e), null);
+            } catch (RuntimeException e) {
+                giveUp(State.FAILED, cannotBeUsed(place, e), e);
             }
         }
     }
 
+    private static String cannotBeUsed(Path place, Exception why) {
+        return "the SSD at " + place + " can't be used: " + why.getMessage();
+    }
+
     private static boolean isMissingOrEmpty(Path place) throws IOException {
-        if (!Files.isDirectory(place)) {
-            return true;
-        }
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(place)) {
-            return !entries.iterator().hasNext();
-        }
+        return !Files.isDirectory(place) || FolderEntries.of(place).isEmpty();
     }
 
     private void open(Path place, long capacityBytes, int maxEntries) throws IOException {
@@ -289,6 +293,11 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
     /** Told by one SSD of its failed accesses; those of one that is not in use any more concern nobody. */
     private final class Failures implements Consumer<IOException> {
         private volatile @Nullable AttachedSsd ssd;
+        private final AtomicBoolean wrongBytesTold = new AtomicBoolean();
+        /** For the writing thread. */
+        private int writeFailuresInARow;
+
+        private long writtenBeforeFailure;
 
         @Override
         public void accept(IOException failure) {
@@ -298,8 +307,23 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
             }
             if (takesNoWrites(failure)) {
                 pauseWriting(mine, failure);
+            } else if (failure instanceof SsdWriteException) {
+                noteWriteFailure(mine, failure);
+            } else if (failure instanceof CorruptionException) {
+                if (wrongBytesTold.compareAndSet(false, true)) {
+                    tellOfWrongBytes(mine, failure);
+                }
             } else {
                 noteFailure(mine, failure);
+            }
+        }
+
+        private void noteWriteFailure(AttachedSsd mine, IOException failure) {
+            long written = mine.statistics().writtenRecords();
+            writeFailuresInARow = written == writtenBeforeFailure ? writeFailuresInARow + 1 : 1;
+            writtenBeforeFailure = written;
+            if (writeFailuresInARow >= MOST_WRITE_FAILURES_IN_A_ROW) {
+                pauseWriting(mine, failure);
             }
         }
     }
@@ -337,6 +361,23 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
             log.warn("{}: {}; what is on it is read, nothing is promoted", name, why);
             tell(new Event(State.READ_ONLY, why + "; what is on it is read, nothing is promoted"));
         }
+    }
+
+    /** Once for each SSD: its other wrong records are only counted. */
+    private void tellOfWrongBytes(AttachedSsd ssd, IOException failure) {
+        String why;
+        synchronized (this) {
+            if (ssd != attached) {
+                return;
+            }
+            why = "the SSD at " + location + " returned wrong bytes, which were not used: " + failure.getMessage()
+                    + "; after a power failure that is nothing new, else the SSD is not to be trusted";
+            if (reason.isEmpty()) {
+                reason = why;
+            }
+        }
+        log.warn("{}: {}", name, why);
+        tell(new Event(state(), why));
     }
 
     private void noteFailure(AttachedSsd ssd, IOException failure) {

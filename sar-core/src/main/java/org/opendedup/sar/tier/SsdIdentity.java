@@ -3,8 +3,8 @@ package org.opendedup.sar.tier;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
@@ -47,6 +47,19 @@ final class SsdIdentity {
         }
     }
 
+    /**
+     * Makes sure, before something is written, that a claimed folder is still the one that was claimed: not emptied, nor the place where
+     * its disk was mounted.
+     */
+    static void requireClaimed(Path location) throws IOException {
+        Path file = location.resolve(NAME);
+        try {
+            Files.getLastModifiedTime(file);
+        } catch (NoSuchFileException e) {
+            throw new IOException(file + " is gone: the folder was emptied, or its disk is not mounted any more", e);
+        }
+    }
+
     static String text(UUID volume) {
         String line = MAGIC + " " + VERSION + " " + volume;
         return line + " " + crc(line) + "\n";
@@ -83,13 +96,11 @@ final class SsdIdentity {
      * folder that was wiped while it was in use. Each segment file names its volume.
      */
     private static void requireEmpty(Path location) throws IOException {
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(location)) {
-            for (Path entry : entries) {
-                String name = entry.getFileName().toString();
-                if (!OWN.contains(name) && !name.startsWith(NAME + ".")) {
-                    throw new IOException("the SSD location " + location + " has no " + NAME + ", but it has " + name
-                            + "; an empty folder is needed");
-                }
+        for (Path entry : FolderEntries.of(location)) {
+            String name = entry.getFileName().toString();
+            if (!OWN.contains(name) && !name.startsWith(NAME + ".")) {
+                throw new IOException("the SSD location " + location + " has no " + NAME + ", but it has " + name
+                        + "; an empty folder is needed");
             }
         }
     }

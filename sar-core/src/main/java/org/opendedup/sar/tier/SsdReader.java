@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
 
 /**
  * Reads the copies that one request wants: in the order of the log, neighbours at once. Holds the buffers for that; for one thread at a
@@ -175,6 +176,11 @@ final class SsdReader {
     private void bad(ChunkRequest request, int k) {
         if (miss(request, k)) {
             counters.badRecords.increment();
+            failure.accept(new CorruptionException(
+                    SegmentFile.name(segment(k)),
+                    offset(k),
+                    "the record of chunk " + request.chunkId(index(k)),
+                    "something else"));
         }
     }
 

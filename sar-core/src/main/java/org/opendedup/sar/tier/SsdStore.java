@@ -53,8 +53,8 @@ public final class SsdStore implements PromotionTarget, Closeable {
      * @param maxEntries the most entries the memory budget allows; a batch of 4096 may exceed it for a moment
      * @param makeRoom called by the writing thread when {@link #liveBytes} is above {@link #liveLimitBytes} or {@link MapTable#size}
      *     above maxEntries: demotes; while it leaves more than that, what is offered is refused room
-     * @param failure told of each failed access to the SSD (not of a record that fails its check), by the thread that met it; must not
-     *     wait, nor close the store
+     * @param failure told of each failed access to the SSD, by the thread that met it: an {@link SsdWriteException} for a write, a
+     *     CorruptionException for a record that failed its check. Must not wait, nor close the store
      */
     public static SsdStore open(
             Path location,
@@ -126,7 +126,7 @@ public final class SsdStore implements PromotionTarget, Closeable {
         keeper.load(segments, entry -> table.size() < maxEntries && isPossible(entry));
         log = new SsdLog(segments, table, keeper, capacityBytes, maxEntries, makeRoom, failure, counters);
         log.measure();
-        writer = new SsdWriter(queue, format, log, keeper, failure, counters, lock);
+        writer = new SsdWriter(location, queue, format, log, keeper, failure, counters, lock);
         thread = new Thread(writer, "sar-ssd-writer");
         thread.setDaemon(true);
         thread.start();

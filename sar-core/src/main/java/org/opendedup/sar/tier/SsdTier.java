@@ -49,7 +49,7 @@ public final class SsdTier implements Closeable {
      * How the tier is now.
      *
      * @param location folder on the SSD; null without one
-     * @param reason why it is not ONLINE, or an empty string
+     * @param reason why it is not ONLINE, or else what an administrator should know, or an empty string
      */
     public record Status(
             State state,

@@ -2,6 +2,7 @@ package org.opendedup.sar.tier;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -19,6 +20,7 @@ final class SsdWriter implements Runnable {
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
+    private final Path location;
     private final OfferQueue queue;
     private final RecordFormat format;
     private final SsdLog log;
@@ -34,6 +36,7 @@ final class SsdWriter implements Runnable {
 
     /** @param lock of the location: closed when this thread has ended, and nothing is written there any more */
     SsdWriter(
+            Path location,
             OfferQueue queue,
             RecordFormat format,
             SsdLog log,
@@ -41,6 +44,7 @@ final class SsdWriter implements Runnable {
             Consumer<IOException> failure,
             LogCounters counters,
             Closeable lock) {
+        this.location = location;
         this.lock = lock;
         this.queue = queue;
         this.format = format;
@@ -80,12 +84,13 @@ final class SsdWriter implements Runnable {
             return;
         }
         try {
+            SsdIdentity.requireClaimed(location);
             if (offers.count() > 0) {
                 write(offers);
             } else {
                 log.tidy();
+                keeper.commit();
             }
-            keeper.commit();
             log.measure();
             paused = false;
             pauseNanos = 0;
@@ -106,13 +111,16 @@ final class SsdWriter implements Runnable {
             if (log.makeRoomFor(batch.used())) {
                 log.append(batch);
                 written = true;
-                counters.writtenRecords.add(batch.count());
-                counters.writtenBytes.add(batch.used());
             }
         } finally {
             if (!written) {
                 counters.refused.add(batch.count());
             }
+        }
+        keeper.commit();
+        if (written) {
+            counters.writtenRecords.add(batch.count());
+            counters.writtenBytes.add(batch.used());
         }
     }
 
@@ -142,7 +150,7 @@ final class SsdWriter implements Runnable {
         pausedUntil = System.nanoTime() + pauseNanos;
         paused = true;
         counters.writeFailures.increment();
-        failure.accept(e);
+        failure.accept(new SsdWriteException(e));
     }
 
     private void commitLast() {

@@ -23,6 +23,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.tier.PromotionTarget.Answer;
 import org.opendedup.sar.tier.SsdTier.Event;
@@ -327,6 +328,37 @@ class SsdConnectionTest {
         SsdConnection connection = mounted();
         opened.get(0).failure.accept(new IOException("a batch is lost", new NoSpaceException("full")));
         assertEquals(State.READ_ONLY, connection.state());
+    }
+
+    @Test
+    void anSsdWhoseWritesFailForAnyReasonIsReadOnToo() {
+        SsdConnection connection = mounted();
+        FakeSsd ssd = opened.get(0);
+        IOException failure = new SsdWriteException(new IOException("Input/output error"));
+        for (int i = 0; i < 50; i++) {
+            ssd.failure.accept(failure);
+            ssd.written++;
+        }
+        assertEquals(State.ONLINE, connection.state(), "some are written");
+        for (int i = 0; i < SsdConnection.MOST_WRITE_FAILURES_IN_A_ROW; i++) {
+            ssd.failure.accept(failure);
+        }
+        assertEquals(State.READ_ONLY, connection.state());
+        assertTrue(connection.reason().contains("Input/output error"), connection.reason());
+        assertEquals(List.of(State.READ_ONLY), events);
+    }
+
+    @Test
+    void wrongBytesAreToldOnceAndTheSsdIsUsedOn() throws IOException {
+        SsdConnection connection = mounted();
+        for (int i = 0; i < 50; i++) {
+            opened.get(0).failure.accept(new CorruptionException("00000.segment", 40, "a record", "something else"));
+        }
+        assertEquals(State.ONLINE, connection.state());
+        assertTrue(connection.reason().contains("wrong bytes"), connection.reason());
+        assertEquals(List.of(State.ONLINE), events);
+        connection.attach(place, 1000, 10);
+        assertEquals("", connection.reason());
     }
 
     @Test

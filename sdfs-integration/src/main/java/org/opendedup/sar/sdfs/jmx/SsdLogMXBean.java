@@ -15,7 +15,7 @@ public interface SsdLogMXBean {
     @Unit("path")
     String getLocation();
 
-    @Description("Why it is not online; empty if it is")
+    @Description("Why it is not online, or what else is wrong with it; empty if nothing is")
     @Unit("text")
     String getReason();
 

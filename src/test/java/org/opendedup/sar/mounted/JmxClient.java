@@ -1,0 +1,59 @@
+package org.opendedup.sar.mounted;
+
+import com.sun.tools.attach.VirtualMachine;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import javax.management.Attribute;
+import javax.management.MBeanServerConnection;
+import javax.management.Notification;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
+import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
+
+/**
+ * A JMX client of a mounted volume's SAR beans, by the connector that the JDK opens in the daemon for its own user; nothing listens on
+ * the network.
+ */
+final class JmxClient implements AutoCloseable {
+    private final String volume;
+    private final JMXConnector connector;
+    private final MBeanServerConnection server;
+
+    @SuppressWarnings("BanJNDI") // the address comes from the JDK, and has no JNDI name in it
+    JmxClient(MountedVolume mounted) throws Exception {
+        volume = mounted.name();
+        VirtualMachine daemon = VirtualMachine.attach(Long.toString(mounted.figure("info", "pid")));
+        try {
+            connector = JMXConnectorFactory.connect(new JMXServiceURL(daemon.startLocalManagementAgent()));
+        } finally {
+            daemon.detach();
+        }
+        server = connector.getMBeanServerConnection();
+    }
+
+    /** An attribute of the bean of a type, such as {@code MapTable}. */
+    Object get(String type, String attribute) throws Exception {
+        return server.getAttribute(VolumeRegistration.sarName(type, volume), attribute);
+    }
+
+    void set(String type, String attribute, Object value) throws Exception {
+        server.setAttribute(VolumeRegistration.sarName(type, volume), new Attribute(attribute, value));
+    }
+
+    /** What is told of the SSD's state from now on. */
+    BlockingQueue<Notification> listen() throws Exception {
+        BlockingQueue<Notification> heard = new LinkedBlockingQueue<>();
+        server.addNotificationListener(
+                VolumeRegistration.sarName("SsdLog", volume),
+                (notification, handback) -> heard.add(notification),
+                null,
+                null);
+        return heard;
+    }
+
+    @Override
+    public void close() throws Exception {
+        connector.close();
+    }
+}

@@ -1,0 +1,57 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** A disk that fails or stalls when told to ({@code scripts/slow-disk}), as fast as an SSD else. */
+final class SlowDisk implements AutoCloseable {
+    private static final Path SCRIPT = Installation.projectFolder().resolve("scripts/slow-disk");
+
+    private final Path mountPoint;
+
+    SlowDisk(Path folder) throws IOException {
+        assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount a loop device");
+        mountPoint = folder.resolve("disk");
+        Commands.Result up = Commands.run(SCRIPT, "up", mountPoint, "--size", "256M", "--rate", "0");
+        assertEquals(0, up.exitCode(), up::output);
+    }
+
+    Path folder() {
+        return mountPoint;
+    }
+
+    /** Ends the program that plays the disk: from now on there is none behind the device. */
+    void pull() throws IOException {
+        Path program = program();
+        List<ProcessHandle> found = ProcessHandle.allProcesses()
+                .filter(process -> process.info()
+                        .command()
+                        .map(Path::of)
+                        .filter(program::equals)
+                        .isPresent())
+                .toList();
+        assertEquals(1, found.size(), () -> program + " runs as " + found);
+        found.get(0).destroyForcibly();
+    }
+
+    private Path program() {
+        return mountPoint.resolveSibling(mountPoint.getFileName() + ".disk").resolve("program");
+    }
+
+    /** Has the programs that use it lose it: what they have open stays so. */
+    void unmountLazily() throws IOException {
+        Commands.succeed("umount", "-l", mountPoint);
+    }
+
+    @Override
+    public void close() throws IOException {
+        Commands.Result down = Commands.run(SCRIPT, "down", mountPoint);
+        assertEquals(0, down.exitCode(), down::output);
+        Files.deleteIfExists(mountPoint);
+    }
+}

@@ -1,0 +1,100 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Whatever happens to the SSD of a mounted volume while files are read and written: no program sees an error, nothing is lost, one
+ * warning and one notification tell of it, and a good SSD makes everything as it was. Each test shows that its fault is one: the SSD's
+ * own files give an error or other bytes.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class SsdFaultTest {
+    private static final long DISK_BYTES = 64L << 20;
+
+    @TempDir
+    static Path folder;
+
+    private MountedVolume volume;
+    private SsdLoad load;
+    private int places;
+
+    @BeforeAll
+    void mountWithSsd() throws IOException {
+        Path made = Files.createDirectory(folder.resolve("ssdfaults"));
+        volume = MountedVolume.makeWith(
+                made,
+                "--hash-type=SHA256",
+                "--sar-ssd-location=" + made.resolve("first-ssd"),
+                "--sar-ssd-capacity=200MB",
+                "--sar-policy=reference-count",
+                "--sar-reference-count-threshold=2");
+        volume.mount();
+        load = new SsdLoad(volume.mountPoint());
+    }
+
+    @AfterAll
+    void close() throws IOException {
+        if (volume != null) {
+            volume.close();
+        }
+    }
+
+    private Path place() throws IOException {
+        return Files.createDirectory(folder.resolve("place" + places++));
+    }
+
+    @Test
+    void anSsdThatIsPulledIsGivenUp() throws Exception {
+        try (SlowDisk disk = new SlowDisk(place());
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Path segment = segment(disk.folder());
+            Commands.succeed("sync", "-f", disk.folder());
+            trial.fault("failed", disk::pull);
+
+            dropCaches();
+            assertThrows(IOException.class, () -> Files.readAllBytes(segment));
+            trial.assertToldOnce("failed", "failed too often");
+            disk.unmountLazily();
+            trial.remount("detached", "its disk not mounted");
+            trial.recover(place());
+        }
+    }
+
+    @Test
+    void aFullSsdIsReadOn() throws Exception {
+        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES);
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Path hog = disk.folder().resolve("hog");
+            trial.fault("read-only", () -> {
+                Commands.Result filled = Commands.run("dd", "if=/dev/zero", "of=" + hog, "bs=64K", "conv=fsync");
+                assertTrue(filled.output().contains("No space left on device"), filled::output);
+            });
+
+            trial.assertToldOnce("read-only", "No space left on device");
+            trial.remount("online", "");
+            Files.delete(hog);
+            trial.recover(disk.folder().resolve("ssd"));
+        }
+    }
+
+    private static Path segment(Path disk) throws IOException {
+        List<Path> segments = Damage.files(disk, ".segment");
+        assertTrue(!segments.isEmpty(), () -> "no segment in " + disk);
+        return segments.get(0);
+    }
+
+    private static void dropCaches() throws IOException {
+        Files.writeString(Path.of("/proc/sys/vm/drop_caches"), "3");
+    }
+}

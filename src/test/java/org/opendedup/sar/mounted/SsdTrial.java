@@ -1,0 +1,177 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
+import javax.management.Notification;
+
+/**
+ * An SSD at work for a mounted volume, with its administrator watching: what commands, JMX and the log say when something happens to
+ * it.
+ */
+final class SsdTrial implements AutoCloseable {
+    private static final int PAIRS = 8;
+    private static final long LIMIT_SECONDS = 60;
+
+    private final MountedVolume volume;
+    private final SsdLoad load;
+    private final List<Long> pairs;
+    private JmxClient jmx;
+    private BlockingQueue<Notification> heard;
+    private long logMark;
+
+    /** Attaches the SSD at a folder, has chunks promoted to it, and sees that they are read from it. */
+    SsdTrial(MountedVolume volume, SsdLoad load, Path ssd) throws Exception {
+        this.volume = volume;
+        this.load = load;
+        attach(ssd);
+        watch();
+        pairs = load.write(PAIRS);
+        assertServes();
+    }
+
+    void attach(Path ssd) throws IOException {
+        String said = sar("attach", Files.createDirectories(ssd).toString());
+        assertTrue(said.contains("online"), said);
+    }
+
+    /** From now on notifications and lines of the log count. */
+    private void watch() throws Exception {
+        connect();
+        logMark = Files.size(volume.log());
+    }
+
+    /** The pairs' shared chunks are on the SSD, and a reader gets them from there. */
+    void assertServes() throws Exception {
+        await("MapTable", "Entries", PAIRS * SsdLoad.SHARED_CHUNKS);
+        long before = hits();
+        load.read(pairs);
+        long hits = hits() - before;
+        assertTrue(hits >= PAIRS * SsdLoad.SHARED_CHUNKS, () -> hits + " chunks came from the SSD");
+    }
+
+    long hits() throws Exception {
+        return (long) jmx.get("DataDistributor", "SsdHits");
+    }
+
+    long figure(String type, String attribute) throws Exception {
+        return (long) jmx.get(type, attribute);
+    }
+
+    void await(String type, String attribute, long least) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        for (long found = figure(type, attribute); found < least; found = figure(type, attribute)) {
+            long last = found;
+            assertTrue(System.nanoTime() < deadline, () -> attribute + " is " + last + ", not " + least);
+            Thread.sleep(20);
+        }
+    }
+
+    /** While a reader and a writer are at work, does something to the SSD and waits until the tier is in a state. */
+    void fault(String state, SsdLoad.Step step) throws Exception {
+        load.runDuring(pairs, () -> {
+            step.run();
+            awaitState(state);
+        });
+    }
+
+    private void awaitState(String wanted) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (!state().equals(wanted)) {
+            assertTrue(System.nanoTime() < deadline, () -> "not " + wanted + "; the log says " + log());
+            Thread.sleep(20);
+        }
+    }
+
+    String state() throws Exception {
+        return (String) jmx.get("SsdLog", "State");
+    }
+
+    /** The administrator was told once, in the log and by JMX, and finds the state and its reason. */
+    void assertToldOnce(String state, String words) throws Exception {
+        List<String> warnings = warnings();
+        assertEquals(1, warnings.size(), warnings::toString);
+        assertTrue(warnings.get(0).contains(words), warnings::toString);
+        Notification first = heard.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
+        assertEquals(state, first == null ? null : first.getUserData());
+        assertTrue(first.getMessage().contains(words), first::getMessage);
+        assertEquals(List.of(), new ArrayList<>(heard));
+        String status = sar("status");
+        assertTrue(status.contains(state) && status.contains(words), status);
+    }
+
+    List<String> warnings() {
+        return log().lines()
+                .filter(line -> line.contains(" WARN ") || line.contains(" ERROR "))
+                .toList();
+    }
+
+    /** What was logged since the watch began. */
+    String log() {
+        try {
+            String whole = Files.readString(volume.log());
+            return whole.substring((int) Math.min(whole.length(), logMark));
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+
+    /** Unmounts and mounts: every byte is there, and the state is as expected, for the reason expected. */
+    void remount(String state, String words) throws Exception {
+        remountAfter(() -> {}, state, words);
+    }
+
+    /** As above, with something done to the SSD while the volume is not mounted. */
+    void remountAfter(SsdLoad.Step step, String state, String words) throws Exception {
+        jmx.close();
+        volume.unmount();
+        step.run();
+        logMark = Files.size(volume.log());
+        volume.mount();
+        connect();
+        assertEquals(state, state());
+        String reason = (String) jmx.get("SsdLog", "Reason");
+        assertTrue(reason.contains(words) && (!words.isEmpty() || reason.isEmpty()), reason);
+        assertEquals(state.equals("online") ? 0 : 1, warnings().size(), warnings()::toString);
+        load.assertAllRight();
+    }
+
+    private void connect() throws Exception {
+        jmx = new JmxClient(volume);
+        heard = jmx.listen();
+    }
+
+    /** A good SSD in the place of the other makes everything as it was. */
+    void recover(Path good) throws Exception {
+        attach(good);
+        assertEquals("online", state());
+        pairs.clear();
+        pairs.addAll(load.write(PAIRS));
+        assertServes();
+        load.assertAllRight();
+    }
+
+    String sar(String... arguments) throws IOException {
+        Commands.Result result = trySar(arguments);
+        assertEquals(0, result.exitCode(), result::output);
+        return result.output();
+    }
+
+    Commands.Result trySar(String... arguments) throws IOException {
+        List<String> all = new ArrayList<>(List.of(volume.name(), "sar"));
+        all.addAll(List.of(arguments));
+        return volume.script("sdfscli", all);
+    }
+
+    @Override
+    public void close() throws Exception {
+        jmx.close();
+    }
+}
