@@ -90,7 +90,7 @@ class SarAdministrationTest {
     }
 
     private MountedVolume mountWithSsd() throws IOException {
-        Path made = Files.createDirectory(folder.resolve("sar"));
+        Path made = Files.createDirectory(folder.resolve("with-ssd"));
         return MountedVolume.makeWith(
                         made,
                         "--hash-type=SHA256",

@@ -275,6 +275,10 @@ public final class MkfsCommand implements Callable<Integer> {
     }
 
     private VolumeDefinition definition() throws IOException {
+        if (SdfsCli.isCommand(name)) {
+            throw new IllegalArgumentException("'" + name
+                    + "' is a command of sdfscli, which could not tell the volume from it; choose another name");
+        }
         Path base = absolute(basePath, Path.of("/opt/sdfs/volumes", name));
         Path process = Path.of("/proc/self");
         var config = new VolumeConfig(

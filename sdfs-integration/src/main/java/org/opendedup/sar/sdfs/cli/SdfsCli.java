@@ -3,9 +3,11 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +52,15 @@ public final class SdfsCli implements Callable<Integer> {
 
     @Option(names = "--json", description = "Print JSON. Also after a command.")
     boolean json;
+
+    /** Whether a word is one of the commands: a volume of that name could not be told from it. */
+    static boolean isCommand(String word) {
+        Command annotation = Objects.requireNonNull(SdfsCli.class.getAnnotation(Command.class));
+        return Arrays.stream(annotation.subcommands())
+                .anyMatch(type -> Objects.requireNonNull(type.getAnnotation(Command.class))
+                        .name()
+                        .equals(word));
+    }
 
     SdfsCli(Environment environment) {
         this.environment = environment;

@@ -117,6 +117,7 @@ class MkfsCommandTest {
                 "--volume-name=pool0 | Missing required option: '--volume-capacity=SIZE'",
                 "--volume-name=a/b --volume-capacity=1GB | no volume name",
                 "--volume-name=pool0 --volume-capacity=lots | 'lots' is not a size",
+                "--volume-name=sar --volume-capacity=1GB | is a command of sdfscli",
                 "--volume-name=pool0 --volume-capacity=0 | greater than 0",
                 "--volume-name=pool0 --volume-capacity=1GB --memory-budget=9MB | at least 256MB",
                 "--volume-name=pool0 --volume-capacity=1GB --io-chunk-size=256 | power of two",
