@@ -78,6 +78,7 @@ public final class SsdTier implements Closeable {
     static final int LRU_ITEM_BYTES = 16;
 
     private final String name;
+    private final UUID volume;
     private final long memoryBytes;
     private final SsdConnection connection;
     private final DataDistributor distributor;
@@ -99,6 +100,7 @@ public final class SsdTier implements Closeable {
             CountSource counts,
             String name) {
         this.name = name;
+        this.volume = volume;
         this.settings = settings;
         this.memoryBytes = memoryBytes;
         connection = new SsdConnection(
@@ -258,6 +260,10 @@ public final class SsdTier implements Closeable {
      */
     public synchronized void attach(Path location) throws IOException {
         Engine engine = requireLocation();
+        if (Files.isDirectory(location)) {
+            // Before the one in use is let go for it.
+            SsdIdentity.claim(location, volume);
+        }
         planMemory();
         connection.attach(location, settings.capacityBytes(), maxEntries);
         distributor.startAfresh();
