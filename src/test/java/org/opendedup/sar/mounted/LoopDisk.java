@@ -1,5 +1,6 @@
 package org.opendedup.sar.mounted;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -8,17 +9,22 @@ import java.nio.file.Path;
 
 /** A small ext4 in a file, mounted through a loop device, which goes with the mount. */
 final class LoopDisk implements AutoCloseable {
+    private final Path image;
     private final Path mountPoint;
 
     LoopDisk(Path folder, long bytes) throws IOException {
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount a loop device");
-        Path image = folder.resolve("disk.img");
+        image = folder.resolve("disk.img");
         mountPoint = Files.createDirectories(folder.resolve("disk"));
         Commands.succeed("truncate", "-s", bytes, image);
         Commands.succeed("mkfs.ext4", "-q", "-m", "0", image);
-        Commands.Result mounted = Commands.run("mount", "-o", "loop", image, mountPoint);
+        Commands.Result mounted = tryMount();
         assumeTrue(mounted.exitCode() == 0, () -> "needs a loop device: " + mounted.output());
         Commands.succeed("rmdir", mountPoint.resolve("lost+found"));
+    }
+
+    private Commands.Result tryMount() throws IOException {
+        return Commands.run("mount", "-o", "loop", image, mountPoint);
     }
 
     Path folder() {
@@ -31,6 +37,16 @@ final class LoopDisk implements AutoCloseable {
 
     void makeWritable() throws IOException {
         Commands.succeed("mount", "-o", "remount,rw", mountPoint);
+    }
+
+    void unmount() throws IOException {
+        Commands.succeed("umount", mountPoint);
+    }
+
+    /** Mounts it again, with what is on it. */
+    void mount() throws IOException {
+        Commands.Result mounted = tryMount();
+        assertEquals(0, mounted.exitCode(), mounted::output);
     }
 
     @Override

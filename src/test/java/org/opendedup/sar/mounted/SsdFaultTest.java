@@ -1,5 +1,6 @@
 package org.opendedup.sar.mounted;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -7,11 +8,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.tier.SsdTier;
 
 /**
  * Whatever happens to the SSD of a mounted volume while files are read and written: no program sees an error, nothing is lost, one
@@ -20,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SsdFaultTest {
-    private static final long DISK_BYTES = 64L << 20;
+    private static final long DISK_BYTES = 256L << 20;
 
     @TempDir
     static Path folder;
@@ -73,7 +77,7 @@ class SsdFaultTest {
 
     @Test
     void aFullSsdIsReadOn() throws Exception {
-        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES);
+        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES / 4);
                 SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
             Path hog = disk.folder().resolve("hog");
             trial.fault("read-only", () -> {
@@ -85,6 +89,36 @@ class SsdFaultTest {
             trial.remount("online", "");
             Files.delete(hog);
             trial.recover(disk.folder().resolve("ssd"));
+        }
+    }
+
+    @Test
+    void anSsdThatIsWipedIsReadWhileItsFilesAreOpen() throws Exception {
+        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES);
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Path ssd = disk.folder().resolve("ssd");
+            trial.fault("read-only", () -> Commands.succeed("find", ssd, "-mindepth", "1", "-delete"));
+
+            assertEquals(List.of(), Damage.files(disk.folder(), ""));
+            trial.assertToldOnce("read-only", "is gone");
+            trial.remount("detached", "its disk not mounted");
+            trial.recover(ssd);
+        }
+    }
+
+    @Test
+    void theSsdOfAnotherVolumeIsNotTouched() throws Exception {
+        Path mine = place();
+        Path others = place();
+        SsdTier.create(others, UUID.randomUUID());
+        try (SsdTrial trial = new SsdTrial(volume, load, mine)) {
+            Map<Path, Long> before = Damage.checksums(others);
+            Commands.Result refused = trial.trySar("attach", others.toString());
+            assertEquals(1, refused.exitCode(), refused::output);
+            assertTrue(refused.output().contains("belongs to volume"), refused::output);
+            trial.remountAfter(() -> Damage.copyTree(others, mine), "failed", "belongs to volume");
+            assertEquals(before, Damage.checksums(others));
+            trial.recover(place());
         }
     }
 
