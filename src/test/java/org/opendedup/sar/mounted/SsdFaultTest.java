@@ -1,12 +1,14 @@
 package org.opendedup.sar.mounted;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -103,6 +105,36 @@ class SsdFaultTest {
             trial.assertToldOnce("read-only", "is gone");
             trial.remount("detached", "its disk not mounted");
             trial.recover(ssd);
+        }
+    }
+
+    @Test
+    void wrongBytesOfAnSsdAreNeverServed() throws Exception {
+        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES);
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Path segment = segment(disk.folder());
+            byte[] before = Files.readAllBytes(segment);
+            trial.faultToldOf(() -> Damage.overwrite(segment, 4096, Bytes.random(1, before.length - 4096)));
+
+            assertFalse(Arrays.equals(before, Arrays.copyOf(Files.readAllBytes(segment), before.length)));
+            trial.assertToldOnce("online", "wrong bytes");
+            assertTrue(trial.figure("SsdLog", "BadRecords") > 0);
+            trial.remount("online", "");
+            trial.recover(place());
+        }
+    }
+
+    @Test
+    void anSsdThatIsNotThereAtMountIsAttachedLater() throws Exception {
+        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES);
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            trial.remountAfter(disk::unmount, "detached", "its disk not mounted");
+            trial.assertServedFromHome();
+
+            disk.mount();
+            trial.attach(disk.folder().resolve("ssd"));
+            trial.assertKnowsItsCopies();
+            trial.recover(disk.folder().resolve("ssd"));
         }
     }
 
