@@ -39,6 +39,14 @@ final class LoopDisk implements AutoCloseable {
         Commands.succeed("mount", "-o", "remount,rw", mountPoint);
     }
 
+    /** Has the file system meet an error of its own, after which it takes no writes, although files are open for them. */
+    void failIntoReadOnly() throws IOException {
+        Commands.succeed("mount", "-o", "remount,errors=remount-ro", mountPoint);
+        Path device =
+                Path.of(Commands.succeed("findmnt", "-no", "SOURCE", mountPoint).strip());
+        Files.writeString(Path.of("/sys/fs/ext4", device.getFileName().toString(), "trigger_fs_error"), "1");
+    }
+
     void unmount() throws IOException {
         Commands.succeed("umount", mountPoint);
     }
@@ -47,6 +55,13 @@ final class LoopDisk implements AutoCloseable {
     void mount() throws IOException {
         Commands.Result mounted = tryMount();
         assertEquals(0, mounted.exitCode(), mounted::output);
+    }
+
+    /** As what an administrator finds after such an error: whole again, and not to be written. */
+    void mountReadOnly() throws IOException {
+        unmount();
+        mount();
+        makeReadOnly();
     }
 
     @Override

@@ -78,6 +78,23 @@ class SsdFaultTest {
     }
 
     @Test
+    void anSsdWhoseReadsFailIsGivenUp() throws Exception {
+        try (SlowDisk disk = new SlowDisk(place());
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Path segment = segment(disk.folder());
+            Commands.succeed("sync", "-f", disk.folder());
+            trial.fault("failed", () -> disk.order("error reads"));
+
+            dropCaches();
+            assertThrows(IOException.class, () -> Files.readAllBytes(segment));
+            trial.assertToldOnce("failed", "failed too often");
+            trial.remount("failed", "Input/output error");
+            disk.order("error off");
+            trial.recover(disk.folder().resolve("ssd"));
+        }
+    }
+
+    @Test
     void aFullSsdIsReadOn() throws Exception {
         try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES / 4);
                 SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
@@ -91,6 +108,20 @@ class SsdFaultTest {
             trial.remount("online", "");
             Files.delete(hog);
             trial.recover(disk.folder().resolve("ssd"));
+        }
+    }
+
+    @Test
+    void anSsdThatTurnsReadOnlyIsReadOn() throws Exception {
+        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES);
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Commands.succeed("sync", "-f", disk.folder());
+            trial.fault("read-only", disk::failIntoReadOnly);
+
+            assertThrows(IOException.class, () -> Files.write(disk.folder().resolve("more"), new byte[1]));
+            trial.assertToldOnce("read-only", "Read-only file system");
+            trial.remountAfter(disk::mountReadOnly, "online", "");
+            trial.recover(place());
         }
     }
 
