@@ -95,6 +95,23 @@ class SsdFaultTest {
     }
 
     @Test
+    void anSsdWhoseWritesFailIsReadOn() throws Exception {
+        try (SlowDisk disk = new SlowDisk(place());
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Commands.succeed("sync", "-f", disk.folder());
+            trial.fault("read-only", () -> {
+                disk.order("error writes");
+                Commands.run("sync", "-f", disk.folder());
+            });
+
+            assertThrows(IOException.class, () -> Files.write(disk.folder().resolve("more"), new byte[1]));
+            trial.assertToldOnce("read-only", "takes no writes");
+            trial.remountAfter(disk::unmountLazily, "detached", "its disk not mounted");
+            trial.recover(place());
+        }
+    }
+
+    @Test
     void aFullSsdIsReadOn() throws Exception {
         try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES / 4);
                 SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
