@@ -164,11 +164,6 @@ final class SsdTrial implements AutoCloseable {
         });
     }
 
-    /** Reads until the tier is in a state: it looks after an SSD only when that is wanted. */
-    void awaitByReading(String wanted) throws Exception {
-        load.runDuring(pairs, () -> awaitState(wanted));
-    }
-
     void assertServedFromHome() throws Exception {
         long before = hits();
         load.read(pairs);
