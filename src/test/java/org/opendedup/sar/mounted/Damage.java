@@ -26,6 +26,12 @@ final class Damage {
         }
     }
 
+    static void overwrite(Path file, long offset, byte[] bytes) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            channel.write(ByteBuffer.wrap(bytes), offset);
+        }
+    }
+
     static void cutOff(Path file, long length) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             channel.truncate(length);

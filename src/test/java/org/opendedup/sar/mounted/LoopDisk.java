@@ -1,5 +1,6 @@
 package org.opendedup.sar.mounted;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -8,17 +9,22 @@ import java.nio.file.Path;
 
 /** A small ext4 in a file, mounted through a loop device, which goes with the mount. */
 final class LoopDisk implements AutoCloseable {
+    private final Path image;
     private final Path mountPoint;
 
     LoopDisk(Path folder, long bytes) throws IOException {
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount a loop device");
-        Path image = folder.resolve("disk.img");
+        image = folder.resolve("disk.img");
         mountPoint = Files.createDirectories(folder.resolve("disk"));
         Commands.succeed("truncate", "-s", bytes, image);
         Commands.succeed("mkfs.ext4", "-q", "-m", "0", image);
-        Commands.Result mounted = Commands.run("mount", "-o", "loop", image, mountPoint);
+        Commands.Result mounted = tryMount();
         assumeTrue(mounted.exitCode() == 0, () -> "needs a loop device: " + mounted.output());
         Commands.succeed("rmdir", mountPoint.resolve("lost+found"));
+    }
+
+    private Commands.Result tryMount() throws IOException {
+        return Commands.run("mount", "-o", "loop", image, mountPoint);
     }
 
     Path folder() {
@@ -31,6 +37,31 @@ final class LoopDisk implements AutoCloseable {
 
     void makeWritable() throws IOException {
         Commands.succeed("mount", "-o", "remount,rw", mountPoint);
+    }
+
+    /** Has the file system meet an error of its own, after which it takes no writes, although files are open for them. */
+    void failIntoReadOnly() throws IOException {
+        Commands.succeed("mount", "-o", "remount,errors=remount-ro", mountPoint);
+        Path device =
+                Path.of(Commands.succeed("findmnt", "-no", "SOURCE", mountPoint).strip());
+        Files.writeString(Path.of("/sys/fs/ext4", device.getFileName().toString(), "trigger_fs_error"), "1");
+    }
+
+    void unmount() throws IOException {
+        Commands.succeed("umount", mountPoint);
+    }
+
+    /** Mounts it again, with what is on it. */
+    void mount() throws IOException {
+        Commands.Result mounted = tryMount();
+        assertEquals(0, mounted.exitCode(), mounted::output);
+    }
+
+    /** As what an administrator finds after such an error: whole again, and not to be written. */
+    void mountReadOnly() throws IOException {
+        unmount();
+        mount();
+        makeReadOnly();
     }
 
     @Override

@@ -25,6 +25,11 @@ final class SlowDisk implements AutoCloseable {
         return mountPoint;
     }
 
+    /** {@code error on|reads|writes|off} or {@code delay_ms N}. */
+    void order(String order) throws IOException {
+        Commands.succeed(SCRIPT, "control", mountPoint, order);
+    }
+
     /** Ends the program that plays the disk: from now on there is none behind the device. */
     void pull() throws IOException {
         Path program = program();

@@ -1,17 +1,23 @@
 package org.opendedup.sar.mounted;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.tier.SsdTier;
 
 /**
  * Whatever happens to the SSD of a mounted volume while files are read and written: no program sees an error, nothing is lost, one
@@ -20,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SsdFaultTest {
-    private static final long DISK_BYTES = 64L << 20;
+    private static final long DISK_BYTES = 256L << 20;
 
     @TempDir
     static Path folder;
@@ -72,8 +78,42 @@ class SsdFaultTest {
     }
 
     @Test
+    void anSsdWhoseReadsFailIsGivenUp() throws Exception {
+        try (SlowDisk disk = new SlowDisk(place());
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Path segment = segment(disk.folder());
+            Commands.succeed("sync", "-f", disk.folder());
+            trial.fault("failed", () -> disk.order("error reads"));
+
+            dropCaches();
+            assertThrows(IOException.class, () -> Files.readAllBytes(segment));
+            trial.assertToldOnce("failed", "failed too often");
+            trial.remount("failed", "Input/output error");
+            disk.order("error off");
+            trial.recover(disk.folder().resolve("ssd"));
+        }
+    }
+
+    @Test
+    void anSsdWhoseWritesFailIsReadOn() throws Exception {
+        try (SlowDisk disk = new SlowDisk(place());
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Commands.succeed("sync", "-f", disk.folder());
+            trial.fault("read-only", () -> {
+                disk.order("error writes");
+                Commands.run("sync", "-f", disk.folder());
+            });
+
+            assertThrows(IOException.class, () -> Files.write(disk.folder().resolve("more"), new byte[1]));
+            trial.assertToldOnce("read-only", "takes no writes");
+            trial.remountAfter(disk::unmountLazily, "detached", "its disk not mounted");
+            trial.recover(place());
+        }
+    }
+
+    @Test
     void aFullSsdIsReadOn() throws Exception {
-        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES);
+        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES / 4);
                 SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
             Path hog = disk.folder().resolve("hog");
             trial.fault("read-only", () -> {
@@ -85,6 +125,80 @@ class SsdFaultTest {
             trial.remount("online", "");
             Files.delete(hog);
             trial.recover(disk.folder().resolve("ssd"));
+        }
+    }
+
+    @Test
+    void anSsdThatTurnsReadOnlyIsReadOn() throws Exception {
+        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES);
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Commands.succeed("sync", "-f", disk.folder());
+            trial.fault("read-only", disk::failIntoReadOnly);
+
+            assertThrows(IOException.class, () -> Files.write(disk.folder().resolve("more"), new byte[1]));
+            trial.assertToldOnce("read-only", "Read-only file system");
+            trial.remountAfter(disk::mountReadOnly, "online", "");
+            trial.recover(place());
+        }
+    }
+
+    @Test
+    void anSsdThatIsWipedIsReadWhileItsFilesAreOpen() throws Exception {
+        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES);
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Path ssd = disk.folder().resolve("ssd");
+            trial.fault("read-only", () -> Commands.succeed("find", ssd, "-mindepth", "1", "-delete"));
+
+            assertEquals(List.of(), Damage.files(disk.folder(), ""));
+            trial.assertToldOnce("read-only", "is gone");
+            trial.remount("detached", "its disk not mounted");
+            trial.recover(ssd);
+        }
+    }
+
+    @Test
+    void wrongBytesOfAnSsdAreNeverServed() throws Exception {
+        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES);
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Path segment = segment(disk.folder());
+            byte[] before = Files.readAllBytes(segment);
+            trial.faultToldOf(() -> Damage.overwrite(segment, 4096, Bytes.random(1, before.length - 4096)));
+
+            assertFalse(Arrays.equals(before, Arrays.copyOf(Files.readAllBytes(segment), before.length)));
+            trial.assertToldOnce("online", "wrong bytes");
+            assertTrue(trial.figure("SsdLog", "BadRecords") > 0);
+            trial.remount("online", "");
+            trial.recover(place());
+        }
+    }
+
+    @Test
+    void anSsdThatIsNotThereAtMountIsAttachedLater() throws Exception {
+        try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES);
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            trial.remountAfter(disk::unmount, "detached", "its disk not mounted");
+            trial.assertServedFromHome();
+
+            disk.mount();
+            trial.attach(disk.folder().resolve("ssd"));
+            trial.assertKnowsItsCopies();
+            trial.recover(disk.folder().resolve("ssd"));
+        }
+    }
+
+    @Test
+    void theSsdOfAnotherVolumeIsNotTouched() throws Exception {
+        Path mine = place();
+        Path others = place();
+        SsdTier.create(others, UUID.randomUUID());
+        try (SsdTrial trial = new SsdTrial(volume, load, mine)) {
+            Map<Path, Long> before = Damage.checksums(others);
+            Commands.Result refused = trial.trySar("attach", others.toString());
+            assertEquals(1, refused.exitCode(), refused::output);
+            assertTrue(refused.output().contains("belongs to volume"), refused::output);
+            trial.remountAfter(() -> Damage.copyTree(others, mine), "failed", "belongs to volume");
+            assertEquals(before, Damage.checksums(others));
+            trial.recover(place());
         }
     }
 

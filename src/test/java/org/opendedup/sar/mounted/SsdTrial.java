@@ -50,11 +50,15 @@ final class SsdTrial implements AutoCloseable {
 
     /** The pairs' shared chunks are on the SSD, and a reader gets them from there. */
     void assertServes() throws Exception {
-        await("MapTable", "Entries", PAIRS * SsdLoad.SHARED_CHUNKS);
+        assertKnowsItsCopies();
         long before = hits();
         load.read(pairs);
         long hits = hits() - before;
         assertTrue(hits >= PAIRS * SsdLoad.SHARED_CHUNKS, () -> hits + " chunks came from the SSD");
+    }
+
+    void assertKnowsItsCopies() throws Exception {
+        await("MapTable", "Entries", PAIRS * SsdLoad.SHARED_CHUNKS);
     }
 
     long hits() throws Exception {
@@ -148,12 +152,32 @@ final class SsdTrial implements AutoCloseable {
         heard = jmx.listen();
     }
 
+    /** As {@link #fault}, for what leaves the state as it is. */
+    void faultToldOf(SsdLoad.Step step) throws Exception {
+        load.runDuring(pairs, () -> {
+            step.run();
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+            while (heard.isEmpty()) {
+                assertTrue(System.nanoTime() < deadline, "nothing was told");
+                Thread.sleep(20);
+            }
+        });
+    }
+
+    void assertServedFromHome() throws Exception {
+        long before = hits();
+        load.read(pairs);
+        assertEquals(before, hits());
+    }
+
     /** A good SSD in the place of the other makes everything as it was. */
     void recover(Path good) throws Exception {
         attach(good);
         assertEquals("online", state());
+        long known = figure("MapTable", "Entries");
         pairs.clear();
         pairs.addAll(load.write(PAIRS));
+        await("MapTable", "Entries", known + PAIRS * SsdLoad.SHARED_CHUNKS);
         assertServes();
         load.assertAllRight();
     }

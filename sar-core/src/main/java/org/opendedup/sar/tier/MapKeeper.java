@@ -77,7 +77,8 @@ final class MapKeeper implements Closeable {
             if (Files.isWritable(folder)) {
                 throw e;
             }
-            log.warn("{}; it is opened for reading only", e.getMessage());
+            // No warning: the first write that fails gives one.
+            log.info("{}; it is opened for reading only", e.getMessage());
             return MapDatabase.openReadOnly(folder);
         }
     }

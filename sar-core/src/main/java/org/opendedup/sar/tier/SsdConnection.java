@@ -141,8 +141,9 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         return "the SSD at " + place + " can't be used: " + why.getMessage();
     }
 
+    /** A folder that can't be read is not missing: its disk fails. */
     private static boolean isMissingOrEmpty(Path place) throws IOException {
-        return !Files.isDirectory(place) || FolderEntries.of(place).isEmpty();
+        return Files.notExists(place) || FolderEntries.of(place).isEmpty();
     }
 
     private void open(Path place, long capacityBytes, int maxEntries) throws IOException {
