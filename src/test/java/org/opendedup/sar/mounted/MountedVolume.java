@@ -151,7 +151,13 @@ final class MountedVolume implements AutoCloseable {
         Commands.Result result = tryMount(mountPoint);
         assertEquals(0, result.exitCode(), result::output);
         assertTrue(isMounted(), () -> "mount.sdfs said all was well, but nothing is mounted: " + result.output());
-        return adopt();
+        try {
+            return adopt();
+        } catch (IOException | RuntimeException | Error e) {
+            // Nobody got it to close.
+            Commands.run("umount", mountPoint);
+            throw e;
+        }
     }
 
     /** Makes a daemon that {@link #tryMount} left the one of this volume. */
