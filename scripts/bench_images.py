@@ -13,7 +13,6 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-MIRROR = "http://deb.debian.org/debian"
 MB = 1_000_000
 
 
@@ -39,10 +38,21 @@ MACHINES = (
 FREE_BYTES = 256 * MB
 
 
-def make(folder, machines=MACHINES, mirror=MIRROR):
+def make(folder, machines=MACHINES, mirror=None):
     """Makes the images in the folder, those that are not there. Returns their paths, in order."""
     folder.mkdir(parents=True, exist_ok=True)
+    mirror = mirror or apt_mirror()
     return [make_one(folder, machine, mirror) for machine in machines]
+
+
+def apt_mirror():
+    """Where this machine's own apt gets Debian from."""
+    for entry in subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI) $(ORIGIN) $(COMPONENT)"], text=True,
+                                check=True, stdout=subprocess.PIPE).stdout.splitlines():
+        uri, *about = entry.split()
+        if about == ["Debian", "main"] and "security" not in uri:
+            return uri
+    raise RuntimeError("apt on this machine has no Debian repository to take packages from: name one with --mirror")
 
 
 def make_one(folder, machine, mirror):
@@ -118,6 +128,6 @@ def run(*words, env=None):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--work", type=Path, required=True, help="folder of the images; keeps them and the packages for later runs")
-    parser.add_argument("--mirror", default=MIRROR, help="Debian mirror (default: %(default)s)")
+    parser.add_argument("--mirror", help="Debian mirror (default: the one of this machine's apt)")
     options = parser.parse_args()
     make(options.work, mirror=options.mirror)
