@@ -36,6 +36,11 @@ final class FrameLoader {
         /** A frame was read. Called by several threads, before the call returns. */
         default void read(int number, Frame frame) {}
 
+        /** Whether the frames are to stay in the cache. */
+        default boolean keepsInCache() {
+            return true;
+        }
+
         /** All that was wanted of a container was read, by requests that took so long together. */
         default void readContainer(long nanos) {}
     }
@@ -87,6 +92,11 @@ final class FrameLoader {
     /** As {@link #frameOf}, but -1 if that can't be told without reading a frame table. */
     int knownFrameOf(long chunk) throws IOException {
         return containers.knownFrameOf(chunk);
+    }
+
+    /** Chunks that a container has. */
+    int chunksIn(long container) throws IOException {
+        return containers.frameTable(container).slots();
     }
 
     /** The frame if it is in memory. */
@@ -250,7 +260,9 @@ final class FrameLoader {
 
         @Override
         public void frame(int number, Frame frame) {
-            cache.put(container, number, frame);
+            if (sink.keepsInCache()) {
+                cache.put(container, number, frame);
+            }
             finish(number, frame, null);
             sink.read(number, frame);
         }

@@ -1,89 +1,93 @@
 package org.opendedup.sar.restore;
 
+import java.io.Closeable;
 import java.io.IOException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.RejectedExecutionException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches one reader of one file and reads ahead for it as long as it reads in sequence. The kernel sends the requests of
- * one sequential reader side by side and slightly out of order, so "in sequence" means: near where the last ones ended.
- * Safe for use by many threads.
+ * Watches one reader of one file, and has what lies ahead of it fetched as long as it reads in sequence ({@link Lookahead}). The
+ * kernel sends the requests of one sequential reader side by side and slightly out of order, so "in sequence" means: near where the
+ * last ones ended. Small reads here and there are left alone. Safe for use by many threads.
  */
-public final class ReadStream {
+public final class ReadStream implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(ReadStream.class);
     /** How far from its expected place a request may lie: the kernel's own read-ahead of a few MiB. */
     private static final long NEAR_BYTES = 4 << 20;
     /** A request in sequence after so many bytes starts the reading ahead; smaller readers are left alone. */
     private static final long WARM_UP_BYTES = 256 << 10;
-    /** Bytes of the file fetched by the first task, so that they are there early. */
-    private static final long FIRST_STEP_BYTES = 1 << 20;
-    /**
-     * Bytes fetched by one task, once so many were read in sequence: what a step needs is read in the order of the disk. (Seven images of machines with fixed chunks cost a modelled
-     * disk 2564 seeks in steps of 2 MiB, 1486 in steps of 8 MiB, 866 in steps of 32 MiB.)
-     */
-    public static final long STEP_BYTES = 8 << 20;
 
     private final RestoreEngine engine;
     private final long inode;
-    private final long windowBytes;
-    private final ExecutorService prefetchers;
 
-    /** Where the furthest request in sequence ended. */
+    /** Where the furthest request in sequence ended. Guarded by this, as is all below it. */
     private long reached;
     /** Bytes read in sequence so far. */
     private long sequentialBytes;
-    /** What lies before this offset was fetched or is being fetched. */
-    private long aheadTo;
 
-    ReadStream(RestoreEngine engine, long inode, long windowBytes, ExecutorService prefetchers) {
+    private @Nullable Lookahead lookahead;
+    private boolean closed;
+
+    ReadStream(RestoreEngine engine, long inode) {
         this.engine = engine;
         this.inode = inode;
-        this.windowBytes = windowBytes;
-        this.prefetchers = prefetchers;
     }
 
     /** Notes a request for {@code length} bytes at {@code offset} of a file of {@code size} bytes, and reads ahead of it. */
-    public void note(long offset, int length, long size) {
-        long from;
-        long to;
-        long step;
-        synchronized (this) {
-            boolean near = Math.abs(offset - reached) <= (sequentialBytes >= WARM_UP_BYTES ? NEAR_BYTES : 0);
-            if (!near) {
-                reached = offset + length;
-                sequentialBytes = 0;
-                aheadTo = 0;
-                return;
-            }
-            reached = Math.max(reached, offset + length);
-            sequentialBytes += length;
-            aheadTo = Math.max(aheadTo, reached);
-            if (sequentialBytes < WARM_UP_BYTES || aheadTo >= size || aheadTo - reached > windowBytes / 2) {
-                return;
-            }
-            from = aheadTo;
-            to = Math.min(size, reached + windowBytes);
-            aheadTo = to;
-            step = Math.max(FIRST_STEP_BYTES, Math.min(STEP_BYTES, sequentialBytes));
+    public synchronized void note(long offset, int length, long size) {
+        boolean near = Math.abs(offset - reached) <= (sequentialBytes >= WARM_UP_BYTES ? NEAR_BYTES : 0);
+        if (!near) {
+            reached = offset + length;
+            sequentialBytes = 0;
+            stop();
+            return;
         }
-        for (long at = from; at < to; at += step) {
-            submit(at, Math.min(to, at + step));
+        reached = Math.max(reached, offset + length);
+        sequentialBytes += length;
+        if (lookahead != null && !lookahead.isClosed()) {
+            lookahead.note(reached, size);
+        } else if (sequentialBytes >= WARM_UP_BYTES && reached < size && !closed) {
+            start(size);
         }
     }
 
-    private void submit(long from, long to) {
+    private void start(long size) {
         try {
-            prefetchers.execute(() -> {
-                try {
-                    engine.fetch(inode, from, to);
-                } catch (IOException e) {
-                    log.debug("reading ahead of inode {} failed; the reader will see why", inode, e);
-                }
-            });
-        } catch (RejectedExecutionException e) {
-            log.trace("too much is being read ahead already; inode {} goes without", inode);
+            lookahead = engine.streams().start(inode, reached, size);
+            if (lookahead != null) {
+                lookahead.note(reached, size);
+            }
+        } catch (IOException e) {
+            log.debug("inode {} can't be read ahead; the reader will see why", inode, e);
         }
+    }
+
+    private void stop() {
+        if (lookahead != null) {
+            lookahead.close();
+            lookahead = null;
+        }
+    }
+
+    /** Reads as {@link RestoreEngine#read} does, from what was fetched ahead where it was. */
+    public void read(long offset, int length, ByteBuffer target) throws IOException {
+        Lookahead ahead;
+        synchronized (this) {
+            ahead = lookahead;
+        }
+        int start = target.position();
+        if (ahead == null || !engine.readAhead(ahead, inode, offset, length, target)) {
+            target.position(start);
+            engine.read(inode, offset, length, target);
+        }
+    }
+
+    /** The reader is done: what was fetched for it is forgotten. Idempotent. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        stop();
     }
 }

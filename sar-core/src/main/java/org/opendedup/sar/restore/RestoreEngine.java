@@ -3,24 +3,26 @@ package org.opendedup.sar.restore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.restore.HeldChunks.Held;
 
 /**
  * The read path: follows a file's recipe through the cache and the containers.
  *
  * <ol>
- *   <li>{@link RecipeStore}: the range asked for, and the window ahead of a sequential reader
+ *   <li>{@link RecipeStore}: the range asked for
  *   <li>{@link ContainerCache}: frames in memory
  *   <li>{@link ContainerStore#readFrames}: what is missing, by container, in the order of the file, neighbours in one read
  * </ol>
  *
- * With an SSD the same range takes the way of {@link TieredReads}. Every frame read from the disk is checked (CRC), and every chunk
+ * With an SSD the same range takes the way of {@link TieredReads}. What a reader in sequence asks for was fetched before: see {@link
+ * Lookahead}. Every frame read from the disk is checked (CRC), and every chunk
  * taken from it or from the SSD against the recipe's four bytes of its fingerprint. Safe for use by many threads.
  */
 public final class RestoreEngine {
@@ -28,68 +30,63 @@ public final class RestoreEngine {
     private static final int SMALL_REQUEST_BYTES = 16 << 10;
 
     private final RecipeStore recipes;
+    private final int pageBytes;
     private final FrameLoader loader;
     private final @Nullable TieredReads tier;
-    private final ExecutorService prefetchers;
-    private final int pageBytes;
-    private final long windowBytes;
-    private final int maxFramesAhead;
-
-    /** An engine that knows no SSD. */
-    public RestoreEngine(
-            RecipeStore recipes,
-            int pageBytes,
-            ContainerStore containers,
-            ContainerCache cache,
-            ExecutorService prefetchers,
-            long windowBytes,
-            int maxFramesAhead,
-            boolean verifyFingerprints,
-            DamageListener damage) {
-        this(
-                recipes,
-                pageBytes,
-                containers,
-                cache,
-                prefetchers,
-                windowBytes,
-                maxFramesAhead,
-                verifyFingerprints,
-                damage,
-                null);
-    }
+    private final HeldChunks held = new HeldChunks();
+    private final ReadStreams streams;
 
     /**
-     * @param prefetchers run reads ahead of sequential readers
-     * @param windowBytes how far ahead, in bytes of the file
-     * @param maxFramesAhead the most frames fetched ahead at once, however scattered the file is
-     * @param verifyFingerprints also hash every chunk read from the disk; of copies on an SSD nobody has the fingerprint at hand, so
-     *     they are not used then
+     * Where files are read from.
+     *
+     * @param pageBytes bytes of a file in one page of its recipe
      * @param tier the SSD with copies of chunks; null: there is none
      */
-    public RestoreEngine(
+    public record Sources(
             RecipeStore recipes,
             int pageBytes,
             ContainerStore containers,
-            ContainerCache cache,
-            ExecutorService prefetchers,
-            long windowBytes,
-            int maxFramesAhead,
+            @Nullable ReadTier tier) {}
+
+    /**
+     * @param frames keeps what readers here and there read
+     * @param budget memory of the readers in sequence
+     * @param prefetchers fetch ahead of them
+     * @param verifyFingerprints also hash every chunk read from the disk; of copies on an SSD nobody has the fingerprint at hand, so
+     *     they are not used then
+     */
+    public RestoreEngine(
+            Sources sources,
+            ContainerCache frames,
+            StreamBudget budget,
+            ScheduledExecutorService prefetchers,
             boolean verifyFingerprints,
-            DamageListener damage,
-            @Nullable ReadTier tier) {
-        this.recipes = recipes;
-        this.pageBytes = pageBytes;
-        this.prefetchers = prefetchers;
-        this.windowBytes = windowBytes;
-        this.maxFramesAhead = maxFramesAhead;
-        loader = new FrameLoader(containers, cache, verifyFingerprints, damage);
-        this.tier = tier == null || verifyFingerprints ? null : new TieredReads(tier, loader);
+            DamageListener damage) {
+        recipes = sources.recipes();
+        pageBytes = sources.pageBytes();
+        loader = new FrameLoader(sources.containers(), frames, verifyFingerprints, damage);
+        ReadTier usable = verifyFingerprints ? null : sources.tier();
+        tier = usable == null ? null : new TieredReads(usable, loader);
+        streams = new ReadStreams(recipes, pageBytes, new StepReads(loader, held, usable), budget, prefetchers);
     }
 
     /** A reader of one file, which is read ahead for when it reads in sequence. */
     public ReadStream stream(long inode) {
-        return new ReadStream(this, inode, windowBytes, prefetchers);
+        return new ReadStream(this, inode);
+    }
+
+    ReadStreams streams() {
+        return streams;
+    }
+
+    /** Bytes of chunks held for readers in sequence now. */
+    public long heldBytes() {
+        return held.bytes();
+    }
+
+    /** The most that {@link #heldBytes} ever was. */
+    public long mostHeldBytes() {
+        return held.mostBytes();
     }
 
     /** Frames found in memory. */
@@ -165,17 +162,43 @@ public final class RestoreEngine {
     }
 
     /**
-     * Brings the frames that bytes {@code from} to {@code to} of a file need into the cache, in few disk reads. What cannot be
-     * read is left out: whoever reads it will be told. So is what would push out of the cache what was fetched before it.
+     * As {@link #read}, of what is fetched ahead of a reader; waits for what is on its way.
+     *
+     * @return false if something of the range is not: then what was put into {@code target} is to be thrown away
      */
-    void fetch(long inode, long from, long to) throws IOException {
-        if (tier != null && tier.isActive()) {
-            tier.fetch(wanted(inode, from, to), inode, maxFramesAhead);
-        } else {
-            long[] missing = missingFrames(inode, from, to);
-            long[] first = missing.length > maxFramesAhead ? Arrays.copyOf(missing, maxFramesAhead) : missing;
-            loader.fetch(inode, first, FrameLoader.Sink.NONE);
+    boolean readAhead(Lookahead ahead, long inode, long offset, int length, ByteBuffer target) throws IOException {
+        for (long at = offset, end = offset + length; at < end; ) {
+            RecipePage page = recipes.page(inode, at / pageBytes);
+            int inPage = (int) (at % pageBytes);
+            int to = (int) Math.min(pageBytes, inPage + (end - at));
+            if (!copyHeld(ahead, page, at - inPage, inPage, to, target)) {
+                return false;
+            }
+            at += to - inPage;
         }
+        return true;
+    }
+
+    /** Copies bytes {@code from} to {@code to} of a page, which begins at {@code pageOffset} of the file. */
+    private static boolean copyHeld(
+            Lookahead ahead, RecipePage page, long pageOffset, int from, int to, ByteBuffer target) throws IOException {
+        int at = from;
+        for (int entry = page.entryAt(from); entry < page.count() && at < to; entry++) {
+            int length = Math.min(to, page.end(entry)) - at;
+            if (page.isZero(entry)) {
+                Zeros.put(target, length);
+            } else {
+                Held chunk = ahead.chunk(page.chunkId(entry), pageOffset + page.start(entry));
+                int skip = page.chunkOffset(entry) + at - page.start(entry);
+                if (chunk == null || chunk.check() != page.check(entry) || chunk.data().length < skip + length) {
+                    return false;
+                }
+                target.put(chunk.data(), skip, length);
+            }
+            at += length;
+        }
+        Zeros.put(target, to - at);
+        return true;
     }
 
     /** What the recipe says of bytes {@code from} to {@code to} of a file. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.tier.ChunkRequest;
 import org.opendedup.sar.tier.Source;
@@ -16,6 +17,8 @@ final class WantedChunks {
     private static final int PIECES = 64;
     /** In place of an offset in a chunk: the piece is zeros. */
     private static final int ZEROS = -1;
+    /** In place of a frame's key: its container's frame table is not in memory, so it is not either. */
+    private static final long UNKNOWN = 0;
 
     private final long inode;
     private final FrameLoader loader;
@@ -49,7 +52,8 @@ final class WantedChunks {
         }
     }
 
-    private void addChunk(long chunk, int check, int skip, int length) throws IOException {
+    /** Adds {@code length} bytes from byte {@code skip} of a chunk. */
+    void addChunk(long chunk, int check, int skip, int length) throws IOException {
         int last = chunks.count() - 1;
         boolean continues = count > 0
                 && skips[count - 1] != ZEROS
@@ -105,6 +109,35 @@ final class WantedChunks {
 
     boolean isMissing(int chunk) {
         return chunks.source(chunk) == Source.HOME && chunks.data(chunk) == null;
+    }
+
+    /** Gives the chunks that are missing and whose frames are in memory their bytes; returns in how many frames they are. */
+    int takeFromMemory() {
+        int frames = 0;
+        Frame frame = null;
+        long lastKey = UNKNOWN;
+        for (int i = 0; i < chunks.count(); i++) {
+            long key = chunks.frame(i) < 0 || !isMissing(i) ? UNKNOWN : frameKey(i);
+            if (key == UNKNOWN) {
+                frame = null;
+                lastKey = UNKNOWN;
+            } else if (key != lastKey) {
+                frame = loader.cached(ChunkId.container(key), ChunkId.slot(key));
+                lastKey = key;
+                frames += frame == null ? 0 : 1;
+            }
+            if (frame != null && FrameLoader.holds(frame, chunks.chunkId(i), chunks.check(i), chunks.length(i))) {
+                setData(i, frame);
+                chunks.setSource(i, Source.MEMORY);
+            }
+        }
+        return frames;
+    }
+
+    /** Gives a chunk its bytes, from the frame that holds it. */
+    void setData(int chunk, Frame frame) {
+        int slot = ChunkId.slot(chunks.chunkId(chunk));
+        chunks.setData(chunk, frame.data(), frame.offset(slot), frame.length(slot));
     }
 
     /** Copies the range; every chunk has its data. */

@@ -2,16 +2,10 @@ package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import org.opendedup.sar.restore.RestoreEngine;
+import org.opendedup.sar.restore.ReadStream;
 
 /** Reads files: what their recipes say, and over it what {@link FileWriter} has in memory. Takes no lock for the disk. */
 final class FileReader {
-    private final RestoreEngine restore;
-
-    FileReader(RestoreEngine restore) {
-        this.restore = restore;
-    }
-
     /** See {@link Volume#read}. */
     int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
         Node node = file.node();
@@ -21,7 +15,7 @@ final class FileReader {
         }
         file.reader().note(offset, (int) Math.min(target.remaining(), size - offset), size);
         int start = target.position();
-        while (!tryRead(node, offset, target)) {
+        while (!tryRead(node, file.reader(), offset, target)) {
             target.position(start);
         }
         return target.position() - start;
@@ -31,7 +25,7 @@ final class FileReader {
      * Reads the recipe's bytes and lays over them what is newer. If bytes moved from memory to the recipe meanwhile, or the
      * file's end moved, the bytes read may be of different moments: then the read is to be tried again.
      */
-    private boolean tryRead(Node node, long offset, ByteBuffer target) throws IOException {
+    private boolean tryRead(Node node, ReadStream reader, long offset, ByteBuffer target) throws IOException {
         int start = target.position();
         long completions;
         int length;
@@ -43,7 +37,7 @@ final class FileReader {
             covered = node.contents().covers(offset, length);
         }
         if (!covered) {
-            restore.read(node.id, offset, length, target);
+            reader.read(offset, length, target);
         }
         synchronized (node) {
             Node.Contents contents = node.contents();

@@ -7,7 +7,7 @@ package org.opendedup.sar.volume;
  * @param budget what is divided
  * @param heap the Java heap: what is held there (the parts marked so below) is less than two thirds of it, the rest is the garbage
  *     collector's room
- * @param restoreCache decoded frames (heap)
+ * @param restoreCache what was read and what is read ahead (heap): {@link #frameCache} and {@link #streams}
  * @param dirty bytes accepted from writers and not stored yet (heap)
  * @param pendingMetadata changes waiting for their commit, twice: those gathering and those being written (heap)
  * @param metadataCache decoded recipe pages and reference counts (heap)
@@ -43,6 +43,19 @@ public record MemoryPlan(
 
     /** With less, the parts are too small to work. */
     public static final long MIN_BUDGET_BYTES = 256L << 20;
+
+    /** Share of the restore cache for readers in sequence, in thirds. */
+    private static final int STREAM_THIRDS = 2;
+
+    /** Decoded frames, for readers here and there. */
+    public long frameCache() {
+        return restoreCache - streams();
+    }
+
+    /** Chunks held for readers in sequence. */
+    public long streams() {
+        return restoreCache / 3 * STREAM_THIRDS;
+    }
 
     /** Divides the budget of a volume. */
     public static MemoryPlan of(VolumeConfig config) {

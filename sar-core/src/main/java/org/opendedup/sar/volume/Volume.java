@@ -69,7 +69,7 @@ public final class Volume implements Closeable {
         attributes = parts.attributes();
         writer = parts.writer();
         committer = parts.committer();
-        reader = new FileReader(parts.restore());
+        reader = new FileReader();
         ranges = new FileRanges(parts, config.capacityBytes());
         lengths = new FileLengths(parts, ranges);
         copies = new RangeCopy(parts, ranges);
@@ -469,6 +469,7 @@ public final class Volume implements Closeable {
     /** Ends one opening. Idempotent; never fails (errors are told by {@link #flush}). */
     public void close(OpenFile file) {
         if (file.markClosed()) {
+            file.reader().close();
             synchronized (file.node()) {
                 file.node().contents().writers -= file.isWritable() ? 1 : 0;
             }

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.tier.TierSettings;
 
 /**
@@ -23,6 +24,7 @@ import org.opendedup.sar.tier.TierSettings;
  * @param rootUid its owner
  * @param rootGid its group
  * @param tier how the SSD is used; null without one
+ * @param restore how sequential reading back is cached
  */
 public record VolumeConfig(
         String name,
@@ -37,7 +39,8 @@ public record VolumeConfig(
         int rootMode,
         int rootUid,
         int rootGid,
-        @Nullable TierSettings tier) {
+        @Nullable TierSettings tier,
+        RestoreSettings restore) {
 
     /** @throws IllegalArgumentException if there is an SSD location and nothing says how it is used, or the other way round */
     public VolumeConfig {
@@ -47,7 +50,7 @@ public record VolumeConfig(
         }
     }
 
-    /** A volume without an SSD. */
+    /** A volume without an SSD, and with the defaults of reading back. */
     public VolumeConfig(
             String name,
             long capacityBytes,
@@ -74,7 +77,8 @@ public record VolumeConfig(
                 rootMode,
                 rootUid,
                 rootGid,
-                null);
+                null,
+                RestoreSettings.DEFAULT);
     }
 
     /** The same volume with an SSD. */
@@ -92,6 +96,45 @@ public record VolumeConfig(
                 rootMode,
                 rootUid,
                 rootGid,
+                settings,
+                restore);
+    }
+
+    /** The same volume with another budget. */
+    public VolumeConfig withMemoryBudget(long bytes) {
+        return new VolumeConfig(
+                name,
+                capacityBytes,
+                maximumFullPercentage,
+                locations,
+                chunking,
+                compression,
+                pageBytes,
+                bytes,
+                writeThreads,
+                rootMode,
+                rootUid,
+                rootGid,
+                tier,
+                restore);
+    }
+
+    /** The same volume, read back in another way. */
+    public VolumeConfig withRestore(RestoreSettings settings) {
+        return new VolumeConfig(
+                name,
+                capacityBytes,
+                maximumFullPercentage,
+                locations,
+                chunking,
+                compression,
+                pageBytes,
+                memoryBudgetBytes,
+                writeThreads,
+                rootMode,
+                rootUid,
+                rootGid,
+                tier,
                 settings);
     }
 

@@ -3,10 +3,9 @@ package org.opendedup.sar.volume;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -21,7 +20,6 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.ContainerCaches;
-import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.ReadTier;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.tier.RecipePromotion;
@@ -32,24 +30,23 @@ import org.opendedup.sar.tier.SsdTier;
  * all of them.
  */
 final class VolumeParts implements Closeable {
-    /** Containers of about four MiB: long enough for a disk to stream, short enough to be rewritten at once. */
-    private static final int CONTAINER_BYTES = 4 << 20;
+    /**
+     * Containers of up to four MiB: long enough for a disk to stream, short enough to be rewritten at once. What the last frames
+     * and the directory add must not carry a file beyond that: ext4 gives space in pieces of 2 MiB to files of up to 4 MiB, of 4 MiB to
+     * larger ones, and what they do not fill lies fallow between them. A disk then seeks from each container to the next.
+     */
+    private static final int CONTAINER_BYTES = (4 << 20) - (384 << 10);
     /** Keeps a container's count record within some tens of KB, whatever its chunks shrink to. */
     private static final int MAX_CHUNKS_PER_CONTAINER = 16_384;
     /** Streams that write at once keep their chunks together; more share. */
     private static final int MAX_OPEN_CONTAINERS = 8;
     /** How long opening waits for the index to be brought up to date. */
     private static final long INDEX_WAIT_MS = 5_000;
-    /** Tasks of reading ahead that may wait; more readers than that go without. */
-    private static final int MAX_WAITING_PREFETCHES = 64;
-
     /** One reads from the disk while what the other has read is decoded. */
     private static final int PREFETCHERS = 2;
 
-    /** How far ahead of a reader in sequence is read: 200 ms of a disk. */
-    private static final long MAX_WINDOW_BYTES = 32 << 20;
-    /** A few readers' windows fit in the cache beside what others read. */
-    private static final int WINDOWS_IN_CACHE = 6;
+    /** What background promotion reads at once. */
+    private static final int PROMOTION_STEP_BYTES = 8 << 20;
 
     private final MetadataStore metadata;
     private final ContainerStore containers;
@@ -71,7 +68,7 @@ final class VolumeParts implements Closeable {
     private final IndexRebuilder rebuilder;
     private final ExecutorService workers;
     private final ExecutorService storers;
-    private final ExecutorService prefetchers;
+    private final ScheduledExecutorService prefetchers;
     private final LongAdder readBytes = new LongAdder();
     private final LongAdder writtenBytes = new LongAdder();
 
@@ -84,13 +81,7 @@ final class VolumeParts implements Closeable {
         index = stores.index();
         workers = Executors.newFixedThreadPool(threads, Threads.named(name + "-worker"));
         storers = Executors.newFixedThreadPool(threads, Threads.named(name + "-store"));
-        prefetchers = new ThreadPoolExecutor(
-                PREFETCHERS,
-                PREFETCHERS,
-                1,
-                TimeUnit.MINUTES,
-                new ArrayBlockingQueue<>(MAX_WAITING_PREFETCHES),
-                Threads.named(name + "-prefetch"));
+        prefetchers = Executors.newScheduledThreadPool(PREFETCHERS, Threads.named(name + "-prefetch"));
         containers = ContainerStore.open(
                 stores.containers(),
                 new ContainerOptions(
@@ -118,20 +109,19 @@ final class VolumeParts implements Closeable {
             metadata.counts().listen(tier.demotion()::unreferenced);
         }
         DamagedFrames damaged = new DamagedFrames();
-        long windowBytes = Math.min(MAX_WINDOW_BYTES, plan.restoreCache() / WINDOWS_IN_CACHE);
         restore = new RestoreEngine(
-                metadata.recipes(),
-                config.pageBytes(),
-                containers,
-                ContainerCaches.lru(plan.restoreCache()),
+                new RestoreEngine.Sources(
+                        metadata.recipes(),
+                        config.pageBytes(),
+                        containers,
+                        tier.isConfigured()
+                                ? new ReadTier(tier.distributor(), tier.promotion(), metadata.counts()::count)
+                                : null),
+                ContainerCaches.lru(plan.frameCache()),
+                config.restore().budget(plan.streams()),
                 prefetchers,
-                windowBytes,
-                (int) (2 * windowBytes / config.compression().frameBytes()),
                 verification == Verification.FINGERPRINTS,
-                damaged::report,
-                tier.isConfigured()
-                        ? new ReadTier(tier.distributor(), tier.promotion(), metadata.counts()::count)
-                        : null);
+                damaged::report);
         recipePromotion = tier.isConfigured() ? promoteRecipes(config) : null;
         dirtyBudget = new DirtyBudget(plan.dirty());
         space = new SpaceGuard(stores.containers(), config);
@@ -168,7 +158,7 @@ final class VolumeParts implements Closeable {
                         containers,
                         metadata.counts()::count,
                         () -> restore.cacheMisses() + writtenBytes.sum()),
-                ReadStream.STEP_BYTES,
+                PROMOTION_STEP_BYTES,
                 plan.tier(),
                 config.name());
         tier.promotion().listen(promotion::note);

@@ -91,20 +91,6 @@ class TieredReadsTest {
     }
 
     @Test
-    void readingAheadLeavesOutWhatTheSsdHas() throws IOException {
-        volume.makeFile(0, 1, 2, 30, 31, 32);
-        volume.promote(0, 1, 2);
-        RestoreEngine engine = volume.engine();
-        engine.fetch(TieredVolume.INODE, 0, volume.expected().length);
-        assertEquals(0, volume.distributor.statistics().ssdHits());
-        assertEquals(volume.ids.subList(30, 33), volume.promotions.fromDisk);
-        long before = diskReads();
-        assertArrayEquals(volume.expected(), volume.read(engine));
-        assertEquals(before, diskReads());
-        assertEquals(3, volume.distributor.statistics().ssdHits());
-    }
-
-    @Test
     void aChunkCutByAPageBorderIsOneRead() throws IOException {
         int[] order = IntStream.range(0, 20).toArray();
         volume.makeFile(order);

@@ -12,6 +12,7 @@ import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
@@ -39,6 +40,7 @@ final class TieredVolume implements AutoCloseable {
     static final int PAGE_BYTES = 16 << 10;
     private static final int FRAME_BYTES = 4096;
     private static final int CACHE_BYTES = 1 << 20;
+    static final int STREAM_BYTES = 16 << 20;
 
     final FakeCopyStore ssd = new FakeCopyStore();
     /** What the distributor sees; null: detached. */
@@ -54,6 +56,7 @@ final class TieredVolume implements AutoCloseable {
     private final MetadataStore metadata;
     private final AtomicLong lastContainer = new AtomicLong();
     private final ExecutorService threads = Executors.newFixedThreadPool(2);
+    private final ScheduledExecutorService prefetchers = Executors.newScheduledThreadPool(2);
     private byte[] file = new byte[0];
 
     /** Takes down what the read path tells. */
@@ -154,17 +157,30 @@ final class TieredVolume implements AutoCloseable {
     }
 
     RestoreEngine engine(ContainerCache cache, boolean verifyFingerprints) {
+        return engine(cache, verifyFingerprints, budget(STREAM_BYTES));
+    }
+
+    RestoreEngine engine(ContainerCache cache, boolean verifyFingerprints, StreamBudget budget) {
         return new RestoreEngine(
-                metadata.recipes(),
-                PAGE_BYTES,
-                containers,
+                new RestoreEngine.Sources(
+                        metadata.recipes(),
+                        PAGE_BYTES,
+                        containers,
+                        new ReadTier(distributor, promotions, metadata.counts()::count)),
                 cache,
-                threads,
-                1 << 20,
-                1000,
+                budget,
+                prefetchers,
                 verifyFingerprints,
-                (inode, container, frame, cause) -> {},
-                new ReadTier(distributor, promotions, metadata.counts()::count));
+                (inode, container, frame, cause) -> {});
+    }
+
+    static StreamBudget budget(long bytes) {
+        return RestoreSettings.DEFAULT.budget(bytes);
+    }
+
+    /** From now on nobody reads ahead. */
+    void endPrefetchers() {
+        prefetchers.shutdownNow();
     }
 
     /** Puts copies of chunks on the SSD. */
@@ -193,6 +209,7 @@ final class TieredVolume implements AutoCloseable {
         distributor.close();
         containers.close();
         metadata.close();
+        prefetchers.shutdownNow();
         threads.shutdownNow();
     }
 }

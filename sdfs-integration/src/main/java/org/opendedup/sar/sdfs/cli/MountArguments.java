@@ -11,7 +11,6 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.volume.VolumeConfig;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -90,21 +89,8 @@ final class MountArguments {
     }
 
     private static VolumeDefinition withBudget(VolumeDefinition stored, long budgetBytes) {
-        VolumeConfig config = stored.config();
         return new VolumeDefinition(
-                new VolumeConfig(
-                        config.name(),
-                        config.capacityBytes(),
-                        config.maximumFullPercentage(),
-                        config.locations(),
-                        config.chunking(),
-                        config.compression(),
-                        config.pageBytes(),
-                        budgetBytes,
-                        config.writeThreads(),
-                        config.rootMode(),
-                        config.rootUid(),
-                        config.rootGid()),
+                stored.config().withMemoryBudget(budgetBytes),
                 stored.basePath(),
                 stored.indexName(),
                 stored.garbageCollectionSchedule(),

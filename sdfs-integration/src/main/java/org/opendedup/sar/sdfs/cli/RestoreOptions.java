@@ -2,7 +2,9 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.sdfs.config.RestoreSettings;
+import org.opendedup.sar.restore.RestoreSettings;
+import org.opendedup.sar.restore.cache.CacheParameters;
+import org.opendedup.sar.restore.cache.CachePolicy;
 import picocli.CommandLine.Option;
 
 /** The {@code --restore-*} options of mkfs.sdfs. Defaults stand twice, as in {@link SarOptions}. */
@@ -10,16 +12,18 @@ final class RestoreOptions {
     @Option(
             names = "--restore-cache",
             paramLabel = "POLICY",
-            defaultValue = "lru",
+            defaultValue = "default",
             converter = CacheConverter.class,
-            description = "Which container leaves the read cache first: lru or lookahead. Default: ${DEFAULT-VALUE}.")
-    RestoreSettings.Cache cache = RestoreSettings.Cache.LRU;
+            description =
+                    "What of the containers read stays in memory for a sequential reader: default (the chunks that its file wants"
+                            + " next), lookahead-base, lookahead-log, assembly, opt or lru. Default: ${DEFAULT-VALUE}.")
+    CachePolicy cache = CachePolicy.DEFAULT;
 
     @Option(
             names = "--restore-cache-size",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "Memory of the read cache. Default: what the memory budget gives.")
+            description = "Memory of all sequential readers together, at most. Default: what the memory budget gives.")
     @Nullable
     Long cacheBytes;
 
@@ -27,16 +31,17 @@ final class RestoreOptions {
             names = "--restore-window",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "How far ahead a reader's recipe is looked at. Default: 8 times the cache.")
+            description = "How far ahead a reader's file is looked at. Default: 8 times what stays in memory.")
     @Nullable
     Long windowBytes;
 
     @Option(
             names = "--restore-log-share",
             paramLabel = "SHARE",
-            defaultValue = "0.5",
-            description = "Share of the cache, 0 to 1, for chunks of evicted containers. Default: ${DEFAULT-VALUE}.")
-    double logShare = 0.5;
+            defaultValue = "0.25",
+            description =
+                    "With lookahead-log: share of the memory, 0 to 0.9, for chunks of evicted containers. Default: ${DEFAULT-VALUE}.")
+    double logShare = CacheParameters.DEFAULT_LOG_SHARE;
 
     RestoreSettings settings() {
         return new RestoreSettings(cache, optional(cacheBytes), optional(windowBytes), logShare);
@@ -47,9 +52,9 @@ final class RestoreOptions {
     }
 
     /** Spelled as in the volume file. */
-    static final class CacheConverter extends ChoiceConverter<RestoreSettings.Cache> {
+    static final class CacheConverter extends ChoiceConverter<CachePolicy> {
         CacheConverter() {
-            super(RestoreSettings.Cache.class);
+            super(CachePolicy.class);
         }
     }
 }

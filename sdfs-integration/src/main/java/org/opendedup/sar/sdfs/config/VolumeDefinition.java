@@ -7,6 +7,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.volume.MemoryPlan;
 import org.opendedup.sar.volume.VolumeConfig;
 
@@ -20,7 +21,7 @@ import org.opendedup.sar.volume.VolumeConfig;
  * @param garbageCollectionSchedule cron expression; stored for the garbage collector of a later release
  * @param fileMode SDFS's default mode of new files; stored only, since every maker of a file says its mode
  * @param sar selective promotion to an SSD
- * @param restore read cache; stored for a later release
+ * @param restore how sequential reading back is cached
  */
 public record VolumeDefinition(
         VolumeConfig config,
@@ -73,7 +74,8 @@ public record VolumeDefinition(
 
     /** What the engine takes to make, open and serve the volume. */
     public VolumeConfig engineConfig() {
-        return sar.ssdLocation() == null ? config : config.withSsd(sar.ssdLocation(), sar.tier());
+        VolumeConfig engine = config.withRestore(restore);
+        return sar.ssdLocation() == null ? engine : engine.withSsd(sar.ssdLocation(), sar.tier());
     }
 
     public VolumeDefinition withSar(SarSettings changed) {

@@ -8,6 +8,8 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.restore.RestoreSettings;
+import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.tier.TierSettings;
 import org.opendedup.sar.volume.VolumeConfig;
 
@@ -119,7 +121,7 @@ final class VolumeFileReader {
 
     private static RestoreSettings restore(XmlElement element) throws VolumeFileException {
         var settings = new RestoreSettings(
-                element.choice("cache", RestoreSettings.Cache.class),
+                element.choice("cache", CachePolicy.class),
                 element.sizeIfAny("cache-size"),
                 element.sizeIfAny("window"),
                 element.decimal("log-share"));

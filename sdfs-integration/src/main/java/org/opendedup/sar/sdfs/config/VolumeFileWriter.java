@@ -10,6 +10,7 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.tier.TierSettings;
 import org.opendedup.sar.volume.VolumeConfig;
 

@@ -80,14 +80,14 @@ class MkfsCommandTest {
                 "--sar-ssd-location=" + folder.resolve("ssd"),
                 "--sar-ssd-capacity=2GB",
                 "--sar-policy=cost",
-                "--restore-cache=lookahead",
+                "--restore-cache=lookahead-log",
                 "--restore-window=8MB");
         assertEquals(0, code, output.err());
         assertTrue(read().sar().tier().enabled());
         assertEquals(TierSettings.Policy.COST, read().sar().tier().policy());
         assertEquals(5, read().sar().tier().referenceCountThreshold());
         assertEquals(8L << 20, read().restore().windowBytes().orElseThrow());
-        assertEquals(0.5, read().restore().logShare());
+        assertEquals(0.25, read().restore().logShare());
     }
 
     @Test

@@ -1,0 +1,67 @@
+package org.opendedup.sar.restore;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.container.Frame;
+import org.opendedup.sar.tier.ChunkRequest;
+import org.opendedup.sar.tier.DataDistributor;
+
+/** Gives the frames that a request reads from the disk to the chunks that want them, and counts those. Safe for use by many threads. */
+final class HomeReads implements FrameLoader.Sink {
+    private static final int NONE = -1;
+
+    private final WantedChunks wanted;
+    /** By frame, the last chunk that misses it. */
+    private final Map<Long, Integer> lastOfFrame = new HashMap<>();
+    /** The chunk before it that misses the same frame, or {@link #NONE}. */
+    private final int[] before;
+
+    private final @Nullable DataDistributor distributor;
+
+    /** Chunks that came, and their bytes. Guarded by this, as all chunks are, while workers decode. */
+    private int chunks;
+
+    private long bytes;
+
+    /** @param distributor told how long the disk took; null: nobody is */
+    HomeReads(WantedChunks wanted, @Nullable DataDistributor distributor) {
+        this.wanted = wanted;
+        this.distributor = distributor;
+        before = new int[wanted.chunks().count()];
+        for (int i = 0; i < before.length; i++) {
+            if (wanted.isMissing(i)) {
+                Integer other = lastOfFrame.put(wanted.frameKey(i), i);
+                before[i] = other == null ? NONE : other;
+            }
+        }
+    }
+
+    @Override
+    public synchronized void read(int number, Frame frame) {
+        Integer last = lastOfFrame.get(ChunkId.of(frame.container(), number));
+        for (int i = last == null ? NONE : last; i != NONE; i = before[i]) {
+            ChunkRequest wants = wanted.chunks();
+            if (FrameLoader.holds(frame, wants.chunkId(i), wants.check(i), wants.length(i))) {
+                wanted.setData(i, frame);
+                chunks++;
+                bytes += wants.length(i);
+            }
+        }
+    }
+
+    @Override
+    public void readContainer(long nanos) {
+        if (distributor != null) {
+            distributor.noteHomeRead(nanos);
+        }
+    }
+
+    /** Tells the distributor how much came. */
+    synchronized void finish() {
+        if (distributor != null) {
+            distributor.noteHome(chunks, bytes);
+        }
+    }
+}

@@ -1,0 +1,315 @@
+package org.opendedup.sar.restore;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.restore.HeldChunks.Held;
+import org.opendedup.sar.restore.cache.ChunkHolder;
+import org.opendedup.sar.restore.cache.ContainerCache;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads ahead of one reader in sequence, in steps: the chunks of the next few MiB of the file are brought into memory in the order of
+ * the disk, and with them, from the same containers, chunks that the recipe wants later (lookahead paper §3.3). What stays in
+ * memory behind a step is decided by a {@link ContainerCache}.
+ *
+ * <pre>
+ *   passed | fetched, for the reader | being fetched | window: looked at
+ *          ^ reference 0             ^ fetched       ^ planned         ^ count
+ * </pre>
+ *
+ * Safe for use by many threads; steps are made by one at a time.
+ */
+final class Lookahead implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(Lookahead.class);
+
+    /** Requests of one reader come side by side and out of order: what lies so far behind the furthest is kept for them. */
+    private static final int SLACK_BYTES = 2 << 20;
+    /** The first step is short, so that its bytes are there early; each next one is twice as long. */
+    private static final int FIRST_STEP_BYTES = 1 << 20;
+    /** Half of a stream's memory is for what the window wants; of the other half, one step is being read while the next comes. */
+    private static final int STEPS_IN_MEMORY = 4;
+
+    private final StepReads reads;
+    private final HeldChunks held;
+    private final StreamBudget budget;
+    private final long inode;
+    private final RecipeCursor cursor;
+    private final Steps steps;
+    private final Consumer<Lookahead> onClosed;
+
+    /** Used by the one who makes a step, as are the three below it. */
+    private final ContainerCache cache;
+
+    private final Set<Long> kept = new HashSet<>();
+
+    /** Guarded by this, as is all below it. */
+    private final References references = new References();
+
+    private int fetched;
+    private int planned;
+    /** Bytes of the references before {@link #planned}. */
+    private long plannedBytes;
+    /** Bytes of those from there on. */
+    private long windowBytes;
+
+    private long stepBytes = FIRST_STEP_BYTES;
+    private long readerAt;
+    private long size;
+    /** Every reference that begins before this offset is planned. */
+    private long plannedTo;
+    /** Every reference that begins before this offset is fetched. */
+    private long fetchedTo;
+
+    private long usedNanos = System.nanoTime();
+    private boolean stepping;
+    private boolean closed;
+
+    /** Runs steps. */
+    @FunctionalInterface
+    interface Steps {
+        /** Has {@link #step} called soon, by another thread; false: it will not be, because all is being closed. */
+        boolean request(Lookahead lookahead);
+    }
+
+    /**
+     * @param cursor walks over the file from byte {@code from} on
+     * @param size of the file, in bytes
+     * @param budget has a share for this reader
+     * @param onClosed told, once, when this has given its memory back
+     */
+    Lookahead(
+            StepReads reads,
+            StreamBudget budget,
+            long inode,
+            RecipeCursor cursor,
+            long from,
+            long size,
+            Steps steps,
+            Consumer<Lookahead> onClosed) {
+        this.reads = reads;
+        this.held = reads.held();
+        this.budget = budget;
+        this.inode = inode;
+        this.cursor = cursor;
+        this.steps = steps;
+        this.onClosed = onClosed;
+        this.size = size;
+        readerAt = from;
+        plannedTo = from;
+        fetchedTo = from;
+        cache = budget.cache(new Keeper());
+    }
+
+    /** Holds what the cache wants to stay. */
+    private final class Keeper implements ChunkHolder {
+        @Override
+        public void keep(long chunkId) {
+            if (kept.add(chunkId)) {
+                held.hold(chunkId);
+            }
+        }
+
+        @Override
+        public void drop(long chunkId) {
+            if (kept.remove(chunkId)) {
+                held.release(chunkId);
+            }
+        }
+    }
+
+    /** The reader asks for what lies before byte {@code readerAt} of its file, which has {@code size} bytes now. */
+    synchronized void note(long readerAt, long size) {
+        this.readerAt = Math.max(this.readerAt, readerAt);
+        this.size = size;
+        usedNanos = System.nanoTime();
+        pass();
+        requestStepIfDue();
+    }
+
+    private void pass() {
+        while (fetched > 0 && references.offset(0) + references.neededBytes(0) <= readerAt - SLACK_BYTES) {
+            releaseFirst();
+            fetched--;
+        }
+    }
+
+    private void releaseFirst() {
+        held.release(references.chunkId(0));
+        plannedBytes -= references.neededBytes(0);
+        references.removeFirst();
+        planned--;
+    }
+
+    private void requestStepIfDue() {
+        boolean isRoom = plannedBytes + stepBytes <= budget.share() / 2 || fetchedTo <= readerAt;
+        if (!closed && !stepping && plannedTo < size && isRoom) {
+            stepping = steps.request(this);
+            if (!stepping) {
+                close();
+            }
+        }
+    }
+
+    /**
+     * The bytes of a chunk that the reader wants at an offset of its file. Waits for them while they are being fetched, or about to be.
+     *
+     * @return null if they have not been fetched: the caller has to do that
+     */
+    @Nullable
+    Held chunk(long chunkId, long offset) throws IOException {
+        Held there = held.get(chunkId);
+        if (there != null) {
+            return there;
+        }
+        try {
+            awaitPlan(offset);
+            return held.await(chunkId);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for what is read ahead");
+        }
+    }
+
+    private synchronized void awaitPlan(long offset) throws InterruptedException {
+        while (!closed && offset >= plannedTo && stepping) {
+            wait();
+        }
+    }
+
+    /** Makes the step that was requested. */
+    void step() {
+        try {
+            fetchStep();
+        } catch (IOException e) {
+            log.debug("reading ahead of inode {} failed; the reader will see why", inode, e);
+            close();
+        } catch (RuntimeException | Error e) {
+            close();
+            throw e;
+        } finally {
+            endStep();
+        }
+    }
+
+    private void fetchStep() throws IOException {
+        look(stepBytes() + cache.windowBytes());
+        Step step = new Step(reads, inode);
+        int references = plan(step);
+        step.fetch(this::windowChunks, budget.share() / 2 - cache.weightBytes(), cache);
+        for (int i = 0; i < references; i++) {
+            cache.advance();
+        }
+    }
+
+    private synchronized long stepBytes() {
+        stepBytes = Math.min(stepBytes, budget.share() / STEPS_IN_MEMORY);
+        return stepBytes;
+    }
+
+    /** Follows the recipe until so many bytes of chunks are known beyond what is planned. */
+    private void look(long bytes) throws IOException {
+        long end;
+        long known;
+        synchronized (this) {
+            end = size;
+            known = windowBytes;
+        }
+        while (known < bytes && cursor.next(end)) {
+            cache.ahead(cursor.chunkId(), cursor.neededBytes());
+            known += cursor.neededBytes();
+            synchronized (this) {
+                references.add(cursor.offset(), cursor.chunkId(), cursor.neededBytes(), cursor.check());
+                windowBytes = known;
+            }
+        }
+    }
+
+    /** Adds the next references to a step, and holds their chunks; returns how many. */
+    private synchronized int plan(Step step) throws IOException {
+        int first = planned;
+        long bytes = 0;
+        while (planned < references.count() && bytes < stepBytes) {
+            long chunkId = references.chunkId(planned);
+            int needed = references.neededBytes(planned);
+            held.hold(chunkId);
+            step.add(chunkId, references.check(planned), needed);
+            bytes += needed;
+            planned++;
+        }
+        plannedBytes += bytes;
+        windowBytes -= bytes;
+        plannedTo = planned < references.count() ? references.offset(planned) : size;
+        notifyAll();
+        return planned - first;
+    }
+
+    /** See {@link Step.Window}. */
+    private synchronized long[] windowChunks(long[] containers, long bytes) {
+        long[] chunks = new long[64];
+        int count = 0;
+        long room = bytes;
+        for (int i = planned; i < references.count() && room > 0; i++) {
+            long chunkId = references.chunkId(i);
+            if (Arrays.binarySearch(containers, ChunkId.container(chunkId)) >= 0) {
+                chunks = count == chunks.length ? Arrays.copyOf(chunks, 2 * count) : chunks;
+                chunks[count++] = chunkId;
+                room -= references.neededBytes(i);
+            }
+        }
+        return Arrays.copyOf(chunks, count);
+    }
+
+    private synchronized void endStep() {
+        fetched = planned;
+        fetchedTo = plannedTo;
+        stepBytes *= 2;
+        stepping = false;
+        notifyAll();
+        if (closed) {
+            releaseAll();
+        } else {
+            pass();
+            requestStepIfDue();
+        }
+    }
+
+    /** Closes this if its reader has not asked for anything for so long. */
+    synchronized void closeIfIdle(long nanos) {
+        if (System.nanoTime() - usedNanos > nanos) {
+            close();
+        }
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /** Gives all memory back, when a step under way has ended. Idempotent. */
+    @Override
+    public synchronized void close() {
+        if (!closed) {
+            closed = true;
+            notifyAll();
+            if (!stepping) {
+                releaseAll();
+            }
+        }
+    }
+
+    private void releaseAll() {
+        while (planned > 0) {
+            releaseFirst();
+        }
+        kept.forEach(held::release);
+        kept.clear();
+        onClosed.accept(this);
+    }
+}

@@ -1,0 +1,92 @@
+package org.opendedup.sar.restore;
+
+import java.io.IOException;
+import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.RecipeStore;
+
+/** Walks over a file's references to chunks, in the order of the file; holes and zeros are passed over. For one thread at a time. */
+final class RecipeCursor {
+    /** Pages looked up at once: 16 MiB of a file without holes. */
+    private static final int PAGES = 64;
+
+    private final RecipeStore recipes;
+    private final long inode;
+    private final int pageBytes;
+
+    private long[] pages = {};
+    private int pageIndex;
+    private long nextPage;
+    private RecipePage page = RecipePage.EMPTY;
+    private long pageOffset;
+    private int entry;
+
+    /** A cursor before the first reference that ends behind byte {@code from} of the file. */
+    RecipeCursor(RecipeStore recipes, int pageBytes, long inode, long from) throws IOException {
+        this.recipes = recipes;
+        this.pageBytes = pageBytes;
+        this.inode = inode;
+        nextPage = from / pageBytes + 1;
+        page = recipes.page(inode, from / pageBytes);
+        pageOffset = from / pageBytes * pageBytes;
+        entry = page.entryAt((int) (from % pageBytes)) - 1;
+    }
+
+    /** Goes to the next reference that begins before byte {@code end} of the file; false if there is none by now. */
+    boolean next(long end) throws IOException {
+        while (true) {
+            while (++entry < page.count()) {
+                if (!page.isZero(entry)) {
+                    if (offset() < end) {
+                        return true;
+                    }
+                    entry--;
+                    return false;
+                }
+            }
+            entry = page.count() - 1;
+            if (!nextPage(end)) {
+                return false;
+            }
+        }
+    }
+
+    private boolean nextPage(long end) throws IOException {
+        long endPage = (end + pageBytes - 1) / pageBytes;
+        if (pageIndex == pages.length) {
+            if (nextPage >= endPage) {
+                return false;
+            }
+            pages = recipes.existingPages(inode, nextPage, endPage, PAGES);
+            pageIndex = 0;
+            if (pages.length == 0) {
+                nextPage = endPage;
+                return false;
+            }
+        }
+        long number = pages[pageIndex++];
+        nextPage = number + 1;
+        page = recipes.page(inode, number);
+        pageOffset = number * pageBytes;
+        entry = -1;
+        return true;
+    }
+
+    /** Where in the file the reference begins. */
+    long offset() {
+        return pageOffset + page.start(entry);
+    }
+
+    long chunkId() {
+        return page.chunkId(entry);
+    }
+
+    /** Bytes of the chunk that the reference needs, from the chunk's first one on. */
+    int neededBytes() {
+        return page.chunkOffset(entry) + page.length(entry);
+    }
+
+    /** First bytes of the chunk's fingerprint. */
+    int check() {
+        return page.check(entry);
+    }
+}

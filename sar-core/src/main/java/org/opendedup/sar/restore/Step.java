@@ -1,0 +1,140 @@
+package org.opendedup.sar.restore;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.restore.cache.ContainerCache;
+import org.opendedup.sar.restore.cache.ContainerContents;
+import org.opendedup.sar.tier.ChunkRequest;
+
+/**
+ * What a reader in sequence has fetched at once: the chunks of a few MiB of its file, and others that its window wants of the same
+ * containers. For one thread.
+ */
+final class Step {
+    private final StepReads reads;
+    private final long inode;
+    private final WantedChunks wanted;
+    /** Chunks of the window, held until the cache was told of them. */
+    private final Set<Long> further = new HashSet<>();
+
+    Step(StepReads reads, long inode) {
+        this.reads = reads;
+        this.inode = inode;
+        wanted = reads.wanted(inode);
+    }
+
+    /** Chunks that a window will want, the nearest first. */
+    interface Window {
+        /** Chunks from these containers, which rise; as many as make {@code bytes}. May name one more than once. */
+        long[] chunks(long[] containers, long bytes);
+    }
+
+    /** Adds the next reference; its chunk is held. */
+    void add(long chunkId, int check, int neededBytes) throws IOException {
+        wanted.addChunk(chunkId, check, 0, neededBytes);
+    }
+
+    /** Fetches all, and tells the cache what was read for it. */
+    void fetch(Window window, long roomBytes, ContainerCache cache) throws IOException {
+        try {
+            Set<Long> containers = reads.fetch(inode, wanted, from -> furtherFrames(window, from, roomBytes));
+            tell(containers, cache);
+        } finally {
+            further.forEach(reads.held()::release);
+            giveUpMissing();
+        }
+    }
+
+    private long[] furtherFrames(Window window, Set<Long> containers, long roomBytes) throws IOException {
+        if (roomBytes <= 0 || containers.isEmpty()) {
+            return new long[0];
+        }
+        long[] from = containers.stream().mapToLong(Long::longValue).toArray();
+        long[] frames = new long[64];
+        int count = 0;
+        for (long chunkId : window.chunks(from, roomBytes)) {
+            if (reads.held().get(chunkId) == null && further.add(chunkId)) {
+                reads.held().hold(chunkId);
+                frames = count == frames.length ? Arrays.copyOf(frames, 2 * count) : frames;
+                frames[count++] = ChunkId.of(ChunkId.container(chunkId), wanted.frameOf(chunkId));
+            }
+        }
+        return Arrays.copyOf(frames, count);
+    }
+
+    private void tell(Set<Long> containers, ContainerCache cache) throws IOException {
+        long[] chunks = chunksInMemory();
+        int from = 0;
+        for (long container : containers) {
+            while (from < chunks.length && ChunkId.container(chunks[from]) < container) {
+                from++;
+            }
+            int to = from;
+            while (to < chunks.length && ChunkId.container(chunks[to]) == container) {
+                to++;
+            }
+            cache.read(container, new Contents(chunks, from, to, reads.chunksIn(container)));
+            from = to;
+        }
+    }
+
+    /** Ids of all chunks of this step that have their bytes, rising. */
+    private long[] chunksInMemory() {
+        ChunkRequest chunks = wanted.chunks();
+        return LongStream.concat(
+                        IntStream.range(0, chunks.count()).mapToLong(chunks::chunkId),
+                        further.stream().mapToLong(Long::longValue))
+                .filter(chunkId -> reads.held().get(chunkId) != null)
+                .sorted()
+                .distinct()
+                .toArray();
+    }
+
+    /** Whoever waits for what could not be read is to see for himself why. */
+    private void giveUpMissing() {
+        for (int i = 0; i < wanted.chunks().count(); i++) {
+            reads.held().giveUp(wanted.chunks().chunkId(i));
+        }
+    }
+
+    /** Chunks {@code from} to {@code to} of {@code chunks}: those of one container. */
+    private final class Contents implements ContainerContents {
+        private final long[] chunks;
+        private final int from;
+        private final int to;
+        private final int chunksInContainer;
+
+        Contents(long[] chunks, int from, int to, int chunksInContainer) {
+            this.chunks = chunks;
+            this.from = from;
+            this.to = to;
+            this.chunksInContainer = chunksInContainer;
+        }
+
+        @Override
+        public int chunksInContainer() {
+            return chunksInContainer;
+        }
+
+        @Override
+        public int count() {
+            return to - from;
+        }
+
+        @Override
+        public int slot(int index) {
+            return ChunkId.slot(chunks[from + index]);
+        }
+
+        @Override
+        public int bytes(int index) {
+            HeldChunks.Held held = reads.held().get(chunks[from + index]);
+            return held == null ? 0 : held.data().length;
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package org.opendedup.sar.restore;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.container.Frame;
+import org.opendedup.sar.restore.HeldChunks.Held;
+import org.opendedup.sar.tier.ChunkRequest;
+import org.opendedup.sar.tier.DataDistributor;
+import org.opendedup.sar.tier.Source;
+
+/**
+ * Brings the chunks of one step of a reader in sequence into memory: from frames in the cache, from the SSD, and from the disk in its
+ * own order. What comes goes to all who {@linkplain HeldChunks hold} it. Safe for use by many threads.
+ */
+final class StepReads {
+    private final FrameLoader loader;
+    private final HeldChunks held;
+    private final @Nullable ReadTier tier;
+
+    /** @param tier the SSD with copies of chunks; null: there is none */
+    StepReads(FrameLoader loader, HeldChunks held, @Nullable ReadTier tier) {
+        this.loader = loader;
+        this.held = held;
+        this.tier = tier;
+    }
+
+    HeldChunks held() {
+        return held;
+    }
+
+    /** An empty list of what a step wants of a file. */
+    WantedChunks wanted(long inode) {
+        return new WantedChunks(inode, loader);
+    }
+
+    /** Chunks that a container has. */
+    int chunksIn(long container) throws IOException {
+        return loader.chunksIn(container);
+    }
+
+    /** Says what else to read while the disk is at some containers. */
+    interface Further {
+        /** More frames of these containers, as {@code ChunkId.of(container, frame)}. */
+        long[] frames(Set<Long> containers) throws IOException;
+    }
+
+    /**
+     * Reads what is wanted, each chunk of which is held by the caller. What cannot be read is left out: whoever wants it will be told.
+     *
+     * @return the containers read from the disk, in its order
+     */
+    Set<Long> fetch(long inode, WantedChunks wanted, Further further) throws IOException {
+        ChunkRequest chunks = wanted.chunks();
+        takeHeld(chunks);
+        loader.noteHits(wanted.takeFromMemory());
+        DataDistributor.SsdRead ssd = startSsd(wanted);
+        long[] missing = wanted.missingFrames();
+        Set<Long> containers = containers(missing);
+        fetchHome(inode, wanted, LongStream.concat(LongStream.of(missing), LongStream.of(further.frames(containers))));
+        if (ssd != null && !ssd.await()) {
+            long[] late = wanted.missingFrames();
+            containers.addAll(containers(late));
+            fetchHome(inode, wanted, LongStream.of(late));
+        }
+        fillOthers(chunks);
+        if (tier != null) {
+            tier.promotion().read(chunks, tier.counts());
+        }
+        return containers;
+    }
+
+    private void takeHeld(ChunkRequest chunks) {
+        for (int i = 0; i < chunks.count(); i++) {
+            Held known = held.get(chunks.chunkId(i));
+            if (known != null && known.check() == chunks.check(i)) {
+                chunks.setData(i, known.data(), 0, known.data().length);
+                chunks.setSource(i, Source.MEMORY);
+            }
+        }
+    }
+
+    private DataDistributor.@Nullable SsdRead startSsd(WantedChunks wanted) throws IOException {
+        if (tier == null || !tier.distributor().isActive()) {
+            return null;
+        }
+        tier.distributor().split(wanted.chunks(), wanted::frameOf);
+        return tier.distributor().start(wanted.chunks());
+    }
+
+    private static Set<Long> containers(long[] frames) {
+        Set<Long> containers = new TreeSet<>();
+        for (long frame : frames) {
+            containers.add(ChunkId.container(frame));
+        }
+        return containers;
+    }
+
+    private void fetchHome(long inode, WantedChunks wanted, LongStream frames) throws IOException {
+        long[] toRead = Arrays.stream(frames.distinct().toArray())
+                .filter(key -> !fillFromCache(key))
+                .toArray();
+        HomeReads reads = new HomeReads(wanted, tier == null ? null : tier.distributor());
+        loader.fetch(inode, toRead, new FrameLoader.Sink() {
+            @Override
+            public void read(int number, Frame frame) {
+                held.fill(frame);
+                reads.read(number, frame);
+            }
+
+            @Override
+            public boolean keepsInCache() {
+                return false;
+            }
+
+            @Override
+            public void readContainer(long nanos) {
+                reads.readContainer(nanos);
+            }
+        });
+        reads.finish();
+    }
+
+    private boolean fillFromCache(long key) {
+        Frame cached = loader.cached(ChunkId.container(key), ChunkId.slot(key));
+        if (cached != null) {
+            held.fill(cached);
+        }
+        return cached != null;
+    }
+
+    /** Takes over what came from the SSD and from cached frames. */
+    private void fillOthers(ChunkRequest chunks) {
+        for (int i = 0; i < chunks.count(); i++) {
+            byte[] data = chunks.data(i);
+            if (data != null) {
+                held.fill(chunks.chunkId(i), data, chunks.offset(i), chunks.length(i), chunks.check(i));
+            }
+        }
+    }
+}
