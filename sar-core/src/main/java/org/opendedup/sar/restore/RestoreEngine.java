@@ -16,7 +16,7 @@ import org.opendedup.sar.metadata.RecipeStore;
  *
  * <ol>
  *   <li>{@link RecipeStore}: the range asked for, and the window ahead of a sequential reader
- *   <li>{@link ContainerCache}: frames in memory
+ *   <li>{@link FrameCache}: frames in memory
  *   <li>{@link ContainerStore#readFrames}: what is missing, by container, in the order of the file, neighbours in one read
  * </ol>
  *
@@ -40,7 +40,7 @@ public final class RestoreEngine {
             RecipeStore recipes,
             int pageBytes,
             ContainerStore containers,
-            ContainerCache cache,
+            FrameCache cache,
             ExecutorService prefetchers,
             long windowBytes,
             int maxFramesAhead,
@@ -71,7 +71,7 @@ public final class RestoreEngine {
             RecipeStore recipes,
             int pageBytes,
             ContainerStore containers,
-            ContainerCache cache,
+            FrameCache cache,
             ExecutorService prefetchers,
             long windowBytes,
             int maxFramesAhead,

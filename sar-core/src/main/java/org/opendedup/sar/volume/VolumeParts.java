@@ -20,7 +20,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.restore.ContainerCaches;
+import org.opendedup.sar.restore.FrameCaches;
 import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.ReadTier;
 import org.opendedup.sar.restore.RestoreEngine;
@@ -123,7 +123,7 @@ final class VolumeParts implements Closeable {
                 metadata.recipes(),
                 config.pageBytes(),
                 containers,
-                ContainerCaches.lru(plan.restoreCache()),
+                FrameCaches.lru(plan.restoreCache()),
                 prefetchers,
                 windowBytes,
                 (int) (2 * windowBytes / config.compression().frameBytes()),

@@ -150,10 +150,10 @@ final class TieredVolume implements AutoCloseable {
 
     /** Makes an engine with an empty cache. */
     RestoreEngine engine() {
-        return engine(ContainerCaches.lru(CACHE_BYTES), false);
+        return engine(FrameCaches.lru(CACHE_BYTES), false);
     }
 
-    RestoreEngine engine(ContainerCache cache, boolean verifyFingerprints) {
+    RestoreEngine engine(FrameCache cache, boolean verifyFingerprints) {
         return new RestoreEngine(
                 metadata.recipes(),
                 PAGE_BYTES,
