@@ -46,7 +46,7 @@ final class FrameLoader {
     }
 
     private final ContainerStore containers;
-    private final ContainerCache cache;
+    private final FrameCache cache;
     private final DamageListener damage;
     private final boolean verifyFingerprints;
     /**
@@ -62,7 +62,7 @@ final class FrameLoader {
     private final LongAdder misses = new LongAdder();
 
     /** @param verifyFingerprints also hash every chunk read from the disk */
-    FrameLoader(ContainerStore containers, ContainerCache cache, boolean verifyFingerprints, DamageListener damage) {
+    FrameLoader(ContainerStore containers, FrameCache cache, boolean verifyFingerprints, DamageListener damage) {
         this.containers = containers;
         this.cache = cache;
         this.verifyFingerprints = verifyFingerprints;

@@ -17,7 +17,7 @@ import org.opendedup.sar.restore.HeldChunks.Held;
  *
  * <ol>
  *   <li>{@link RecipeStore}: the range asked for
- *   <li>{@link ContainerCache}: frames in memory
+ *   <li>{@link FrameCache}: frames in memory
  *   <li>{@link ContainerStore#readFrames}: what is missing, by container, in the order of the file, neighbours in one read
  * </ol>
  *
@@ -57,7 +57,7 @@ public final class RestoreEngine {
      */
     public RestoreEngine(
             Sources sources,
-            ContainerCache frames,
+            FrameCache frames,
             StreamBudget budget,
             ScheduledExecutorService prefetchers,
             boolean verifyFingerprints,

@@ -19,7 +19,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.restore.ContainerCaches;
+import org.opendedup.sar.restore.FrameCaches;
 import org.opendedup.sar.restore.ReadTier;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.tier.RecipePromotion;
@@ -117,7 +117,7 @@ final class VolumeParts implements Closeable {
                         tier.isConfigured()
                                 ? new ReadTier(tier.distributor(), tier.promotion(), metadata.counts()::count)
                                 : null),
-                ContainerCaches.lru(plan.frameCache()),
+                FrameCaches.lru(plan.frameCache()),
                 config.restore().budget(plan.streams()),
                 prefetchers,
                 verification == Verification.FINGERPRINTS,

@@ -94,13 +94,13 @@ class LookaheadTest {
         int memory = 8 << 20;
         long reads = diskReads();
         long bytes = diskBytes();
-        RestoreEngine ahead = volume.engine(ContainerCaches.lru(1), false, TieredVolume.budget(memory));
+        RestoreEngine ahead = volume.engine(FrameCaches.lru(1), false, TieredVolume.budget(memory));
         try (ReadStream stream = ahead.stream(TieredVolume.INODE)) {
             read(stream, 0, volume.expected().length);
         }
         long readsAhead = diskReads() - reads;
         long bytesAhead = diskBytes() - bytes;
-        RestoreEngine plain = volume.engine(ContainerCaches.lru(memory), false);
+        RestoreEngine plain = volume.engine(FrameCaches.lru(memory), false);
         for (int at = 0; at < volume.expected().length; at += REQUEST) {
             volume.read(plain, at, Math.min(REQUEST, volume.expected().length - at));
         }
@@ -187,7 +187,7 @@ class LookaheadTest {
     void manyReadersShareTheMemoryAndAllReadRight() throws Exception {
         volume.makeFile(scattered());
         StreamBudget budget = TieredVolume.budget(64 << 20);
-        RestoreEngine engine = volume.engine(ContainerCaches.lru(1 << 20), false, budget);
+        RestoreEngine engine = volume.engine(FrameCaches.lru(1 << 20), false, budget);
         Throwable[] failures = new Throwable[6];
         Thread[] readers = IntStream.range(0, failures.length)
                 .mapToObj(i -> new Thread(() -> {

@@ -80,7 +80,7 @@ class TieredReadsTest {
     void whatIsInMemoryIsTakenFromThereAndNotToldAsRead() throws IOException {
         volume.makeFile(0, 30, 60);
         volume.promote(0);
-        ContainerCache cache = ContainerCaches.lru(1 << 20);
+        FrameCache cache = FrameCaches.lru(1 << 20);
         RestoreEngine engine = volume.engine(cache, false);
         volume.read(engine, volume.chunks.get(0).length, 10);
         assertEquals(List.of(volume.ids.get(30)), volume.promotions.fromDisk);
@@ -107,7 +107,7 @@ class TieredReadsTest {
                 .toArray();
         volume.makeFile(order);
         volume.promote(random.ints(60, 0, CHUNKS).toArray());
-        RestoreEngine engine = volume.engine(ContainerCaches.lru(20_000), false);
+        RestoreEngine engine = volume.engine(FrameCaches.lru(20_000), false);
         for (int i = 0; i < 300; i++) {
             checkRandomRange(engine, random);
         }
@@ -188,7 +188,7 @@ class TieredReadsTest {
     void withFingerprintVerificationCopiesAreNotUsed() throws IOException {
         volume.makeFile(0, 30);
         volume.promote(0, 30);
-        assertArrayEquals(volume.expected(), volume.read(volume.engine(ContainerCaches.lru(1 << 20), true)));
+        assertArrayEquals(volume.expected(), volume.read(volume.engine(FrameCaches.lru(1 << 20), true)));
         assertEquals(0, volume.ssd.chunksRead.get());
     }
 
@@ -197,7 +197,7 @@ class TieredReadsTest {
         Random random = new Random(seed);
         volume.makeFile(random.ints(200, 0, CHUNKS).toArray());
         volume.promote(random.ints(70, 0, CHUNKS).toArray());
-        RestoreEngine engine = volume.engine(ContainerCaches.lru(30_000), false);
+        RestoreEngine engine = volume.engine(FrameCaches.lru(30_000), false);
         ExecutorService readers = Executors.newFixedThreadPool(5);
         try {
             List<Future<?>> reading = new ArrayList<>();
@@ -225,7 +225,7 @@ class TieredReadsTest {
     }
 
     /** A cache that is asked before home, and says that home can't be read. */
-    private static final class NoHome implements ContainerCache {
+    private static final class NoHome implements FrameCache {
         @Override
         public Frame get(long container, int frame) {
             return null;

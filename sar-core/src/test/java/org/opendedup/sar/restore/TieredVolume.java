@@ -153,14 +153,14 @@ final class TieredVolume implements AutoCloseable {
 
     /** Makes an engine with an empty cache. */
     RestoreEngine engine() {
-        return engine(ContainerCaches.lru(CACHE_BYTES), false);
+        return engine(FrameCaches.lru(CACHE_BYTES), false);
     }
 
-    RestoreEngine engine(ContainerCache cache, boolean verifyFingerprints) {
+    RestoreEngine engine(FrameCache cache, boolean verifyFingerprints) {
         return engine(cache, verifyFingerprints, budget(STREAM_BYTES));
     }
 
-    RestoreEngine engine(ContainerCache cache, boolean verifyFingerprints, StreamBudget budget) {
+    RestoreEngine engine(FrameCache cache, boolean verifyFingerprints, StreamBudget budget) {
         return new RestoreEngine(
                 new RestoreEngine.Sources(
                         metadata.recipes(),

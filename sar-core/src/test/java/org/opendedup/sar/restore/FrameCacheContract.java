@@ -27,16 +27,16 @@ import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.io.CrashDirectory;
 
 /** What every policy of the restore cache keeps to, whatever it evicts. */
-public abstract class ContainerCacheContract {
+public abstract class FrameCacheContract {
     private static final int FRAME_BYTES = 64 << 10;
     private static final int FRAMES = 40;
     private static final long BUDGET_BYTES = 20L * FRAME_BYTES;
 
     private final List<Frame> frames = new ArrayList<>();
-    private ContainerCache cache;
+    private FrameCache cache;
 
     /** A new cache that holds at most {@code maxBytes}. */
-    protected abstract ContainerCache make(long maxBytes);
+    protected abstract FrameCache make(long maxBytes);
 
     @BeforeEach
     void makeFrames() throws IOException {

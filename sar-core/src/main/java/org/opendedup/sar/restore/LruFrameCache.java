@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.container.Frame;
 
 /** Evicts the frame that was used longest ago. The baseline of every published restore cache. */
-final class LruContainerCache implements ContainerCache {
+final class LruFrameCache implements FrameCache {
     private record Key(long container, int frame) {}
 
     private final Cache<Key, Frame> frames;
 
-    LruContainerCache(long maxBytes) {
+    LruFrameCache(long maxBytes) {
         frames = CacheBuilder.newBuilder()
                 .maximumWeight(maxBytes)
                 .weigher((Key key, Frame frame) -> frame.weightBytes())

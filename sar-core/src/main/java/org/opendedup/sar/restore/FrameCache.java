@@ -7,7 +7,7 @@ import org.opendedup.sar.container.Frame;
  * Keeps decoded frames of containers in memory, within a budget of bytes. What it evicts is its policy. Safe for use by
  * many threads.
  */
-public interface ContainerCache {
+public interface FrameCache {
     /** The frame, or null if it is not in memory. */
     @Nullable
     Frame get(long container, int frame);

@@ -1,0 +1,168 @@
+package org.opendedup.sar.restore.cache;
+
+import java.util.Arrays;
+
+/**
+ * The containers that are in memory, each with the slots that were read of it, in order of their last use. A container has a
+ * <em>place</em>, a small number that it keeps while it is in memory.
+ */
+final class CachedContainers {
+    static final int NONE = LongIntMap.ABSENT;
+
+    private static final int INITIAL = 8;
+    private static final int[] NO_SLOTS = new int[0];
+
+    private final LongIntMap places = new LongIntMap();
+    private long[] containers = new long[INITIAL];
+    private long[] bytes = new long[INITIAL];
+    private int[] chunks = new int[INITIAL];
+    /** By slot the length of what is in memory, else 0. */
+    private int[][] lengths = new int[INITIAL][0];
+
+    // The order of use, as a ring through the places: neighbours in it; a free place's newer is the next free one.
+    private int[] older = new int[INITIAL];
+    private int[] newer = new int[INITIAL];
+    private int newest = NONE;
+    private int oldest = NONE;
+    private int freePlace = NONE;
+    private int usedPlaces;
+    private long weightBytes;
+
+    /** The place of a container, or {@link #NONE}. */
+    int find(long container) {
+        return places.get(container);
+    }
+
+    boolean contains(int place, int slot) {
+        return length(place, slot) > 0;
+    }
+
+    /** Puts a container into memory that is not there, most recently used and with no slots yet. */
+    int add(long container, int chunksInContainer) {
+        int place = newPlace();
+        containers[place] = container;
+        chunks[place] = chunksInContainer;
+        bytes[place] = 0;
+        if (lengths[place].length < chunksInContainer) {
+            lengths[place] = new int[chunksInContainer];
+        } else {
+            Arrays.fill(lengths[place], 0);
+        }
+        places.put(container, place);
+        link(place);
+        return place;
+    }
+
+    void addChunk(int place, int slot, int length) {
+        lengths[place][slot] = length;
+        bytes[place] += length;
+        weightBytes += length;
+    }
+
+    /** Takes a container out of memory. Its chunks can be asked for until another one is added. */
+    void remove(int place) {
+        weightBytes -= bytes[place];
+        places.remove(containers[place]);
+        unlink(place);
+        newer[place] = freePlace;
+        freePlace = place;
+    }
+
+    /** Makes a container the most recently used. */
+    void touch(int place) {
+        if (place != newest) {
+            unlink(place);
+            link(place);
+        }
+    }
+
+    /** The place of the least recently used container, or {@link #NONE}. */
+    int oldest() {
+        return oldest;
+    }
+
+    /** The next in order of use, or {@link #NONE} after the most recently used. */
+    int newer(int place) {
+        return newer[place];
+    }
+
+    long container(int place) {
+        return containers[place];
+    }
+
+    int chunksInContainer(int place) {
+        return chunks[place];
+    }
+
+    /** The length of a chunk in memory, else 0. */
+    int length(int place, int slot) {
+        return slot < chunks[place] ? lengths[place][slot] : 0;
+    }
+
+    long weightBytes() {
+        return weightBytes;
+    }
+
+    /** Places are 0 to this, less one; it only grows. */
+    int placeCapacity() {
+        return containers.length;
+    }
+
+    long heapBytes() {
+        long slots = 0;
+        for (int[] each : lengths) {
+            slots += each.length;
+        }
+        return places.heapBytes()
+                + slots * Integer.BYTES
+                + (long) containers.length * (2 * Long.BYTES + 3 * Integer.BYTES);
+    }
+
+    private int newPlace() {
+        if (freePlace != NONE) {
+            int place = freePlace;
+            freePlace = newer[place];
+            return place;
+        }
+        if (usedPlaces == containers.length) {
+            grow();
+        }
+        return usedPlaces++;
+    }
+
+    private void link(int place) {
+        older[place] = newest;
+        newer[place] = NONE;
+        if (newest == NONE) {
+            oldest = place;
+        } else {
+            newer[newest] = place;
+        }
+        newest = place;
+    }
+
+    private void unlink(int place) {
+        if (older[place] == NONE) {
+            oldest = newer[place];
+        } else {
+            newer[older[place]] = newer[place];
+        }
+        if (newer[place] == NONE) {
+            newest = older[place];
+        } else {
+            older[newer[place]] = older[place];
+        }
+    }
+
+    private void grow() {
+        int length = containers.length * 2;
+        containers = Arrays.copyOf(containers, length);
+        bytes = Arrays.copyOf(bytes, length);
+        chunks = Arrays.copyOf(chunks, length);
+        older = Arrays.copyOf(older, length);
+        newer = Arrays.copyOf(newer, length);
+        int from = lengths.length;
+        lengths = Arrays.copyOf(lengths, length);
+        Arrays.fill(lengths, from, length, NO_SLOTS);
+    }
+}

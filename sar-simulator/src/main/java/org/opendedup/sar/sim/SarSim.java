@@ -1,0 +1,74 @@
+package org.opendedup.sar.sim;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.NoSuchFileException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sim.restore.RestoreCommand;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code sar-sim}: what-if over traces. A new subcommand joins by its entry in {@code subcommands}. */
+@Command(
+        name = "sar-sim",
+        mixinStandardHelpOptions = true,
+        versionProvider = SarSim.Version.class,
+        sortOptions = false,
+        customSynopsis = {"sar-sim COMMAND [OPTION...]", ""},
+        description = {"Runs the file system's own policies over traces, without a disk.", ""},
+        commandListHeading = "%nCommands:%n",
+        subcommands = {RestoreCommand.class},
+        footer = {"", "Exit codes:  0 done, 1 failed, 2 wrong usage"})
+public final class SarSim implements Runnable {
+    private static final int FAILED = 1;
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    public static void main(String[] arguments) {
+        System.exit(run(
+                new PrintWriter(System.out, true, StandardCharsets.UTF_8),
+                new PrintWriter(System.err, true, StandardCharsets.UTF_8),
+                arguments));
+    }
+
+    /** Runs a command; its exit code. */
+    public static int run(PrintWriter out, PrintWriter err, String... arguments) {
+        return new CommandLine(new SarSim())
+                .setOut(out)
+                .setErr(err)
+                .setExecutionExceptionHandler((problem, command, parsed) -> report(problem, err))
+                .execute(arguments);
+    }
+
+    /** What the user can do something about is a line; anything else is a defect, and thrown. */
+    private static int report(Exception problem, PrintWriter err) throws Exception {
+        if (!(problem instanceof IOException)) {
+            throw problem;
+        }
+        String message =
+                problem instanceof NoSuchFileException ? "there is no " + problem.getMessage() : problem.getMessage();
+        err.println("sar-sim: " + message);
+        err.flush();
+        return FAILED;
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(Objects.requireNonNull(spec).commandLine(), "name a command, such as restore");
+    }
+
+    static final class Version implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            String version = SarSim.class.getPackage().getImplementationVersion();
+            return new String[] {"sar-sim " + (version == null ? "(not packaged)" : version)};
+        }
+    }
+}

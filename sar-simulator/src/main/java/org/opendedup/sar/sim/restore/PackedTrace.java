@@ -1,0 +1,88 @@
+package org.opendedup.sar.sim.restore;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.sim.trace.ChunkTraceReader;
+import org.opendedup.sar.sim.trace.ChunkTraceVisitor;
+
+/** A chunk trace as a store has it: all versions packed into containers, in their order, and the recipes of those asked for. */
+public final class PackedTrace implements ChunkTraceVisitor {
+    private final IntPredicate wanted;
+    private final ContainerPacker packer;
+    private final List<Recipe> recipes = new ArrayList<>();
+    private @Nullable Recipe open;
+    private int versions;
+
+    private PackedTrace(int containerBytes, IntPredicate wanted) {
+        this.wanted = wanted;
+        packer = new ContainerPacker(containerBytes);
+    }
+
+    /**
+     * Reads a trace.
+     *
+     * @param wanted the versions whose recipes are kept
+     * @throws org.opendedup.sar.sim.trace.TraceFormatException if the trace is damaged, or has a chunk larger than a container
+     */
+    public static PackedTrace read(Path file, int containerBytes, IntPredicate wanted) throws IOException {
+        var trace = new PackedTrace(containerBytes, wanted);
+        ChunkTraceReader.read(file, trace);
+        return trace;
+    }
+
+    @Override
+    public void version(int number) {
+        versions = number;
+        packer.seal();
+        open = wanted.test(number) ? new Recipe(number) : null;
+        if (open != null) {
+            recipes.add(open);
+        }
+    }
+
+    @Override
+    public void chunk(long fingerprint, int bytes) {
+        long chunkId = packer.put(fingerprint, bytes);
+        if (open != null) {
+            open.add(chunkId);
+        }
+    }
+
+    /** The last version's number. */
+    public int versions() {
+        return versions;
+    }
+
+    public PackedContainers containers() {
+        return packer.containers();
+    }
+
+    /** Recipes of the versions asked for, in their order. */
+    public List<Recipe> recipes() {
+        return recipes;
+    }
+
+    /** The fewest container reads that can restore a recipe: each container that it refers to, once. */
+    public int floor(Recipe recipe) {
+        var seen = new BitSet();
+        for (int i = 0; i < recipe.count(); i++) {
+            seen.set((int) ChunkId.container(recipe.chunkId(i)));
+        }
+        return seen.cardinality();
+    }
+
+    /** Bytes that a recipe restores. */
+    public long bytes(Recipe recipe) {
+        long bytes = 0;
+        for (int i = 0; i < recipe.count(); i++) {
+            bytes += containers().bytes(recipe.chunkId(i));
+        }
+        return bytes;
+    }
+}

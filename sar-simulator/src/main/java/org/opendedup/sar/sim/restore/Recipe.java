@@ -1,0 +1,34 @@
+package org.opendedup.sar.sim.restore;
+
+import java.util.Arrays;
+
+/** The chunk ids of one version, in order: 8 bytes a reference. */
+public final class Recipe {
+    private final int version;
+    private long[] chunkIds = new long[1 << 10];
+    private int count;
+
+    Recipe(int version) {
+        this.version = version;
+    }
+
+    void add(long chunkId) {
+        if (count == chunkIds.length) {
+            chunkIds = Arrays.copyOf(chunkIds, count * 2);
+        }
+        chunkIds[count++] = chunkId;
+    }
+
+    int version() {
+        return version;
+    }
+
+    /** References in the recipe. */
+    public int count() {
+        return count;
+    }
+
+    long chunkId(int reference) {
+        return chunkIds[reference];
+    }
+}

@@ -1,0 +1,91 @@
+package org.opendedup.sar.sim.restore;
+
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.restore.cache.ContainerCache;
+import org.opendedup.sar.restore.cache.ContainerContents;
+
+/** Reads one recipe back through one cache, which starts empty: a missing chunk's container is read whole. */
+public final class RestoreSimulation implements ContainerContents {
+    private final PackedContainers containers;
+    private final Recipe recipe;
+    private final ContainerCache cache;
+    /** The container being read. */
+    private long container;
+
+    private int reads;
+    private long bytesRead;
+    /** The reference to be told next. */
+    private int head;
+    /** Bytes of the references told beyond the current one. */
+    private long aheadBytes;
+
+    private RestoreSimulation(Recipe recipe, PackedContainers containers, ContainerCache cache) {
+        this.recipe = recipe;
+        this.containers = containers;
+        this.cache = cache;
+    }
+
+    /** Counts what a restore takes. */
+    public static RestoreCost run(Recipe recipe, PackedContainers containers, ContainerCache cache) {
+        return new RestoreSimulation(recipe, containers, cache).run();
+    }
+
+    private RestoreCost run() {
+        long windowBytes = cache.windowBytes();
+        for (int current = 0; current < recipe.count(); current++) {
+            tell(current, windowBytes);
+            long chunkId = recipe.chunkId(current);
+            if (!cache.contains(chunkId)) {
+                read(ChunkId.container(chunkId));
+            }
+            cache.advance();
+        }
+        return new RestoreCost(reads, bytesRead, cache.highWaterBytes(), cache.tableBytes());
+    }
+
+    private void tell(int current, long windowBytes) {
+        if (head > current) {
+            // It was told as one to come.
+            aheadBytes -= containers.bytes(recipe.chunkId(current));
+        } else {
+            tellNext();
+        }
+        while (aheadBytes < windowBytes && head < recipe.count()) {
+            aheadBytes += tellNext();
+        }
+    }
+
+    private int tellNext() {
+        long chunkId = recipe.chunkId(head++);
+        int bytes = containers.bytes(chunkId);
+        cache.ahead(chunkId, bytes);
+        return bytes;
+    }
+
+    private void read(long missing) {
+        container = missing;
+        reads++;
+        bytesRead += containers.bytesOf(missing);
+        cache.read(missing, this);
+    }
+
+    @Override
+    public int chunksInContainer() {
+        return containers.chunksOf(container);
+    }
+
+    @Override
+    public int count() {
+        return containers.chunksOf(container);
+    }
+
+    @Override
+    public int slot(int index) {
+        return index;
+    }
+
+    @Override
+    public int bytes(int index) {
+        return containers.bytes(ChunkId.of(container, index));
+    }
+}

@@ -1,0 +1,17 @@
+package org.opendedup.sar.sim.trace;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** A trace is not what its format says. The message names file and line. */
+public final class TraceFormatException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    TraceFormatException(Path file, long line, String problem) {
+        super(file + ", line " + line + ": " + problem);
+    }
+
+    TraceFormatException(Path file, long line, String problem, Throwable cause) {
+        super(file + ", line " + line + ": " + problem, cause);
+    }
+}

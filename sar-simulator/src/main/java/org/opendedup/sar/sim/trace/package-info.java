@@ -1,0 +1,8 @@
+/**
+ * Traces of backup streams as their chunks. {@link org.opendedup.sar.sim.trace.ChunkTraceReader} reads a file and tells a {@link
+ * org.opendedup.sar.sim.trace.ChunkTraceVisitor} what is in it, line by line, so that a trace may be larger than the memory.
+ */
+@NullMarked
+package org.opendedup.sar.sim.trace;
+
+import org.jspecify.annotations.NullMarked;
