@@ -4,8 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.Arrays;
-import java.util.HashSet;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
@@ -48,7 +46,7 @@ final class Lookahead implements Closeable {
     /** Used by the one who makes a step, as are the three below it. */
     private final ContainerCache cache;
 
-    private final Set<Long> kept = new HashSet<>();
+    private final LongMap<Boolean> kept = new LongMap<>();
 
     /** Guarded by this, as is all below it. */
     private final References references = new References();
@@ -112,14 +110,14 @@ final class Lookahead implements Closeable {
     private final class Keeper implements ChunkHolder {
         @Override
         public void keep(long chunkId) {
-            if (kept.add(chunkId)) {
+            if (kept.put(chunkId, true) == null) {
                 held.hold(chunkId);
             }
         }
 
         @Override
         public void drop(long chunkId) {
-            if (kept.remove(chunkId)) {
+            if (kept.remove(chunkId) != null) {
                 held.release(chunkId);
             }
         }
@@ -308,7 +306,7 @@ final class Lookahead implements Closeable {
         while (planned > 0) {
             releaseFirst();
         }
-        kept.forEach(held::release);
+        kept.forEachKey(held::release);
         kept.clear();
         onClosed.accept(this);
     }

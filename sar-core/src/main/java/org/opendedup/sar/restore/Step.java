@@ -2,10 +2,7 @@ package org.opendedup.sar.restore;
 
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.Set;
-import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.restore.cache.ContainerCache;
 import org.opendedup.sar.restore.cache.ContainerContents;
@@ -20,7 +17,7 @@ final class Step {
     private final long inode;
     private final WantedChunks wanted;
     /** Chunks of the window, held until the cache was told of them. */
-    private final Set<Long> further = new HashSet<>();
+    private final LongMap<Boolean> further = new LongMap<>();
 
     Step(StepReads reads, long inode) {
         this.reads = reads;
@@ -45,7 +42,7 @@ final class Step {
             Set<Long> containers = reads.fetch(inode, wanted, from -> furtherFrames(window, from, roomBytes));
             tell(containers, cache);
         } finally {
-            further.forEach(reads.held()::release);
+            further.forEachKey(reads.held()::release);
             giveUpMissing();
         }
     }
@@ -55,12 +52,12 @@ final class Step {
             return new long[0];
         }
         long[] from = containers.stream().mapToLong(Long::longValue).toArray();
-        long[] frames = new long[64];
+        long[] frames = window.chunks(from, roomBytes);
         int count = 0;
-        for (long chunkId : window.chunks(from, roomBytes)) {
-            if (reads.held().get(chunkId) == null && further.add(chunkId)) {
+        for (long chunkId : frames) {
+            if (reads.held().get(chunkId) == null && further.put(chunkId, true) == null) {
                 reads.held().hold(chunkId);
-                frames = count == frames.length ? Arrays.copyOf(frames, 2 * count) : frames;
+                // No more frames than chunks: one array will do.
                 frames[count++] = ChunkId.of(ChunkId.container(chunkId), wanted.frameOf(chunkId));
             }
         }
@@ -86,12 +83,14 @@ final class Step {
     /** Ids of all chunks of this step that have their bytes, rising. */
     private long[] chunksInMemory() {
         ChunkRequest chunks = wanted.chunks();
-        return LongStream.concat(
-                        IntStream.range(0, chunks.count()).mapToLong(chunks::chunkId),
-                        further.stream().mapToLong(Long::longValue))
+        long[] ids = new long[chunks.count() + further.size()];
+        for (int i = 0; i < chunks.count(); i++) {
+            ids[i] = chunks.chunkId(i);
+        }
+        int[] count = {chunks.count()};
+        further.forEachKey(chunkId -> ids[count[0]++] = chunkId);
+        return Arrays.stream(SortedIds.of(ids, count[0]))
                 .filter(chunkId -> reads.held().get(chunkId) != null)
-                .sorted()
-                .distinct()
                 .toArray();
     }
 

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Frame;
@@ -61,11 +60,11 @@ final class StepReads {
         DataDistributor.SsdRead ssd = startSsd(wanted);
         long[] missing = wanted.missingFrames();
         Set<Long> containers = containers(missing);
-        fetchHome(inode, wanted, LongStream.concat(LongStream.of(missing), LongStream.of(further.frames(containers))));
+        fetchHome(inode, wanted, SortedIds.union(missing, further.frames(containers)));
         if (ssd != null && !ssd.await()) {
             long[] late = wanted.missingFrames();
             containers.addAll(containers(late));
-            fetchHome(inode, wanted, LongStream.of(late));
+            fetchHome(inode, wanted, late);
         }
         fillOthers(chunks);
         if (tier != null) {
@@ -100,10 +99,8 @@ final class StepReads {
         return containers;
     }
 
-    private void fetchHome(long inode, WantedChunks wanted, LongStream frames) throws IOException {
-        long[] toRead = Arrays.stream(frames.distinct().toArray())
-                .filter(key -> !fillFromCache(key))
-                .toArray();
+    private void fetchHome(long inode, WantedChunks wanted, long[] frames) throws IOException {
+        long[] toRead = Arrays.stream(frames).filter(key -> !fillFromCache(key)).toArray();
         HomeReads reads = new HomeReads(wanted, tier == null ? null : tier.distributor());
         loader.fetch(inode, toRead, new FrameLoader.Sink() {
             @Override

@@ -92,7 +92,7 @@ final class WantedChunks {
         return ChunkId.of(ChunkId.container(chunks.chunkId(chunk)), chunks.frame(chunk));
     }
 
-    /** The frames of all chunks that are to come from home and have not yet, each once, in the file's order, as {@link #frameKey}. */
+    /** The frames of all chunks that are to come from home and have not yet, each once, rising, as {@link #frameKey}. */
     long[] missingFrames() throws IOException {
         long[] keys = new long[chunks.count()];
         int missing = 0;
@@ -104,7 +104,7 @@ final class WantedChunks {
                 keys[missing++] = frameKey(i);
             }
         }
-        return Arrays.stream(keys, 0, missing).distinct().toArray();
+        return SortedIds.of(keys, missing);
     }
 
     boolean isMissing(int chunk) {
