@@ -17,6 +17,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.Decoding;
 import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.container.FrameConsumer;
+import org.opendedup.sar.container.FrameTable;
 
 /**
  * Brings frames into memory: from the cache, or from their containers, each once for all who want it at the same time. Safe for use
@@ -35,6 +36,9 @@ final class FrameLoader {
 
         /** A frame was read. Called by several threads, before the call returns. */
         default void read(int number, Frame frame) {}
+
+        /** Frames of so many bytes, as they are in their file, were read. */
+        default void readBytes(long bytes) {}
 
         /** Whether the frames are to stay in the cache. */
         default boolean keepsInCache() {
@@ -227,8 +231,19 @@ final class FrameLoader {
             long start = System.nanoTime();
             containers.readFrames(fetch.container, frames, own, MAX_GAP_BYTES, fetch, decoding);
             fetch.sink.readContainer(System.nanoTime() - start);
+            fetch.sink.readBytes(fileBytes(fetch.container, frames, own));
         }
         return end;
+    }
+
+    private long fileBytes(long container, int[] frames, int count) throws IOException {
+        FrameTable table = containers.frameTable(container);
+        long bytes = 0;
+        for (int i = 0; i < count; i++) {
+            // Of a container that is being written, the last frames are in memory only.
+            bytes += frames[i] < table.frames() ? table.fileLength(frames[i]) : 0;
+        }
+        return bytes;
     }
 
     /** Frames of one container being read by this thread: others that want them wait for it. */

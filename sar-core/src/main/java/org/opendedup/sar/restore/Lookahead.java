@@ -66,7 +66,16 @@ final class Lookahead implements Closeable {
     /** Every reference that begins before this offset is fetched. */
     private long fetchedTo;
 
-    private long usedNanos = System.nanoTime();
+    private final long start;
+    private final long startNanos = System.nanoTime();
+    private long usedNanos = startNanos;
+    private long containerReads;
+    private long diskBytes;
+    private long ssdBytes;
+    private long memoryBytes;
+    /** Bytes in the cache after the last step. */
+    private long cacheBytes;
+
     private boolean stepping;
     private boolean closed;
 
@@ -100,6 +109,7 @@ final class Lookahead implements Closeable {
         this.steps = steps;
         this.onClosed = onClosed;
         this.size = size;
+        start = from;
         readerAt = from;
         plannedTo = from;
         fetchedTo = from;
@@ -201,10 +211,34 @@ final class Lookahead implements Closeable {
         look(stepBytes() + cache.windowBytes());
         Step step = new Step(reads, inode);
         int references = plan(step);
-        step.fetch(this::windowChunks, budget.share() / 2 - cache.weightBytes(), cache);
+        count(step.fetch(this::windowChunks, budget.share() / 2 - cache.weightBytes(), cache));
         for (int i = 0; i < references; i++) {
             cache.advance();
         }
+    }
+
+    private synchronized void count(StepReads.Fetched fetched) {
+        containerReads += fetched.containers().size();
+        diskBytes += fetched.diskBytes();
+        ssdBytes += fetched.ssdBytes();
+        memoryBytes += fetched.memoryBytes();
+        cacheBytes = cache.weightBytes();
+    }
+
+    /** How this reader does. */
+    synchronized StreamStatus status() {
+        double seconds = (System.nanoTime() - startNanos) / 1e9;
+        return new StreamStatus(
+                inode,
+                readerAt,
+                size,
+                readerAt - start,
+                seconds,
+                containerReads,
+                diskBytes,
+                ssdBytes,
+                memoryBytes,
+                plannedBytes + cacheBytes);
     }
 
     private synchronized long stepBytes() {

@@ -1,6 +1,7 @@
 package org.opendedup.sar.restore;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -54,6 +55,11 @@ final class ReadStreams {
             budget.leave();
             throw e;
         }
+    }
+
+    /** All readers now. */
+    List<StreamStatus> status() {
+        return active.stream().map(Lookahead::status).toList();
     }
 
     private boolean requestStep(Lookahead lookahead) {

@@ -3,6 +3,7 @@ package org.opendedup.sar.restore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
@@ -77,6 +78,11 @@ public final class RestoreEngine {
 
     ReadStreams streams() {
         return streams;
+    }
+
+    /** The readers in sequence that are read ahead for now, in no order. */
+    public List<StreamStatus> readers() {
+        return streams.status();
     }
 
     /** Bytes of chunks held for readers in sequence now. */

@@ -37,10 +37,11 @@ final class Step {
     }
 
     /** Fetches all, and tells the cache what was read for it. */
-    void fetch(Window window, long roomBytes, ContainerCache cache) throws IOException {
+    StepReads.Fetched fetch(Window window, long roomBytes, ContainerCache cache) throws IOException {
         try {
-            Set<Long> containers = reads.fetch(inode, wanted, from -> furtherFrames(window, from, roomBytes));
-            tell(containers, cache);
+            StepReads.Fetched fetched = reads.fetch(inode, wanted, from -> furtherFrames(window, from, roomBytes));
+            tell(fetched.containers(), cache);
+            return fetched;
         } finally {
             further.forEachKey(reads.held()::release);
             giveUpMissing();

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Frame;
@@ -49,28 +50,42 @@ final class StepReads {
     }
 
     /**
-     * Reads what is wanted, each chunk of which is held by the caller. What cannot be read is left out: whoever wants it will be told.
+     * What was fetched.
      *
-     * @return the containers read from the disk, in its order
+     * @param containers read from the disk, in its order
+     * @param diskBytes of the frames read, as they are in their files
+     * @param ssdBytes of wanted chunks
+     * @param memoryBytes of wanted chunks
      */
-    Set<Long> fetch(long inode, WantedChunks wanted, Further further) throws IOException {
+    record Fetched(Set<Long> containers, long diskBytes, long ssdBytes, long memoryBytes) {}
+
+    /** Reads what is wanted, each chunk of which is held by the caller. What cannot be read is left out: whoever wants it will be told. */
+    Fetched fetch(long inode, WantedChunks wanted, Further further) throws IOException {
         ChunkRequest chunks = wanted.chunks();
         takeHeld(chunks);
         loader.noteHits(wanted.takeFromMemory());
         DataDistributor.SsdRead ssd = startSsd(wanted);
         long[] missing = wanted.missingFrames();
         Set<Long> containers = containers(missing);
-        fetchHome(inode, wanted, SortedIds.union(missing, further.frames(containers)));
+        long diskBytes = fetchHome(inode, wanted, SortedIds.union(missing, further.frames(containers)));
         if (ssd != null && !ssd.await()) {
             long[] late = wanted.missingFrames();
             containers.addAll(containers(late));
-            fetchHome(inode, wanted, late);
+            diskBytes += fetchHome(inode, wanted, late);
         }
         fillOthers(chunks);
         if (tier != null) {
             tier.promotion().read(chunks, tier.counts());
         }
-        return containers;
+        return new Fetched(containers, diskBytes, bytesFrom(Source.SSD, chunks), bytesFrom(Source.MEMORY, chunks));
+    }
+
+    private static long bytesFrom(Source source, ChunkRequest chunks) {
+        long bytes = 0;
+        for (int i = 0; i < chunks.count(); i++) {
+            bytes += chunks.source(i) == source && chunks.data(i) != null ? chunks.length(i) : 0;
+        }
+        return bytes;
     }
 
     private void takeHeld(ChunkRequest chunks) {
@@ -99,14 +114,21 @@ final class StepReads {
         return containers;
     }
 
-    private void fetchHome(long inode, WantedChunks wanted, long[] frames) throws IOException {
+    /** Returns the bytes of the frames read, as they are in their files. */
+    private long fetchHome(long inode, WantedChunks wanted, long[] frames) throws IOException {
         long[] toRead = Arrays.stream(frames).filter(key -> !fillFromCache(key)).toArray();
+        LongAdder fileBytes = new LongAdder();
         HomeReads reads = new HomeReads(wanted, tier == null ? null : tier.distributor());
         loader.fetch(inode, toRead, new FrameLoader.Sink() {
             @Override
             public void read(int number, Frame frame) {
                 held.fill(frame);
                 reads.read(number, frame);
+            }
+
+            @Override
+            public void readBytes(long bytes) {
+                fileBytes.add(bytes);
             }
 
             @Override
@@ -120,6 +142,7 @@ final class StepReads {
             }
         });
         reads.finish();
+        return fileBytes.sum();
     }
 
     private boolean fillFromCache(long key) {

@@ -18,6 +18,7 @@ import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Totals;
+import org.opendedup.sar.restore.StreamStatus;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
@@ -464,6 +465,11 @@ public final class Volume implements Closeable {
     public void sync() throws IOException {
         writer.storeEverything();
         committer.commit();
+    }
+
+    /** The readers in sequence that are read ahead for now. */
+    public List<StreamStatus> readers() {
+        return parts.restore().readers();
     }
 
     /** Ends one opening. Idempotent; never fails (errors are told by {@link #flush}). */
