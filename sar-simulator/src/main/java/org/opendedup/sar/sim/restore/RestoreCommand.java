@@ -96,9 +96,8 @@ public final class RestoreCommand implements Callable<Integer> {
             names = "--window",
             paramLabel = "N",
             description = "Window of lookahead-base, lookahead-log and default, in containers' bytes. "
-                    + "Default: 16 times the memory.")
-    @Nullable
-    Integer windowContainers;
+                    + "Default: half the memory for the first two, 16 times the memory for default.")
+    int windowContainers;
 
     @Option(
             names = "--log-share",
@@ -164,11 +163,11 @@ public final class RestoreCommand implements Callable<Integer> {
     }
 
     private CacheParameters parameters(int memoryContainers) {
-        CacheParameters defaults = CacheParameters.of((long) memoryContainers * containerBytes, containerBytes)
+        return CacheParameters.of((long) memoryContainers * containerBytes, containerBytes)
                 .withLogShare(logShare)
                 .withHotThreshold(hotThreshold)
-                .withCounting(bloom ? CacheParameters.Counting.BLOOM : CacheParameters.Counting.EXACT);
-        return windowContainers == null ? defaults : defaults.withWindowContainers(windowContainers);
+                .withCounting(bloom ? CacheParameters.Counting.BLOOM : CacheParameters.Counting.EXACT)
+                .withWindowContainers(windowContainers);
     }
 
     private RestoreRow row(PackedTrace packed, Recipe recipe, CachePolicy policy, CacheParameters parameters) {

@@ -76,7 +76,7 @@ class RestoreCommandTest {
                 List.of("--policy", "mru"),
                 List.of("--cache-containers", "0"),
                 List.of("--log-share", "1"),
-                List.of("--window", "0"),
+                List.of("--window", "-1"),
                 List.of("--version", "3"),
                 List.of("--hot-threshold", "two"))) {
             assertEquals(2, run(arguments.toArray(String[]::new)), arguments::toString);
