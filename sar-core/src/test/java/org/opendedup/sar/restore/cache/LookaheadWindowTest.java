@@ -17,7 +17,7 @@ class LookaheadWindowTest {
         List<Long> model = new ArrayList<>();
         for (int i = 0; i < 20_000; i++) {
             if (model.isEmpty() || random.nextInt(1000) < 501) {
-                long key = 1 + random.nextInt(100);
+                long key = 1L + random.nextInt(100);
                 assertEquals(key, window.key(window.enter(key)));
                 model.add(key);
             } else {
@@ -27,7 +27,7 @@ class LookaheadWindowTest {
                 model.remove(0);
             }
             assertEquals(model.size(), window.head() - window.tail());
-            long key = 1 + random.nextInt(100);
+            long key = 1L + random.nextInt(100);
             int index = model.indexOf(key);
             int entry = window.find(key);
             assertEquals(index < 0, entry == LookaheadWindow.NONE);

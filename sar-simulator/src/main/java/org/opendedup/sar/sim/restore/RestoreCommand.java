@@ -15,6 +15,7 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.restore.cache.ChunkHolder;
+import org.opendedup.sar.sim.trace.ChunkTraceReader;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
@@ -138,7 +139,8 @@ public final class RestoreCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         IntPredicate wanted = number -> versions.isEmpty() || versions.contains(number);
         List<CacheParameters> parameters = parameters();
-        PackedTrace packed = PackedTrace.read(trace, containerBytes, wanted);
+        var packed = new PackedTrace(containerBytes, wanted);
+        ChunkTraceReader.read(trace, packed);
         if (packed.recipes().size() < versions.size()) {
             throw usage(trace + " has no such version; it has 1 to " + packed.versions());
         }
