@@ -4,11 +4,11 @@ package org.opendedup.sar.restore.cache;
  * What a {@link CachePolicy} is made with. Ranges are checked.
  *
  * <p>The lookahead paper (§4) studies caches of 2, 4 and 8 containers of 2 MB, thresholds of 3 and 5 %, and log buffers of one
- * container and more. Its text has no numbers for the window; ours is what {@code docs/RESTORE.md} measures as best.
+ * container and more. Its text has no numbers for the window; see {@link CachePolicy} for ours.
  *
  * @param memoryBytes the most bytes of chunks in memory; 1 or more
  * @param containerBytes the usual bytes of chunks in a container; 1 or more
- * @param windowContainers how far the lookahead policies look ahead, in containers' bytes; 1 or more
+ * @param windowContainers how far the lookahead policies look ahead, in containers' bytes; 0: as far as the policy does by default
  * @param logShare share of the memory that the log buffer takes, 0 to 0.9
  * @param hotThreshold a container is hot if the window has references to more than this share of its chunks, 0 to 1
  * @param counting how references to containers are counted
@@ -25,7 +25,6 @@ public record CacheParameters(
     /** Lookahead paper §3.2. */
     public static final double DEFAULT_HOT_THRESHOLD = 0.05;
 
-    private static final int DEFAULT_WINDOW_MEMORIES = 16;
     public static final double MAX_LOG_SHARE = 0.9;
 
     /** How references to containers are counted (lookahead paper §3.4). */
@@ -39,7 +38,7 @@ public record CacheParameters(
     public CacheParameters {
         check(memoryBytes >= 1, "the cache's memory is 1 byte or more, not " + memoryBytes);
         check(containerBytes >= 1, "a container has 1 byte or more, not " + containerBytes);
-        check(windowContainers >= 1, "the window is 1 container or more, not " + windowContainers);
+        check(windowContainers >= 0, "the window is 0 containers or more, not " + windowContainers);
         check(
                 logShare >= 0 && logShare <= MAX_LOG_SHARE,
                 "the log's share is 0 to " + MAX_LOG_SHARE + ", not " + logShare);
@@ -52,12 +51,10 @@ public record CacheParameters(
         }
     }
 
-    /** The defaults: a window of 16 times the memory, the paper's threshold, a quarter of the memory as log, exact counts. */
+    /** The defaults: the policy's window, the paper's threshold, a quarter of the memory as log, exact counts. */
     public static CacheParameters of(long memoryBytes, int containerBytes) {
-        long containers = containerBytes < 1 ? 1 : (memoryBytes + containerBytes - 1) / containerBytes;
-        long window = Math.min(Integer.MAX_VALUE, DEFAULT_WINDOW_MEMORIES * Math.max(1, containers));
         return new CacheParameters(
-                memoryBytes, containerBytes, (int) window, DEFAULT_LOG_SHARE, DEFAULT_HOT_THRESHOLD, Counting.EXACT);
+                memoryBytes, containerBytes, 0, DEFAULT_LOG_SHARE, DEFAULT_HOT_THRESHOLD, Counting.EXACT);
     }
 
     public CacheParameters withWindowContainers(int containers) {
@@ -74,9 +71,5 @@ public record CacheParameters(
 
     public CacheParameters withCounting(Counting how) {
         return new CacheParameters(memoryBytes, containerBytes, windowContainers, logShare, hotThreshold, how);
-    }
-
-    long windowBytes() {
-        return (long) windowContainers * containerBytes;
     }
 }

@@ -6,20 +6,20 @@ import java.util.stream.Collectors;
 /** The restore cache policies, by the names that commands use. */
 public enum CachePolicy {
     /** Whole containers, least recently used out first. */
-    LRU("lru"),
-    /** Belady on the whole recipe: what whole containers can reach. */
-    OPT("opt"),
+    LRU("lru", 0),
+    /** Belady on the whole recipe, whatever window is asked for: what whole containers can reach. */
+    OPT("opt", 0),
     /**
      * Forward assembly in its rolling form (Lillibridge, Eshghi and Bhagwat, FAST '13): of each container read, what the next bytes
      * of the recipe want, as many as the memory.
      */
-    ASSEMBLY("assembly"),
+    ASSEMBLY("assembly", 1),
     /** The lookahead paper's base design. */
-    LOOKAHEAD_BASE("lookahead-base"),
+    LOOKAHEAD_BASE("lookahead-base", 0.5),
     /** The lookahead paper's extended design, with its log buffer. */
-    LOOKAHEAD_LOG("lookahead-log"),
-    /** The chunks that the window wants, given up where it costs the fewest reads: see {@link WantedChunksCache}. */
-    DEFAULT("default");
+    LOOKAHEAD_LOG("lookahead-log", 0.5),
+    /** The chunks that the window wants, given up where that costs the fewest reads: see {@link WantedChunksCache}. */
+    DEFAULT("default", 16);
 
     /** The mean chunk of the lookahead paper, and of our content-defined chunking. */
     private static final int MEAN_CHUNK_BYTES = 8 << 10;
@@ -29,9 +29,12 @@ public enum CachePolicy {
     private static final int MAX_COUNTERS = 1 << 24;
 
     private final String label;
+    /** The window by default, in multiples of the memory: where docs/RESTORE.md measures the fewest reads. */
+    private final double windowMemories;
 
-    CachePolicy(String label) {
+    CachePolicy(String label, double windowMemories) {
         this.label = label;
+        this.windowMemories = windowMemories;
     }
 
     /** The name that commands and reports use. */
@@ -65,11 +68,18 @@ public enum CachePolicy {
             case LOOKAHEAD_BASE ->
                 new WholeContainerCache(cached, fewest(cached, references(parameters), parameters), memory, holder);
             case LOOKAHEAD_LOG -> withLog(cached, parameters, holder);
-            case DEFAULT -> new WantedChunksCache(memory, parameters.windowBytes(), holder);
+            case DEFAULT -> new WantedChunksCache(memory, windowBytes(parameters), holder);
         };
     }
 
-    private static ContainerCache withLog(CachedContainers cached, CacheParameters parameters, ChunkHolder holder) {
+    private long windowBytes(CacheParameters parameters) {
+        int containers = parameters.windowContainers();
+        return containers > 0
+                ? (long) containers * parameters.containerBytes()
+                : (long) (windowMemories * parameters.memoryBytes());
+    }
+
+    private ContainerCache withLog(CachedContainers cached, CacheParameters parameters, ChunkHolder holder) {
         ContainerReferences references = references(parameters);
         long logBytes = (long) (parameters.memoryBytes() * parameters.logShare());
         return new LookaheadLogCache(
@@ -81,17 +91,16 @@ public enum CachePolicy {
                 holder);
     }
 
-    private static VictimRule fewest(
-            CachedContainers cached, ContainerReferences references, CacheParameters parameters) {
-        return new FewestReferences(cached, references, parameters.windowBytes());
+    private VictimRule fewest(CachedContainers cached, ContainerReferences references, CacheParameters parameters) {
+        return new FewestReferences(cached, references, windowBytes(parameters));
     }
 
-    private static ContainerReferences references(CacheParameters parameters) {
+    private ContainerReferences references(CacheParameters parameters) {
         return switch (parameters.counting()) {
             case EXACT -> new ExactReferences();
             case BLOOM -> {
                 double chunks = (double) parameters.containerBytes() / MEAN_CHUNK_BYTES;
-                long counters = (long) parameters.windowContainers() * COUNTERS_PER_CONTAINER;
+                long counters = windowBytes(parameters) / parameters.containerBytes() * COUNTERS_PER_CONTAINER;
                 yield new BloomReferences(
                         (int) Math.min(counters, MAX_COUNTERS), (int) Math.ceil(chunks * parameters.hotThreshold()));
             }

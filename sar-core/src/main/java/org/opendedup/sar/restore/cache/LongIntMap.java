@@ -1,7 +1,9 @@
 package org.opendedup.sar.restore.cache;
 
+import java.util.Arrays;
+
 /**
- * From positive longs to ints, in two primitive arrays: open addressing with linear probing, at most half full. Removing closes the
+ * From positive longs to ints, in two primitive arrays: open addressing with linear probing, at most two thirds full. Removing closes the
  * gap (Knuth, vol. 3, algorithm 6.4R), so that there are no tombstones and a map of steady size never grows.
  */
 final class LongIntMap {
@@ -28,7 +30,7 @@ final class LongIntMap {
         assert key > 0 && value >= 0 : key + " " + value;
         int place = placeOf(key);
         if (keys[place] == FREE) {
-            if (2 * (size + 1) > keys.length) {
+            if (3 * (size + 1) > 2 * keys.length) {
                 grow();
                 place = placeOf(key);
             }
@@ -54,6 +56,16 @@ final class LongIntMap {
         }
         keys[gap] = FREE;
         size--;
+    }
+
+    boolean contains(long key) {
+        return keys[placeOf(key)] == key;
+    }
+
+    /** Removes all keys. */
+    void clear() {
+        Arrays.fill(keys, FREE);
+        size = 0;
     }
 
     int size() {

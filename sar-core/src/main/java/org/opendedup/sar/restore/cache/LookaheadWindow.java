@@ -22,8 +22,9 @@ final class LookaheadWindow {
     private long[] keys = new long[INITIAL];
     private long[] next = new long[INITIAL];
     private long[] last = new long[INITIAL];
-    private int[] freeEntries = new int[INITIAL];
-    private int freeCount;
+    /** The entry freed last, or {@link #NONE}; its {@code next} is the one freed before. */
+    private int freeEntry = NONE;
+
     private int usedEntries;
     // By position, in a ring.
     private int[] entryAt = new int[INITIAL];
@@ -65,7 +66,8 @@ final class LookaheadWindow {
             next[entry] = tail + gap;
         } else {
             entries.remove(keys[entry]);
-            freeEntries[freeCount++] = entry;
+            next[entry] = freeEntry;
+            freeEntry = entry;
         }
         tail++;
     }
@@ -118,15 +120,14 @@ final class LookaheadWindow {
     }
 
     long heapBytes() {
-        return entries.heapBytes()
-                + (long) keys.length * (3 * Long.BYTES + Integer.BYTES)
-                + (long) entryAt.length * 2 * Integer.BYTES;
+        return entries.heapBytes() + (long) keys.length * 3 * Long.BYTES + (long) entryAt.length * 2 * Integer.BYTES;
     }
 
     private int newEntry(long key) {
         int entry;
-        if (freeCount > 0) {
-            entry = freeEntries[--freeCount];
+        if (freeEntry != NONE) {
+            entry = freeEntry;
+            freeEntry = (int) next[entry];
         } else {
             if (usedEntries == keys.length) {
                 growEntries();
@@ -147,7 +148,6 @@ final class LookaheadWindow {
         keys = Arrays.copyOf(keys, length);
         next = Arrays.copyOf(next, length);
         last = Arrays.copyOf(last, length);
-        freeEntries = Arrays.copyOf(freeEntries, length);
     }
 
     private void growRing() {

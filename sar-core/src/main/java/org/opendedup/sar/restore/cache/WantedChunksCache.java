@@ -4,8 +4,13 @@ import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
 
 /**
- * Keeps chunks, not containers: of what is read, those that the window wants. When they are more than the memory holds, those go whose
- * next reference is farthest. A chunk leaves when the window has no reference to it.
+ * Keeps chunks, not containers: of what is read, those that the window wants, each until the window has no reference to it.
+ *
+ * <p>When they are more than the memory holds, some are given up, and their containers read again when they are referenced. One read
+ * brings back all of a container. So the chunks of a container that are referenced after the first one given up cost no further read;
+ * {@link FarthestChunks} chooses where giving up a container's last chunks gains most for that read.
+ *
+ * <p>With a window as large as the memory nothing has to be given up: that is forward assembly in its rolling form.
  */
 final class WantedChunksCache implements ContainerCache {
     private static final byte ABSENT = 0;
@@ -20,6 +25,10 @@ final class WantedChunksCache implements ContainerCache {
     private final LookaheadWindow window = new LookaheadWindow();
     /** The next references of the chunks that are kept or arriving. */
     private final PositionSet references = new PositionSet();
+    /** Containers that a chunk was given up of which is still wanted: they are read again in any case. The values mean nothing. */
+    private final LongIntMap toBeReadAgain = new LongIntMap();
+
+    private final FarthestChunks farthest = new FarthestChunks();
 
     // By entry of the window.
     private byte[] states = new byte[0];
@@ -57,6 +66,7 @@ final class WantedChunksCache implements ContainerCache {
 
     @Override
     public void read(long container, ContainerContents contents) {
+        wasRead(container);
         for (int i = 0; i < contents.count(); i++) {
             int entry = window.find(ChunkId.of(container, contents.slot(i)));
             if (entry != LookaheadWindow.NONE && states[entry] == ABSENT) {
@@ -83,15 +93,32 @@ final class WantedChunksCache implements ContainerCache {
     }
 
     private void makeRoom() {
-        long position = window.head();
         while (weightBytes > memoryBytes) {
+            lookAtFarthest();
+            farthest.choose(weightBytes - memoryBytes);
+            for (int i = 0; i < farthest.count(); i++) {
+                int entry = window.entryAt(window.tail() + farthest.distance(i));
+                if (farthest.take(i, lengths[entry])) {
+                    giveUp(entry);
+                }
+            }
+        }
+    }
+
+    private void lookAtFarthest() {
+        farthest.clear();
+        long position = references.floor(window.head() - 1);
+        while (position != PositionSet.NONE && farthest.count() < FarthestChunks.MOST) {
+            int entry = window.entryAt(position);
+            long container = ChunkId.container(window.key(entry));
+            farthest.add(container, lengths[entry], position - window.tail(), toBeReadAgain.contains(container));
             position = references.floor(position - 1);
-            giveUp(window.entryAt(position));
         }
     }
 
     private void giveUp(int entry) {
         references.remove(window.next(entry));
+        toBeReadAgain.put(ChunkId.container(window.key(entry)), 0);
         leave(entry);
     }
 
@@ -101,6 +128,12 @@ final class WantedChunksCache implements ContainerCache {
         weightBytes -= lengths[entry];
         if (told) {
             holder.drop(window.key(entry));
+        }
+    }
+
+    private void wasRead(long container) {
+        if (toBeReadAgain.contains(container)) {
+            toBeReadAgain.remove(container);
         }
     }
 
@@ -117,6 +150,9 @@ final class WantedChunksCache implements ContainerCache {
             } else {
                 leave(entry);
             }
+        } else {
+            // Used without being kept: given up as soon as it was read, or the reader had it from elsewhere.
+            wasRead(ChunkId.container(window.key(entry)));
         }
     }
 
@@ -132,6 +168,10 @@ final class WantedChunksCache implements ContainerCache {
 
     @Override
     public long tableBytes() {
-        return window.heapBytes() + references.heapBytes() + (long) states.length * (Integer.BYTES + Byte.BYTES);
+        return window.heapBytes()
+                + references.heapBytes()
+                + toBeReadAgain.heapBytes()
+                + farthest.heapBytes()
+                + (long) states.length * (Integer.BYTES + Byte.BYTES);
     }
 }

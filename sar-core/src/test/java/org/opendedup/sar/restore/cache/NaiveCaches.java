@@ -20,6 +20,10 @@ final class NaiveCaches {
         this.parameters = parameters;
     }
 
+    private long windowBytes() {
+        return (long) parameters.windowContainers() * parameters.containerBytes();
+    }
+
     List<Integer> lru() {
         return wholeContainers(parameters.memoryBytes(), (cached, current) -> cached.get(0), (victim, current) -> {});
     }
@@ -65,7 +69,7 @@ final class NaiveCaches {
 
     private int references(int container, int current) {
         int references = 0;
-        for (int i = current; i < recipe.windowEnd(current, parameters.windowBytes()); i++) {
+        for (int i = current; i < recipe.windowEnd(current, windowBytes()); i++) {
             references += recipe.container(i) == container ? 1 : 0;
         }
         return references;
@@ -136,7 +140,7 @@ final class NaiveCaches {
             if (references(victim, current) > parameters.hotThreshold() * chunks) {
                 return;
             }
-            int end = recipe.windowEnd(current, parameters.windowBytes());
+            int end = recipe.windowEnd(current, windowBytes());
             for (int slot = 0; slot < chunks; slot++) {
                 long chunkId = ChunkId.of(victim, slot);
                 if (isWanted(chunkId, current, end) && !lengths.containsKey(chunkId)) {

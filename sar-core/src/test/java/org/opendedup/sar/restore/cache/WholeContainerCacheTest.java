@@ -40,7 +40,7 @@ class WholeContainerCacheTest {
     @Test
     void theModelsTellPoliciesApart() {
         // The control of the four above: a policy that decides by another rule than its model's reads other containers.
-        CacheParameters parameters = CacheParameters.of(300, 60);
+        CacheParameters parameters = CacheParameters.of(300, 60).withWindowContainers(20);
         TestRecipe recipe = TestRecipe.random(random, 20, 400, CHUNK_BYTES);
         assertNotEquals(
                 new NaiveCaches(recipe, parameters).lookaheadBase(),

@@ -1,14 +1,11 @@
 package org.opendedup.sar.sim.restore;
 
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.sim.trace.ChunkTraceReader;
 import org.opendedup.sar.sim.trace.ChunkTraceVisitor;
 
 /** A chunk trace as a store has it: all versions packed into containers, in their order, and the recipes of those asked for. */
@@ -19,21 +16,14 @@ public final class PackedTrace implements ChunkTraceVisitor {
     private @Nullable Recipe open;
     private int versions;
 
-    private PackedTrace(int containerBytes, IntPredicate wanted) {
-        this.wanted = wanted;
-        packer = new ContainerPacker(containerBytes);
-    }
-
     /**
-     * Reads a trace.
+     * An empty one, to be told a trace.
      *
      * @param wanted the versions whose recipes are kept
-     * @throws org.opendedup.sar.sim.trace.TraceFormatException if the trace is damaged, or has a chunk larger than a container
      */
-    public static PackedTrace read(Path file, int containerBytes, IntPredicate wanted) throws IOException {
-        var trace = new PackedTrace(containerBytes, wanted);
-        ChunkTraceReader.read(file, trace);
-        return trace;
+    public PackedTrace(int containerBytes, IntPredicate wanted) {
+        this.wanted = wanted;
+        packer = new ContainerPacker(containerBytes);
     }
 
     @Override

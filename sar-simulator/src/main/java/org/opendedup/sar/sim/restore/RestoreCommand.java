@@ -15,6 +15,7 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.restore.cache.ChunkHolder;
+import org.opendedup.sar.sim.trace.ChunkTraceReader;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
@@ -96,9 +97,8 @@ public final class RestoreCommand implements Callable<Integer> {
             names = "--window",
             paramLabel = "N",
             description = "Window of lookahead-base, lookahead-log and default, in containers' bytes. "
-                    + "Default: 16 times the memory.")
-    @Nullable
-    Integer windowContainers;
+                    + "Default: half the memory for the first two, 16 times the memory for default.")
+    int windowContainers;
 
     @Option(
             names = "--log-share",
@@ -139,7 +139,8 @@ public final class RestoreCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         IntPredicate wanted = number -> versions.isEmpty() || versions.contains(number);
         List<CacheParameters> parameters = parameters();
-        PackedTrace packed = PackedTrace.read(trace, containerBytes, wanted);
+        var packed = new PackedTrace(containerBytes, wanted);
+        ChunkTraceReader.read(trace, packed);
         if (packed.recipes().size() < versions.size()) {
             throw usage(trace + " has no such version; it has 1 to " + packed.versions());
         }
@@ -164,11 +165,11 @@ public final class RestoreCommand implements Callable<Integer> {
     }
 
     private CacheParameters parameters(int memoryContainers) {
-        CacheParameters defaults = CacheParameters.of((long) memoryContainers * containerBytes, containerBytes)
+        return CacheParameters.of((long) memoryContainers * containerBytes, containerBytes)
                 .withLogShare(logShare)
                 .withHotThreshold(hotThreshold)
-                .withCounting(bloom ? CacheParameters.Counting.BLOOM : CacheParameters.Counting.EXACT);
-        return windowContainers == null ? defaults : defaults.withWindowContainers(windowContainers);
+                .withCounting(bloom ? CacheParameters.Counting.BLOOM : CacheParameters.Counting.EXACT)
+                .withWindowContainers(windowContainers);
     }
 
     private RestoreRow row(PackedTrace packed, Recipe recipe, CachePolicy policy, CacheParameters parameters) {

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sim.SarSim;
 
 /**
@@ -76,7 +77,7 @@ class RestoreCommandTest {
                 List.of("--policy", "mru"),
                 List.of("--cache-containers", "0"),
                 List.of("--log-share", "1"),
-                List.of("--window", "0"),
+                List.of("--window", "-1"),
                 List.of("--version", "3"),
                 List.of("--hot-threshold", "two"))) {
             assertEquals(2, run(arguments.toArray(String[]::new)), arguments::toString);
@@ -85,11 +86,21 @@ class RestoreCommandTest {
 
     @Test
     void aTraceThatIsNotThereAndOneThatDoesNotFitFail() throws Exception {
-        assertEquals(
-                1, SarSim.run(new PrintWriter(out), new PrintWriter(err), "restore", "--trace", "/nowhere/at-all"));
+        assertEquals(1, sim("restore", "--trace", "/nowhere/at-all"));
         assertEquals("sar-sim: there is no /nowhere/at-all" + System.lineSeparator(), err.toString());
         assertEquals(1, runWith("9"));
         assertTrue(err.toString().contains("small.trace, line 2: "), err.toString());
+    }
+
+    @Test
+    void aSeriesThatWasMadeCanBeRestored(@TempDir Path folder) throws Exception {
+        String trace = folder.resolve("series").toString();
+        assertEquals(0, sim("series", "--out", trace, "--versions", "3", "--chunks", "2000", "--changed", "0.2"));
+        assertEquals(4, out.toString().lines().count(), out::toString);
+        out.getBuffer().setLength(0);
+        assertEquals(0, sim("restore", "--trace", trace, "--policy", "lru,default", "--container-size", "256KB"));
+        assertEquals(1 + 3 * 2 * 4, out.toString().lines().count());
+        assertEquals(2, sim("series", "--out", trace, "--changed", "2"));
     }
 
     private JsonNode json(String... arguments) throws IOException, URISyntaxException {
@@ -109,6 +120,10 @@ class RestoreCommandTest {
         System.arraycopy(
                 new String[] {"restore", "--trace", trace.toString(), "--container-size", containerSize}, 0, all, 0, 5);
         System.arraycopy(arguments, 0, all, 5, arguments.length);
-        return SarSim.run(new PrintWriter(out), new PrintWriter(err), all);
+        return sim(all);
+    }
+
+    private int sim(String... arguments) {
+        return SarSim.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
     }
 }

@@ -35,10 +35,11 @@ class ChunkTraceReaderTest {
 
     @Test
     void ofALongFingerprintTheFirst64BitsCount() throws IOException {
-        assertEquals(
-                List.of("v1", "1:5", "2:5"),
-                read(write("# version 1\n0000000000000001aaaaaaaaaaaaaaaaaaaaaaaa 5\n"
-                        + "0000000000000002aaaaaaaaaaaaaaaaaaaaaaaa 5\n")));
+        assertEquals(List.of("v1", "1:5", "2:5"), read(write("""
+                        # version 1
+                        0000000000000001aaaaaaaaaaaaaaaaaaaaaaaa 5
+                        0000000000000002aaaaaaaaaaaaaaaaaaaaaaaa 5
+                        """)));
     }
 
     @Test

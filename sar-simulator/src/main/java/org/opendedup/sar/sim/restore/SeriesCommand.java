@@ -1,0 +1,169 @@
+package org.opendedup.sar.sim.restore;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sim.trace.ChunkTraceVisitor;
+import org.opendedup.sar.sim.trace.ChunkTraceWriter;
+import org.opendedup.sar.sim.trace.DriftingSeries;
+import org.opendedup.sar.sim.trace.SeriesParameters;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code sar-sim series}: makes a synthetic chunk trace. */
+@Command(
+        name = "series",
+        sortOptions = false,
+        description = {
+            "Makes a synthetic series of full backups, as a chunk trace for restore: each version is the one before, with runs",
+            "of chunks replaced, added and left out at random. The same options make the same series. It prints what came of them.",
+            ""
+        },
+        footer = {
+            "",
+            "Example:",
+            "  sar-sim series --out long.trace --versions 20 && sar-sim restore --trace long.trace --version 20"
+        })
+public final class SeriesCommand implements Callable<Integer> {
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @Option(names = "--out", required = true, paramLabel = "FILE", description = "The trace to write.")
+    Path out = Path.of("");
+
+    @Option(names = "--versions", paramLabel = "N", defaultValue = "20", description = "Default: ${DEFAULT-VALUE}.")
+    int versions;
+
+    @Option(
+            names = "--chunks",
+            paramLabel = "N",
+            defaultValue = "100000",
+            description = "Chunks of the first version, 8 KiB on average. Default: ${DEFAULT-VALUE}.")
+    int chunks;
+
+    @Option(
+            names = "--run",
+            paramLabel = "N",
+            defaultValue = "40",
+            description = "Chunks of a run on average. Default: ${DEFAULT-VALUE}.")
+    int run;
+
+    @Option(
+            names = "--changed",
+            paramLabel = "S",
+            defaultValue = "0.03",
+            description = "Share of the runs that a version replaces. Default: ${DEFAULT-VALUE}.")
+    double changed;
+
+    @Option(
+            names = "--added",
+            paramLabel = "S",
+            defaultValue = "0.015",
+            description = "Share of the runs that it puts a new run behind. Default: ${DEFAULT-VALUE}.")
+    double added;
+
+    @Option(
+            names = "--removed",
+            paramLabel = "S",
+            defaultValue = "0.01",
+            description = "Share of the runs that it leaves out. Default: ${DEFAULT-VALUE}.")
+    double removed;
+
+    @Option(
+            names = "--duplicates",
+            paramLabel = "S",
+            defaultValue = "0.05",
+            description = "Share of the new runs that repeat chunks of the series. Default: ${DEFAULT-VALUE}.")
+    double duplicates;
+
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "Default: ${DEFAULT-VALUE}.")
+    long seed;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help message and exit.")
+    boolean help;
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter report = Objects.requireNonNull(spec).commandLine().getOut();
+        SeriesParameters parameters = parameters();
+        report.println("Synthetic: " + parameters);
+        try (var trace = new Reporting(new ChunkTraceWriter(out), report)) {
+            DriftingSeries.tell(parameters, trace);
+        }
+        return 0;
+    }
+
+    private SeriesParameters parameters() {
+        try {
+            return new SeriesParameters(versions, chunks, run, changed, added, removed, duplicates, seed);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(
+                    Objects.requireNonNull(spec).commandLine(), Objects.requireNonNull(e.getMessage()));
+        }
+    }
+
+    /** Writes a trace and reports of each version how much of it is new. */
+    private static final class Reporting implements ChunkTraceVisitor, AutoCloseable {
+        private final ChunkTraceWriter trace;
+        private final PrintWriter report;
+        private int version;
+        private long bytes;
+        private long newBytes;
+        /** New fingerprints rise. */
+        private long highest;
+
+        Reporting(ChunkTraceWriter trace, PrintWriter report) {
+            this.trace = trace;
+            this.report = report;
+        }
+
+        @Override
+        public void version(int number) throws IOException {
+            reportVersion();
+            version = number;
+            bytes = 0;
+            newBytes = 0;
+            trace.version(number);
+        }
+
+        @Override
+        public void chunk(long fingerprint, int length) throws IOException {
+            bytes += length;
+            if (fingerprint > highest) {
+                highest = fingerprint;
+                newBytes += length;
+            }
+            trace.chunk(fingerprint, length);
+        }
+
+        private void reportVersion() {
+            if (version > 0) {
+                report.printf(
+                        Locale.ROOT,
+                        "version %3d: %9s, %5.1f %% new%n",
+                        version,
+                        ByteSize.rounded(bytes),
+                        100.0 * newBytes / Math.max(1, bytes));
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            reportVersion();
+            trace.close();
+            report.flush();
+        }
+    }
+}

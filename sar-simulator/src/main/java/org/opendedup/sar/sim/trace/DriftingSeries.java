@@ -1,0 +1,107 @@
+package org.opendedup.sar.sim.trace;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/**
+ * A made-up series of full backups whose versions drift: each is the one before, with runs of chunks replaced, added and left out at
+ * random. The same parameters make the same series. It stands in for the lookahead paper's data sets, which are not public, with what
+ * the paper says matters: how much is duplicate, and how it is scattered.
+ */
+public final class DriftingSeries {
+    private static final int MIN_CHUNK_BYTES = 2 << 10;
+    private static final int MAX_CHUNK_BYTES = 64 << 10;
+    /** With the bounds above chunks of 8 KiB on average, as of content-defined chunking. */
+    private static final int EXCESS_BYTES = 6 << 10;
+
+    private final SeriesParameters parameters;
+    private final SplittableRandom random;
+    private Version last = new Version();
+    private long fingerprints;
+
+    private DriftingSeries(SeriesParameters parameters) {
+        this.parameters = parameters;
+        random = new SplittableRandom(parameters.seed());
+    }
+
+    /** Tells a series from its first version to its last. Two versions are in memory at a time, 12 bytes a chunk. */
+    public static void tell(SeriesParameters parameters, ChunkTraceVisitor visitor) throws IOException {
+        var series = new DriftingSeries(parameters);
+        for (int number = 1; number <= parameters.versions(); number++) {
+            series.last = number == 1 ? series.first() : series.next();
+            visitor.version(number);
+            series.last.tell(visitor);
+        }
+    }
+
+    private Version first() {
+        var version = new Version();
+        while (version.count < parameters.chunks()) {
+            addNewRun(version, version, Math.min(runLength(), parameters.chunks() - version.count));
+        }
+        return version;
+    }
+
+    private Version next() {
+        var version = new Version();
+        for (int from = 0; from < last.count; ) {
+            int length = Math.min(runLength(), last.count - from);
+            double fate = random.nextDouble();
+            if (fate < parameters.changed()) {
+                addNewRun(version, last, length);
+            } else if (fate >= parameters.changed() + parameters.removed()) {
+                version.addRun(last, from, length);
+            }
+            if (random.nextDouble() < parameters.added()) {
+                addNewRun(version, last, runLength());
+            }
+            from += length;
+        }
+        return version;
+    }
+
+    private void addNewRun(Version version, Version source, int length) {
+        if (source.count > 0 && random.nextDouble() < parameters.duplicates()) {
+            int from = random.nextInt(source.count);
+            version.addRun(source, from, Math.min(length, source.count - from));
+        } else {
+            for (int i = 0; i < length; i++) {
+                double excess = -Math.log(1 - random.nextDouble()) * EXCESS_BYTES;
+                version.add(++fingerprints, (int) Math.min(MIN_CHUNK_BYTES + excess, MAX_CHUNK_BYTES));
+            }
+        }
+    }
+
+    /** Geometric. */
+    private int runLength() {
+        return 1 + (int) (-Math.log(1 - random.nextDouble()) * (parameters.runChunks() - 1));
+    }
+
+    private static final class Version {
+        private long[] fingerprints = new long[1 << 10];
+        private int[] lengths = new int[1 << 10];
+        private int count;
+
+        void add(long fingerprint, int length) {
+            if (count == lengths.length) {
+                fingerprints = Arrays.copyOf(fingerprints, count * 2);
+                lengths = Arrays.copyOf(lengths, count * 2);
+            }
+            fingerprints[count] = fingerprint;
+            lengths[count++] = length;
+        }
+
+        void addRun(Version source, int from, int length) {
+            for (int i = from; i < from + length; i++) {
+                add(source.fingerprints[i], source.lengths[i]);
+            }
+        }
+
+        void tell(ChunkTraceVisitor visitor) throws IOException {
+            for (int i = 0; i < count; i++) {
+                visitor.chunk(fingerprints[i], lengths[i]);
+            }
+        }
+    }
+}
