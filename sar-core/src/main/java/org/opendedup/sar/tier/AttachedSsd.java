@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.Consumer;
+import org.opendedup.sar.ssd.SsdLogStatistics;
+import org.opendedup.sar.ssd.SsdStore;
 
 /** An SSD in use, as the {@link SsdConnection} sees it: an {@link SsdStore}, or a test's. Safe for use by many threads. */
 interface AttachedSsd extends PromotionTarget, CopyStore, TierContents, Closeable {

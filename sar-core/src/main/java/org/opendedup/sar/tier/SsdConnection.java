@@ -17,6 +17,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.ssd.OfferAnswer;
+import org.opendedup.sar.ssd.SsdStore;
+import org.opendedup.sar.ssd.SsdWriteException;
 import org.opendedup.sar.tier.SsdTier.Event;
 import org.opendedup.sar.tier.SsdTier.State;
 import org.slf4j.Logger;
@@ -124,7 +127,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         }
         synchronized (changes) {
             try {
-                if (isMissingOrEmpty(place)) {
+                if (SsdStore.isMissingOrEmpty(place)) {
                     giveUp(State.DETACHED, "there is nothing at " + place + "; is its disk not mounted?", null);
                 } else {
                     open(place, capacityBytes, maxEntries);
@@ -139,11 +142,6 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
 
     private static String cannotBeUsed(Path place, Exception why) {
         return "the SSD at " + place + " can't be used: " + why.getMessage();
-    }
-
-    /** A folder that can't be read is not missing: its disk fails. */
-    private static boolean isMissingOrEmpty(Path place) throws IOException {
-        return Files.notExists(place) || FolderEntries.of(place).isEmpty();
     }
 
     private void open(Path place, long capacityBytes, int maxEntries) throws IOException {
@@ -468,10 +466,10 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
     }
 
     @Override
-    public Answer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
+    public OfferAnswer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
         AttachedSsd ssd = attached;
         return ssd == null || !isAvailable()
-                ? Answer.UNAVAILABLE
+                ? OfferAnswer.UNAVAILABLE
                 : ssd.offer(chunkId, check, count, saving, data, offset, length);
     }
 

@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.ssd.SsdLogStatistics;
+import org.opendedup.sar.ssd.SsdStore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -262,7 +264,7 @@ public final class SsdTier implements Closeable {
         Engine engine = requireLocation();
         if (Files.isDirectory(location)) {
             // Before the one in use is let go for it.
-            SsdIdentity.claim(location, volume);
+            SsdStore.claim(location, volume);
         }
         planMemory();
         connection.attach(location, settings.capacityBytes(), maxEntries);

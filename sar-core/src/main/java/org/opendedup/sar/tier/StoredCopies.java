@@ -2,6 +2,10 @@ package org.opendedup.sar.tier;
 
 import java.io.IOException;
 import java.util.function.Consumer;
+import org.opendedup.sar.ssd.MapEntry;
+import org.opendedup.sar.ssd.OfferAnswer;
+import org.opendedup.sar.ssd.SsdLogStatistics;
+import org.opendedup.sar.ssd.SsdStore;
 
 /** An {@link SsdStore} in use, whose Map table may have so many entries. */
 record StoredCopies(SsdStore store, int maxEntries) implements AttachedSsd {
@@ -31,7 +35,7 @@ record StoredCopies(SsdStore store, int maxEntries) implements AttachedSsd {
     }
 
     @Override
-    public Answer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
+    public OfferAnswer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
         return store.offer(chunkId, check, count, saving, data, offset, length);
     }
 

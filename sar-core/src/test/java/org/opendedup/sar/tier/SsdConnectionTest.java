@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
-import org.opendedup.sar.tier.PromotionTarget.Answer;
+import org.opendedup.sar.ssd.MapEntry;
+import org.opendedup.sar.ssd.OfferAnswer;
+import org.opendedup.sar.ssd.SsdLogStatistics;
+import org.opendedup.sar.ssd.SsdWriteException;
 import org.opendedup.sar.tier.SsdTier.Event;
 import org.opendedup.sar.tier.SsdTier.State;
 
@@ -81,8 +84,8 @@ class SsdConnectionTest {
         }
 
         @Override
-        public Answer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
-            return Answer.TAKEN;
+        public OfferAnswer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
+            return OfferAnswer.TAKEN;
         }
 
         @Override
@@ -187,7 +190,7 @@ class SsdConnectionTest {
         return connection;
     }
 
-    private static Answer offer(SsdConnection connection) {
+    private static OfferAnswer offer(SsdConnection connection) {
         return connection.offer(1, 0, 5, 100, new byte[8], 0, 8);
     }
 
@@ -197,7 +200,7 @@ class SsdConnectionTest {
         connection.openAtMount(1000, 10);
         assertEquals(State.NONE, connection.state());
         assertNull(connection.attached());
-        assertEquals(Answer.UNAVAILABLE, offer(connection));
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
     }
 
     @Test
@@ -220,7 +223,7 @@ class SsdConnectionTest {
         connection.attach(empty, 1000, 10);
         assertEquals(State.ONLINE, connection.state());
         assertEquals("", connection.reason());
-        assertEquals(Answer.TAKEN, offer(connection));
+        assertEquals(OfferAnswer.TAKEN, offer(connection));
     }
 
     @Test
@@ -256,9 +259,9 @@ class SsdConnectionTest {
         assertEquals(State.DETACHED, connection.state());
         assertEquals(0, opened.get(0).closed.getCount());
         assertFalse(connection.contains(1));
-        assertEquals(Answer.UNAVAILABLE, offer(connection));
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
         connection.attach(place, 1000, 10);
-        assertEquals(Answer.TAKEN, offer(connection));
+        assertEquals(OfferAnswer.TAKEN, offer(connection));
         opened.get(0).fail("Input/output error", 100);
         assertEquals(State.ONLINE, connection.state(), "of an SSD that is not in use any more");
     }
@@ -318,7 +321,7 @@ class SsdConnectionTest {
             opened.get(opened.size() - 1).fail(message, 100);
             assertEquals(State.READ_ONLY, connection.state());
             assertNotNull(connection.attached());
-            assertEquals(Answer.UNAVAILABLE, offer(connection));
+            assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
         }
         assertEquals(List.of(State.READ_ONLY, State.READ_ONLY), events, "one for each");
     }
@@ -365,16 +368,16 @@ class SsdConnectionTest {
     void writingIsTriedAgainAndGoesOnOnceItSucceeds() {
         SsdConnection connection = mounted();
         opened.get(0).fail("No space left on device", 1);
-        assertEquals(Answer.UNAVAILABLE, offer(connection));
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
         nanos.addAndGet(SsdConnection.WRITE_PAUSE.toNanos());
-        assertEquals(Answer.TAKEN, offer(connection), "a trial");
+        assertEquals(OfferAnswer.TAKEN, offer(connection), "a trial");
         assertEquals(State.READ_ONLY, connection.state());
         opened.get(0).fail("No space left on device", 1);
-        assertEquals(Answer.UNAVAILABLE, offer(connection));
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
         nanos.addAndGet(SsdConnection.WRITE_PAUSE.toNanos());
-        assertEquals(Answer.TAKEN, offer(connection));
+        assertEquals(OfferAnswer.TAKEN, offer(connection));
         opened.get(0).written++;
-        assertEquals(Answer.TAKEN, offer(connection));
+        assertEquals(OfferAnswer.TAKEN, offer(connection));
         assertEquals(State.ONLINE, connection.state());
         assertEquals(List.of(State.READ_ONLY, State.ONLINE), events);
     }
