@@ -48,7 +48,6 @@ final class MapDatabase implements Closeable {
     private static final int RETAIN_BATCH = 4096;
 
     private final Path folder;
-    private final boolean readOnly;
     private final RocksDB db;
     private final Deque<AutoCloseable> handles;
     private final WriteOptions unsynced;
@@ -57,9 +56,8 @@ final class MapDatabase implements Closeable {
     private final ByteBuffer value = ByteBuffer.allocate(VALUE_BYTES);
     private boolean closed;
 
-    private MapDatabase(Path folder, boolean readOnly, RocksDB db, Deque<AutoCloseable> handles) {
+    private MapDatabase(Path folder, RocksDB db, Deque<AutoCloseable> handles) {
         this.folder = folder;
-        this.readOnly = readOnly;
         this.db = db;
         this.handles = handles;
         unsynced = new WriteOptions().setSync(false);
@@ -71,14 +69,15 @@ final class MapDatabase implements Closeable {
     /**
      * Opens the database of a folder; makes an empty one where there is none.
      *
-     * @throws CorruptionException if it is damaged
+     * @throws CorruptionException if it is damaged, or files of it are missing
+     * @throws NoSpaceException if the disk is full
      */
     static MapDatabase open(Path folder) throws IOException {
         Files.createDirectories(folder);
         return open(folder, false);
     }
 
-    /** Opens an existing database on a disk that takes no writes. */
+    /** Opens an existing database on a disk that takes no writes; it is for reading only. */
     static MapDatabase openReadOnly(Path folder) throws IOException {
         return open(folder, true);
     }
@@ -95,7 +94,7 @@ final class MapDatabase implements Closeable {
                     ? RocksDB.openReadOnly(options, folder.toString())
                     : RocksDB.open(options, folder.toString());
             handles.push(db);
-            return new MapDatabase(folder, readOnly, db, handles);
+            return new MapDatabase(folder, db, handles);
         } catch (RocksDBException e) {
             closeAll(handles);
             throw translate(folder, e);
@@ -138,10 +137,6 @@ final class MapDatabase implements Closeable {
         } catch (NoSuchFileException e) {
             return;
         }
-    }
-
-    boolean isReadOnly() {
-        return readOnly;
     }
 
     /**
@@ -293,12 +288,21 @@ final class MapDatabase implements Closeable {
         IOException translated;
         if (status != null && status.getSubCode() == Status.SubCode.NoSpace) {
             translated = new NoSpaceException(message);
-        } else if (status != null && status.getCode() == Status.Code.Corruption) {
+        } else if (status != null && isDamage(status)) {
             translated = new CorruptionException(folder.toString(), -1, "a sound database", message);
         } else {
             translated = new IOException(message);
         }
         translated.initCause(e);
         return translated;
+    }
+
+    /** Whatever is not the disk's failure: files that are missing, cut off, or not what was written. */
+    private static boolean isDamage(Status status) {
+        return switch (status.getCode()) {
+            case Corruption, NotFound, NotSupported, InvalidArgument -> true;
+            case IOError -> String.valueOf(status.getState()).contains("No such file or directory");
+            default -> false;
+        };
     }
 }

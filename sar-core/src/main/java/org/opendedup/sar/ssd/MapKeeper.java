@@ -4,8 +4,11 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.NoSpaceException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +23,8 @@ final class MapKeeper implements Closeable {
     private static final int REMOVALS = 1 << 16;
 
     private static final int BATCH = 4096;
+    /** A mount waits for it: what was not found by then costs a warm start. Some GB of an SSD's segments. */
+    private static final long MAX_REBUILD_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Path folder;
     private final MapTable table;
@@ -43,24 +48,16 @@ final class MapKeeper implements Closeable {
     }
 
     /**
-     * Fills the table: from the database, or, where it is missing or damaged, from the records themselves. Whatever goes wrong, the
-     * table is right; it may be empty.
+     * Fills the table: from the database, or, where that is missing or damaged, from the records themselves.
      *
      * @param isPossible whether there may be a record at an entry's place, and room for the entry
+     * @throws IOException if the SSD fails; what is on it stays as it is
      */
-    void load(Segments segments, Predicate<MapEntry> isPossible) {
+    void load(Segments segments, Predicate<MapEntry> isPossible) throws IOException {
         boolean isMissing = !Files.exists(folder.resolve("CURRENT"));
         try {
-            MapDatabase opened = openOrReadOnly();
-            database = opened;
-            opened.forEach(entry -> {
-                if (isPossible.test(entry)) {
-                    table.put(entry);
-                } else {
-                    noteForgotten(entry.chunkId);
-                }
-            });
-        } catch (IOException e) {
+            openAndFill(isPossible);
+        } catch (CorruptionException e) {
             log.warn("the Map table's database is made anew: {}", e.getMessage());
             makeAnew();
             isMissing = true;
@@ -70,17 +67,35 @@ final class MapKeeper implements Closeable {
         }
     }
 
-    private MapDatabase openOrReadOnly() throws IOException {
+    private void openAndFill(Predicate<MapEntry> isPossible) throws IOException {
         try {
-            return MapDatabase.open(folder);
+            MapDatabase opened = MapDatabase.open(folder);
+            database = opened;
+            fill(opened, isPossible);
         } catch (IOException e) {
-            if (Files.isWritable(folder)) {
+            if (database != null || takesWrites(e)) {
                 throw e;
             }
-            // No warning: the first write that fails gives one.
+            // No warning: the first write that fails gives one. A commit opens it for writing once that is possible.
             log.info("{}; it is opened for reading only", e.getMessage());
-            return MapDatabase.openReadOnly(folder);
+            try (MapDatabase readOnly = MapDatabase.openReadOnly(folder)) {
+                fill(readOnly, isPossible);
+            }
         }
+    }
+
+    private boolean takesWrites(IOException failure) {
+        return !(failure instanceof NoSpaceException) && Files.isWritable(folder);
+    }
+
+    private void fill(MapDatabase from, Predicate<MapEntry> isPossible) throws IOException {
+        from.forEach(entry -> {
+            if (isPossible.test(entry)) {
+                table.put(entry);
+            } else {
+                noteForgotten(entry.chunkId);
+            }
+        });
     }
 
     private void makeAnew() {
@@ -95,7 +110,8 @@ final class MapKeeper implements Closeable {
 
     private void rebuild(Segments segments, Predicate<MapEntry> isPossible) {
         SegmentScanner scanner = new SegmentScanner();
-        for (int number = 0; number < PackedEntry.SEGMENTS; number++) {
+        long start = System.nanoTime();
+        for (int number = 0; number < PackedEntry.SEGMENTS && System.nanoTime() - start < MAX_REBUILD_NANOS; number++) {
             SegmentFile segment = segments.get(number);
             if (segment != null) {
                 try {
@@ -127,13 +143,13 @@ final class MapKeeper implements Closeable {
     /** An entry came into the table, or changed its place. */
     void put(MapEntry entry) throws IOException {
         MapDatabase open = database;
-        if (open != null && !open.isReadOnly()) {
+        if (open != null) {
             open.put(entry);
         }
     }
 
     /**
-     * Writes what changed. A database that failed before is opened again.
+     * Writes what changed. A database that failed before, or could only be read, is opened again.
      *
      * @throws IOException if the SSD does not take it; it is made up for by a later commit
      */
@@ -143,9 +159,6 @@ final class MapKeeper implements Closeable {
             open = MapDatabase.open(folder);
             database = open;
             incomplete = true;
-        }
-        if (open.isReadOnly()) {
-            return;
         }
         try {
             if (takeRemovals(open) | incomplete) {

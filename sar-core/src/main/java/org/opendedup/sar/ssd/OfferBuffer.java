@@ -1,6 +1,7 @@
 package org.opendedup.sar.ssd;
 
 import java.util.Arrays;
+import java.util.function.LongConsumer;
 import org.opendedup.sar.common.ChunkHash;
 
 /** Chunks on their way to the SSD, with their bytes. A struct of arrays of fixed size, used again. Not safe for threads. */
@@ -16,6 +17,7 @@ final class OfferBuffer {
     private final int[] counts;
     private final int[] savings;
     private final int[] ends;
+    private final boolean[] withdrawn;
     /** The ids again, by linear probing, at most half full. */
     private final long[] idSet;
 
@@ -29,6 +31,7 @@ final class OfferBuffer {
         counts = new int[chunks];
         savings = new int[chunks];
         ends = new int[chunks];
+        withdrawn = new boolean[chunks];
         idSet = new long[2 * chunks];
     }
 
@@ -61,7 +64,29 @@ final class OfferBuffer {
         return at;
     }
 
+    /** Marks a chunk as not wanted any more; false if it is not here. */
+    boolean withdraw(long chunkId) {
+        if (!contains(chunkId)) {
+            return false;
+        }
+        int i = 0;
+        while (chunkIds[i] != chunkId) {
+            i++;
+        }
+        withdrawn[i] = true;
+        return true;
+    }
+
+    void forEachWithdrawn(LongConsumer visitor) {
+        for (int i = 0; i < count; i++) {
+            if (withdrawn[i]) {
+                visitor.accept(chunkIds[i]);
+            }
+        }
+    }
+
     void clear() {
+        Arrays.fill(withdrawn, 0, count, false);
         count = 0;
         Arrays.fill(idSet, NONE);
     }

@@ -1,6 +1,7 @@
 package org.opendedup.sar.ssd;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
 
 /**
  * What was offered to the SSD and is not there yet: one buffer that takes offers while the writing thread works on the other. Never
@@ -48,6 +49,16 @@ final class OfferQueue {
         }
     }
 
+    /** Has a chunk that is on its way dropped when it arrives; false if it is not on its way. */
+    boolean withdraw(long chunkId) {
+        if (onTheirWay == 0) {
+            return false;
+        }
+        synchronized (this) {
+            return filling.withdraw(chunkId) || writing.withdraw(chunkId);
+        }
+    }
+
     synchronized long bytes() {
         return filling.bytes() + writing.bytes();
     }
@@ -73,8 +84,13 @@ final class OfferQueue {
         return taken;
     }
 
-    /** What was taken is on the SSD, or dropped. */
-    synchronized void done() {
+    /**
+     * What was taken is on the SSD, or dropped.
+     *
+     * @param unwanted told of each chunk that was withdrawn meanwhile; must not wait
+     */
+    synchronized void done(LongConsumer unwanted) {
+        writing.forEachWithdrawn(unwanted);
         writing.clear();
         onTheirWay = filling.count();
         busy = false;

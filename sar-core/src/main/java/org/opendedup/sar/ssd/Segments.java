@@ -103,6 +103,18 @@ final class Segments {
         return files.get(number);
     }
 
+    /** The file of that number, or of the next that has one, round about; null if there is none at all. */
+    @Nullable
+    SegmentFile from(int number) {
+        for (int i = 0; i < PackedEntry.SEGMENTS; i++) {
+            SegmentFile file = files.get((number + i) % PackedEntry.SEGMENTS);
+            if (file != null) {
+                return file;
+            }
+        }
+        return null;
+    }
+
     /** Notes that a file has grown. */
     void grown(SegmentFile file, long length) {
         bytes.addAndGet(length - file.length());

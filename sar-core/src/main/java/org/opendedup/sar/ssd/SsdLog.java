@@ -265,6 +265,11 @@ final class SsdLog {
         }
     }
 
+    /** Drops a chunk's record, if it has one: what was on its way is not wanted any more. */
+    void remove(long chunkId) {
+        table.remove(chunkId, entry);
+    }
+
     private void startSegment() throws IOException {
         closeHead();
         int number = segments.freeNumber();

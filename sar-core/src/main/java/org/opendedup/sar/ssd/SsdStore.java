@@ -42,6 +42,9 @@ public final class SsdStore implements Closeable {
     /** Readers with their buffers, as many as ever read at once. */
     private final ConcurrentLinkedQueue<SsdReader> readers = new ConcurrentLinkedQueue<>();
 
+    /** Whether the disk took no writes when it was opened. */
+    private final boolean readOnly;
+
     private volatile boolean closed;
 
     /**
@@ -137,6 +140,7 @@ public final class SsdStore implements Closeable {
         this.location = location;
         this.segments = segments;
         this.failure = failure;
+        readOnly = !Files.isWritable(location);
         Bookkeeping bookkeeping = new Bookkeeping(segments);
         table = new MapTable(bookkeeping);
         MapKeeper keeper = new MapKeeper(location.resolve(MAP_FOLDER), table);
@@ -232,21 +236,39 @@ public final class SsdStore implements Closeable {
         return !closed && writer.takesWrites();
     }
 
+    /** Whether the disk was mounted such that it takes no writes when it was opened. */
+    public boolean isReadOnly() {
+        return readOnly;
+    }
+
     /**
      * Reads the copies of all chunks of a request that are to come from the SSD: sets their data. What can't be had (no entry any more,
      * a record that fails its check and is dropped, an I/O error) is sent home. Neighbours in the log are read
      * at once.
      */
     public void read(CopyRequest request) {
-        SsdReader pooled = readers.poll();
-        SsdReader reader = pooled == null ? new SsdReader(table, segments, format, failure, counters) : pooled;
+        SsdReader reader = reader();
         reader.read(request);
         readers.add(reader);
     }
 
-    /** Demotes a chunk: its entry goes, its bytes on the SSD are dead. False if it was not there. */
+    /** Reads a few bytes of some segment: so it shows whether the SSD answers. */
+    public void probe() {
+        SsdReader reader = reader();
+        reader.probe();
+        readers.add(reader);
+    }
+
+    private SsdReader reader() {
+        SsdReader pooled = readers.poll();
+        return pooled == null ? new SsdReader(table, segments, format, failure, counters) : pooled;
+    }
+
+    /** Demotes a chunk: its entry goes, its bytes on the SSD are dead. False if it was neither there nor on its way. */
     public boolean demote(long chunkId) {
-        return table.remove(chunkId, new MapEntry());
+        // In this order: what arrives in between is found in the table.
+        boolean wasOnItsWay = queue.withdraw(chunkId);
+        return table.remove(chunkId, new MapEntry()) || wasOnItsWay;
     }
 
     /** Bytes of records that the Map table points to. */

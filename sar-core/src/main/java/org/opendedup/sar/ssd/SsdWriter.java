@@ -67,7 +67,7 @@ final class SsdWriter implements Runnable {
                 try {
                     work(offers);
                 } finally {
-                    queue.done();
+                    queue.done(log::remove);
                 }
             }
             commitLast();

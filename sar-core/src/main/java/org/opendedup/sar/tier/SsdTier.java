@@ -80,7 +80,6 @@ public final class SsdTier implements Closeable {
     static final int LRU_ITEM_BYTES = 16;
 
     private final String name;
-    private final UUID volume;
     private final long memoryBytes;
     private final SsdConnection connection;
     private final DataDistributor distributor;
@@ -102,17 +101,16 @@ public final class SsdTier implements Closeable {
             CountSource counts,
             String name) {
         this.name = name;
-        this.volume = volume;
         this.settings = settings;
         this.memoryBytes = memoryBytes;
         connection = new SsdConnection(
                 location,
-                (place, owner, capacity, entries, makeRoom, failure) ->
-                        new StoredCopies(SsdStore.open(place, owner, capacity, entries, makeRoom, failure), entries),
+                new StoredCopies.Opener(),
                 volume,
                 name,
                 () -> demotion().makeRoom(),
-                System::nanoTime);
+                System::nanoTime,
+                SsdConnection.LIMIT);
         distributor = new DataDistributor(connection::attached, name, connection);
         engine = location == null ? null : engine(settings, counts);
     }
@@ -154,7 +152,7 @@ public final class SsdTier implements Closeable {
 
     /**
      * Makes the tier and attaches its SSD. What is wrong with the SSD does not fail this: the tier is then DETACHED or FAILED, and
-     * says why.
+     * says why. One that hangs is waited for a minute at most.
      *
      * @param location folder on the SSD; null: the volume has none, and gets none before it is mounted again
      * @param settings null: those of a volume without a location
@@ -251,21 +249,17 @@ public final class SsdTier implements Closeable {
      */
     public void demoteUnreferenced() {
         if (engine != null) {
-            engine.demotion().demoteUpTo(0);
+            engine.demotion().noteAttached();
         }
     }
 
     /**
      * Takes an SSD into use: an empty folder, or one that this volume used before. One that is in use now is detached first.
      *
-     * @throws IOException if it is of another volume, is not there, or can't be used; says which
+     * @throws IOException if it is of another volume, is not there, does not answer, or can't be used; says which
      */
     public synchronized void attach(Path location) throws IOException {
         Engine engine = requireLocation();
-        if (Files.isDirectory(location)) {
-            // Before the one in use is let go for it.
-            SsdStore.claim(location, volume);
-        }
         planMemory();
         connection.attach(location, settings.capacityBytes(), maxEntries);
         distributor.startAfresh();

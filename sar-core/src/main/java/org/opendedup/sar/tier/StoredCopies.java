@@ -1,6 +1,8 @@
 package org.opendedup.sar.tier;
 
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.UUID;
 import java.util.function.Consumer;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.OfferAnswer;
@@ -9,6 +11,27 @@ import org.opendedup.sar.ssd.SsdStore;
 
 /** An {@link SsdStore} in use, whose Map table may have so many entries. */
 record StoredCopies(SsdStore store, int maxEntries) implements AttachedSsd {
+    /** Opens stores. */
+    static final class Opener implements AttachedSsd.Opener {
+        @Override
+        public void claim(Path location, UUID volume) throws IOException {
+            SsdStore.claim(location, volume);
+        }
+
+        @Override
+        public AttachedSsd open(
+                Path location,
+                UUID volume,
+                long capacityBytes,
+                int maxEntries,
+                Runnable makeRoom,
+                Consumer<IOException> failure)
+                throws IOException {
+            SsdStore store = SsdStore.open(location, volume, capacityBytes, maxEntries, makeRoom, failure);
+            return new StoredCopies(store, maxEntries);
+        }
+    }
+
     @Override
     public int copies() {
         return store.table().size();
@@ -22,6 +45,16 @@ record StoredCopies(SsdStore store, int maxEntries) implements AttachedSsd {
     @Override
     public void read(ChunkRequest request) {
         store.read(request);
+    }
+
+    @Override
+    public void probe() {
+        store.probe();
+    }
+
+    @Override
+    public boolean isReadOnly() {
+        return store.isReadOnly();
     }
 
     @Override

@@ -12,6 +12,7 @@ import static org.opendedup.sar.ssd.SsdFixture.read;
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -344,6 +345,61 @@ final class SsdStoreFaultTest {
         fixture.maxEntries = CHUNKS;
         try (SsdStore again = fixture.open()) {
             assertEquals(CHUNKS, read(again, range(1, 1 + CHUNKS)));
+        }
+    }
+
+    @Test
+    void aChunkThatIsDemotedOnItsWayDoesNotArrive() throws Exception {
+        fixture.maxEntries = CHUNKS - 1;
+        CountDownLatch waits = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        try (SsdStore store = fixture.open()) {
+            promote(store, 1, 1 + CHUNKS);
+            fixture.makeRoom = () -> {
+                waits.countDown();
+                Uninterruptibles.awaitUninterruptibly(goesOn);
+                Arrays.stream(range(1, 100)).forEach(store::demote);
+            };
+            offer(store, 1000);
+            waits.await();
+            offer(store, 1001);
+            offer(store, 1002);
+            assertTrue(store.demote(1000), "it is being written");
+            assertTrue(store.demote(1001), "it waits");
+            goesOn.countDown();
+            store.drain();
+            assertEquals(1, read(store, 1000, 1001, 1002));
+            assertTrue(store.contains(1002));
+            assertFalse(store.contains(1000) || store.contains(1001));
+        }
+    }
+
+    @Test
+    void aDatabaseThatCannotBeOpenedNowIsNotMadeAnew() throws IOException {
+        fill();
+        try (MapDatabase inUse = MapDatabase.open(folder.resolve("map"))) {
+            IOException refused = assertThrows(IOException.class, fixture::open);
+            assertFalse(refused instanceof CorruptionException, refused::toString);
+            inUse.forEach(entry -> assertEquals((int) entry.chunkId % 100, entry.count));
+        }
+        try (SsdStore store = fixture.open()) {
+            assertEquals(CHUNKS, store.table().size());
+            assertEquals(7, entryOf(store, 107).count, "segments do not know it: it comes from the database");
+        }
+    }
+
+    @Test
+    void aDatabaseThatLacksFilesIsMadeAnew() throws IOException {
+        fill();
+        fixture.open().close();
+        try (DirectoryStream<Path> tables = Files.newDirectoryStream(folder.resolve("map"), "*.sst")) {
+            for (Path table : tables) {
+                Files.delete(table);
+            }
+        }
+        try (SsdStore store = fixture.open()) {
+            assertEquals(CHUNKS, store.table().size());
+            assertEquals(1, entryOf(store, 107).count, "from a segment");
         }
     }
 

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -41,8 +42,13 @@ class SsdConnectionTest {
 
     private final AtomicLong nanos = new AtomicLong();
     private final List<State> events = new ArrayList<>();
-    private final List<FakeSsd> opened = new ArrayList<>();
-    private IOException refusal;
+    private final List<FakeSsd> opened = new CopyOnWriteArrayList<>();
+    private final List<FakeSsd> hanging = new CopyOnWriteArrayList<>();
+    private volatile IOException refusal;
+    private volatile CountDownLatch mayClaim = new CountDownLatch(0);
+    private volatile CountDownLatch mayOpen = new CountDownLatch(0);
+    private boolean readOnly;
+    private Duration limit = Duration.ofMinutes(1);
     private Path place;
 
     /** Takes everything, keeps nothing. */
@@ -51,6 +57,7 @@ class SsdConnectionTest {
         final CountDownLatch closed = new CountDownLatch(1);
         volatile CountDownLatch mayClose = new CountDownLatch(0);
         int written;
+        boolean readOnly;
 
         FakeSsd(Consumer<IOException> failure) {
             this.failure = failure;
@@ -74,6 +81,14 @@ class SsdConnectionTest {
 
         @Override
         public void read(ChunkRequest request) {}
+
+        @Override
+        public void probe() {}
+
+        @Override
+        public boolean isReadOnly() {
+            return readOnly;
+        }
 
         @Override
         public void dropDamaged(long chunkId) {}
@@ -159,6 +174,29 @@ class SsdConnectionTest {
         }
     }
 
+    /** Opens fakes, once it may. */
+    private final class FakeOpener implements AttachedSsd.Opener {
+        @Override
+        public void claim(Path location, UUID volume) {
+            Uninterruptibles.awaitUninterruptibly(mayClaim);
+        }
+
+        @Override
+        public AttachedSsd open(
+                Path at, UUID volume, long capacity, int maxEntries, Runnable makeRoom, Consumer<IOException> failure)
+                throws IOException {
+            FakeSsd ssd = new FakeSsd(failure);
+            ssd.readOnly = readOnly;
+            hanging.add(ssd);
+            Uninterruptibles.awaitUninterruptibly(mayOpen);
+            if (refusal != null) {
+                throw refusal;
+            }
+            opened.add(ssd);
+            return ssd;
+        }
+    }
+
     @BeforeEach
     void makePlace() throws IOException {
         place = Files.createDirectory(folder.resolve("ssd"));
@@ -166,19 +204,8 @@ class SsdConnectionTest {
     }
 
     private SsdConnection connection(Path location) {
-        SsdConnection connection = new SsdConnection(
-                location,
-                (at, volume, capacity, entries, makeRoom, failure) -> {
-                    if (refusal != null) {
-                        throw refusal;
-                    }
-                    opened.add(new FakeSsd(failure));
-                    return opened.get(opened.size() - 1);
-                },
-                VOLUME,
-                "test",
-                () -> {},
-                nanos::get);
+        SsdConnection connection =
+                new SsdConnection(location, new FakeOpener(), VOLUME, "test", () -> {}, nanos::get, limit);
         connection.listen((Event event) -> events.add(event.state()));
         return connection;
     }
@@ -234,6 +261,42 @@ class SsdConnectionTest {
         assertEquals(State.FAILED, connection.state());
         assertTrue(connection.reason().contains("another volume"), connection.reason());
         assertEquals(List.of(State.FAILED), events);
+    }
+
+    @Test
+    void anSsdThatHangsAtMountLeavesTheVolumeWithoutAndIsClosedWhenItAnswers() throws Exception {
+        mayOpen = new CountDownLatch(1);
+        limit = Duration.ofMillis(50);
+        SsdConnection connection = connection(place);
+        connection.openAtMount(1000, 10);
+        assertEquals(State.FAILED, connection.state());
+        assertTrue(connection.reason().contains("did not end within"), connection.reason());
+        assertEquals(List.of(State.FAILED), events);
+        mayOpen.countDown();
+        assertTrue(hanging.get(0).closed.await(1, TimeUnit.MINUTES));
+        assertNull(connection.attached());
+    }
+
+    @Test
+    void aHungSsdThatIsAttachedIsRefusedAndTheOneInUseStays() {
+        limit = Duration.ofSeconds(1);
+        SsdConnection connection = mounted();
+        mayClaim = new CountDownLatch(1);
+        assertThrows(IOException.class, () -> connection.attach(place, 1000, 10));
+        assertEquals(State.ONLINE, connection.state());
+        mayClaim.countDown();
+    }
+
+    @Test
+    void anSsdThatIsReadOnlyAtMountSaysSoAtOnce() {
+        readOnly = true;
+        SsdConnection connection = connection(place);
+        connection.openAtMount(1000, 10);
+        assertEquals(State.READ_ONLY, connection.state());
+        assertTrue(connection.reason().contains("mounted read-only"), connection.reason());
+        assertNotNull(connection.attached());
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
+        assertEquals(List.of(State.READ_ONLY), events);
     }
 
     @Test
