@@ -28,7 +28,7 @@ import org.opendedup.sar.container.Compressor;
  *
  * <p>Decoding is safe for use by many threads; encoding is for one.
  */
-final class RecordFormat implements Closeable {
+class RecordFormat implements Closeable {
     static final int HEADER_BYTES = 56;
     static final int CRC_BYTES = 4;
     /** The largest chunk: with its header it fits {@link PackedEntry#MAX_LENGTH}, compressed or not. */
@@ -180,7 +180,7 @@ final class RecordFormat implements Closeable {
      * @param wanted bytes it must have at least
      */
     byte @Nullable [] decode(byte[] bytes, int at, int length, long salt, long chunkId, int check, int wanted) {
-        if (!isSound(bytes, at, length, salt, chunkId) || Fingerprints.check(bytes, at + FINGERPRINT_AT) != check) {
+        if (!isRecordOf(bytes, at, length, salt, chunkId, check)) {
             return null;
         }
         Compression.Codec codec = codecOf(bytes[at + CODEC_AT]);
@@ -191,6 +191,11 @@ final class RecordFormat implements Closeable {
         byte[] data = new byte[raw];
         int stored = (int) INT.get(bytes, at + STORED_LENGTH_AT);
         return compressor.decompress(codec, bytes, at + HEADER_BYTES, stored, data) == null ? data : null;
+    }
+
+    /** Whether the record of that chunk lies there, and its fingerprint begins so. */
+    boolean isRecordOf(byte[] bytes, int at, int length, long salt, long chunkId, int check) {
+        return isSound(bytes, at, length, salt, chunkId) && Fingerprints.check(bytes, at + FINGERPRINT_AT) == check;
     }
 
     private static Compression.@Nullable Codec codecOf(byte code) {

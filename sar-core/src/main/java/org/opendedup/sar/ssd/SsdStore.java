@@ -31,7 +31,7 @@ public final class SsdStore implements Closeable {
     private final Path location;
     private final LogCounters counters = new LogCounters();
     private final OfferQueue queue = new OfferQueue();
-    private final RecordFormat format = new RecordFormat();
+    private final RecordFormat format;
     private final Consumer<IOException> failure;
     private final Segments segments;
     private final MapTable table;
@@ -71,7 +71,8 @@ public final class SsdStore implements Closeable {
         SsdIdentity.claim(location, volume);
         Path folder = location.resolve(SEGMENTS_FOLDER);
         Files.createDirectories(folder);
-        return open(location, FileDirectory.open(folder), volume, capacityBytes, maxEntries, makeRoom, failure);
+        Directory files = FileDirectory.open(folder);
+        return open(location, files, new RecordFormat(), volume, capacityBytes, maxEntries, makeRoom, failure);
     }
 
     /**
@@ -103,10 +104,11 @@ public final class SsdStore implements Closeable {
         return lock::close;
     }
 
-    /** As above, at a location that was claimed, with its segment files in another directory. */
+    /** As above, at a location that was claimed, with its segment files in any directory; closes the format. */
     static SsdStore open(
             Path location,
             Directory segmentFiles,
+            RecordFormat format,
             UUID volume,
             long capacityBytes,
             int maxEntries,
@@ -117,7 +119,7 @@ public final class SsdStore implements Closeable {
         try {
             Segments segments = Segments.open(segmentFiles, volume);
             try {
-                return new SsdStore(location, segments, capacityBytes, maxEntries, makeRoom, failure, lock);
+                return new SsdStore(location, segments, format, capacityBytes, maxEntries, makeRoom, failure, lock);
             } catch (IOException | RuntimeException e) {
                 segments.close();
                 throw e;
@@ -131,6 +133,7 @@ public final class SsdStore implements Closeable {
     private SsdStore(
             Path location,
             Segments segments,
+            RecordFormat format,
             long capacityBytes,
             int maxEntries,
             Runnable makeRoom,
@@ -139,6 +142,7 @@ public final class SsdStore implements Closeable {
             throws IOException {
         this.location = location;
         this.segments = segments;
+        this.format = format;
         this.failure = failure;
         readOnly = !Files.isWritable(location);
         Bookkeeping bookkeeping = new Bookkeeping(segments);

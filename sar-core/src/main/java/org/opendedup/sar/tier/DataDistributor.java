@@ -43,6 +43,7 @@ public final class DataDistributor implements Closeable {
 
     private final Supplier<? extends @Nullable CopyStore> attached;
     private final SsdHealth health;
+    private final Supplier<CopyCheck> checks;
     private final LatenessBreaker breaker;
     private final ThreadPoolExecutor readers;
     private final ScheduledThreadPoolExecutor probes;
@@ -63,7 +64,17 @@ public final class DataDistributor implements Closeable {
      * @param health told how the SSD does
      */
     public DataDistributor(Supplier<? extends @Nullable CopyStore> attached, String name, SsdHealth health) {
+        this(attached, name, health, CopyCheck::byFingerprint);
+    }
+
+    /** @param checks makes what each reading thread checks copies by */
+    DataDistributor(
+            Supplier<? extends @Nullable CopyStore> attached,
+            String name,
+            SsdHealth health,
+            Supplier<CopyCheck> checks) {
         this.attached = attached;
+        this.checks = checks;
         this.health = health;
         breaker = new LatenessBreaker(System::nanoTime, new Suspension());
         AtomicInteger number = new AtomicInteger();
@@ -240,7 +251,7 @@ public final class DataDistributor implements Closeable {
             DistributedRead.sendHome(request);
             return ALL_SENT_HOME;
         }
-        DistributedRead read = new DistributedRead(request, store, readers, new Outcome());
+        DistributedRead read = new DistributedRead(request, store, readers, checks, new Outcome());
         try {
             read.start();
         } catch (RejectedExecutionException e) {

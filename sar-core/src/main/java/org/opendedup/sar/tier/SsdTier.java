@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
@@ -93,25 +94,33 @@ public final class SsdTier implements Closeable {
     /** What decides about the SSD's contents; a volume without an SSD location has none of it. */
     private record Engine(SelectivePromotion promotion, DataDemotion demotion) {}
 
+    /** Makes the tier of a volume that is opened: {@link SsdTier#open}, or a test's. */
+    @FunctionalInterface
+    public interface Opener {
+        SsdTier open(
+                @Nullable Path location,
+                UUID volume,
+                @Nullable TierSettings settings,
+                long memoryBytes,
+                CountSource counts,
+                String name);
+    }
+
     private SsdTier(
             @Nullable Path location,
             UUID volume,
             TierSettings settings,
             long memoryBytes,
             CountSource counts,
-            String name) {
+            String name,
+            AttachedSsd.Opener ssds,
+            Supplier<CopyCheck> checks) {
         this.name = name;
         this.settings = settings;
         this.memoryBytes = memoryBytes;
         connection = new SsdConnection(
-                location,
-                new StoredCopies.Opener(),
-                volume,
-                name,
-                () -> demotion().makeRoom(),
-                System::nanoTime,
-                SsdConnection.LIMIT);
-        distributor = new DataDistributor(connection::attached, name, connection);
+                location, ssds, volume, name, () -> demotion().makeRoom(), System::nanoTime, SsdConnection.LIMIT);
+        distributor = new DataDistributor(connection::attached, name, connection, checks);
         engine = location == null ? null : engine(settings, counts);
     }
 
@@ -166,8 +175,29 @@ public final class SsdTier implements Closeable {
             long memoryBytes,
             CountSource counts,
             String name) {
+        return open(
+                location,
+                volume,
+                settings,
+                memoryBytes,
+                counts,
+                name,
+                new StoredCopies.Opener(),
+                CopyCheck::byFingerprint);
+    }
+
+    /** As above, with SSDs that are opened and believed otherwise. */
+    static SsdTier open(
+            @Nullable Path location,
+            UUID volume,
+            @Nullable TierSettings settings,
+            long memoryBytes,
+            CountSource counts,
+            String name,
+            AttachedSsd.Opener ssds,
+            Supplier<CopyCheck> checks) {
         TierSettings given = settings == null ? UNUSED : settings;
-        SsdTier tier = new SsdTier(location, volume, given, memoryBytes, counts, name);
+        SsdTier tier = new SsdTier(location, volume, given, memoryBytes, counts, name, ssds, checks);
         tier.connection.openAtMount(given.capacityBytes(), tier.maxEntries);
         return tier;
     }

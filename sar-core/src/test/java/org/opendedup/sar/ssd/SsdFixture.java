@@ -39,7 +39,9 @@ final class SsdFixture {
 
     SsdStore open(Directory segments) throws IOException {
         SsdIdentity.claim(location, VOLUME);
-        return SsdStore.open(location, segments, VOLUME, capacity, maxEntries, () -> makeRoom.run(), failures::add);
+        RecordFormat format = new RecordFormat();
+        return SsdStore.open(
+                location, segments, format, VOLUME, capacity, maxEntries, () -> makeRoom.run(), failures::add);
     }
 
     /** Bytes of a chunk, the same for the same id; they compress to about three quarters. */
