@@ -5,6 +5,7 @@ import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static java.util.Map.entry;
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -42,17 +43,20 @@ class ArchitectureTest {
      * What each package of the engine may import of the project, beside itself. The front ends (sdfs, simulator) stand on
      * top: they may import any of these, and none of these may import them.
      */
-    private static final Map<String, Set<String>> LAYERS = new TreeMap<>(Map.of(
-            "common", Set.of(),
-            "io", Set.of("common"),
-            "chunk", Set.of("io", "common"),
-            "index", Set.of("chunk", "io", "common"),
-            "container", Set.of("io", "common"),
-            "metadata", Set.of("io", "common"),
-            "tier", Set.of("chunk", "container", "metadata", "io", "common"),
-            "ingest", Set.of("tier", "chunk", "index", "container", "metadata", "io", "common"),
-            "restore", Set.of("tier", "chunk", "index", "container", "metadata", "io", "common"),
-            "volume", Set.of("ingest", "restore", "tier", "chunk", "index", "container", "metadata", "io", "common")));
+    private static final Map<String, Set<String>> LAYERS = new TreeMap<>(Map.ofEntries(
+            entry("common", Set.of()),
+            entry("io", Set.of("common")),
+            entry("chunk", Set.of("io", "common")),
+            entry("index", Set.of("chunk", "io", "common")),
+            entry("container", Set.of("io", "common")),
+            entry("metadata", Set.of("io", "common")),
+            entry("ssd", Set.of("container", "io", "common")),
+            entry("tier", Set.of("ssd", "chunk", "container", "metadata", "io", "common")),
+            entry("ingest", Set.of("tier", "chunk", "index", "container", "metadata", "io", "common")),
+            entry("restore", Set.of("tier", "chunk", "index", "container", "metadata", "io", "common")),
+            entry(
+                    "volume",
+                    Set.of("ingest", "restore", "tier", "chunk", "index", "container", "metadata", "io", "common"))));
 
     private static final List<String> FRONT_ENDS = List.of("sdfs", "sim");
 
@@ -90,6 +94,19 @@ class ArchitectureTest {
                         .and(are(describe(
                                 "not Segment",
                                 (JavaClass type) -> !type.getSimpleName().equals("Segment")))))
+                .check(MAIN);
+    }
+
+    @Test
+    void theSsdKnowsHowContainersAreCompressedAndNothingElseOfThem() {
+        noClasses()
+                .that(are(inLayer("ssd")))
+                .should()
+                .dependOnClassesThat(are(inLayer("container"))
+                        .and(are(describe(
+                                "not of compression",
+                                (JavaClass type) -> !type.getSimpleName().startsWith("Compress")
+                                        && !type.getName().contains(".Compression$")))))
                 .check(MAIN);
     }
 

@@ -97,7 +97,7 @@ final class Trial {
     }
 
     /** All there is to see. The numbers too: of two orders only one may give the name to the inode that really has it. */
-    private static List<String> show(FileSystem fileSystem) throws IOException {
+    static List<String> show(FileSystem fileSystem) throws IOException {
         Listing listing = new Listing(fileSystem);
         List<String> shown = new ArrayList<>();
         listing.tree().forEach((path, attributes) -> shown.add("/" + path + " is inode " + attributes.inode()));
@@ -105,7 +105,7 @@ final class Trial {
         return shown;
     }
 
-    private static boolean shows(ModelFileSystem state, List<String> shown) {
+    static boolean shows(ModelFileSystem state, List<String> shown) {
         try {
             return show(state).equals(shown);
         } catch (IOException e) {

@@ -19,7 +19,7 @@ import org.opendedup.sar.volume.Owner;
 
 /**
  * What goes on in a file system beside the calls that are watched: one thread syncs again and again, another fills and cuts
- * off a file without a name, so that memory runs short and there is something to free.
+ * off a file without a name, so that memory runs short and there is something to free. More can be asked for.
  */
 final class Unrest implements AutoCloseable {
     private static final int WRITE_BYTES = 1 << 20;
@@ -31,7 +31,7 @@ final class Unrest implements AutoCloseable {
     private static final long MAX_SYNC_PAUSE_NS = 20_000_000;
 
     private final FileSystem fileSystem;
-    private final ExecutorService threads = Executors.newFixedThreadPool(2);
+    private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<Future<?>> running = new ArrayList<>();
     private volatile boolean ended;
 
@@ -42,14 +42,68 @@ final class Unrest implements AutoCloseable {
     /** Begins; the file's name is gone when this returns. */
     static Unrest in(FileSystem fileSystem) throws IOException {
         Unrest unrest = new Unrest(fileSystem);
+        long inode = unrest.makeFile();
+        unrest.start(unrest::sync);
+        unrest.start(() -> unrest.fill(inode));
+        return unrest;
+    }
+
+    private long makeFile() throws IOException {
         byte[] name = {'x'};
         long inode = fileSystem
                 .makeNode(Inode.ROOT, name, Modes.REGULAR | 0600, 0, new Owner(0, 0))
                 .inode();
         fileSystem.unlink(Inode.ROOT, name);
-        unrest.start(unrest::sync);
-        unrest.start(() -> unrest.fill(inode));
-        return unrest;
+        return inode;
+    }
+
+    /** Something that is done again and again. */
+    @FunctionalInterface
+    interface Step {
+        void run() throws IOException;
+    }
+
+    /** From now on something is done at moments by chance; begins with the first. */
+    Unrest also(Step step) {
+        start(() -> {
+            while (!ended) {
+                step.run();
+                LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_SYNC_PAUSE_NS));
+            }
+            return null;
+        });
+        return this;
+    }
+
+    /**
+     * From now on a file of so many bytes is read, from end to end: what others have read before soon is in no cache. It is there, without
+     * a name, when this returns.
+     */
+    Unrest alsoReadPastCaches(int bytes) throws IOException {
+        long inode = makeFile();
+        FileSystem.Handle handle = fileSystem.open(inode, true);
+        byte[] part = new byte[WRITE_BYTES];
+        for (long offset = 0; offset < bytes; offset += part.length) {
+            ThreadLocalRandom.current().nextBytes(part);
+            handle.write(offset, ByteBuffer.wrap(part));
+        }
+        handle.sync(false);
+        start(() -> readUntilTheEnd(inode, handle));
+        return this;
+    }
+
+    private Object readUntilTheEnd(long inode, FileSystem.Handle handle) throws IOException {
+        try (handle) {
+            ByteBuffer target = ByteBuffer.allocate(WRITE_BYTES);
+            for (long offset = 0; !ended; offset += target.position()) {
+                if (handle.read(offset, target.clear()) <= 0) {
+                    offset = 0;
+                }
+            }
+        } finally {
+            fileSystem.forget(inode, 1);
+        }
+        return null;
     }
 
     private void start(Callable<?> work) {

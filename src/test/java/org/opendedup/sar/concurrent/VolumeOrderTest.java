@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -20,7 +22,9 @@ import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.model.FileSystem;
+import org.opendedup.sar.model.ModelFileSystem;
 import org.opendedup.sar.model.Seeds;
+import org.opendedup.sar.model.SsdTroubles;
 import org.opendedup.sar.model.TestVolumes;
 import org.opendedup.sar.model.VolumeFileSystem;
 import org.opendedup.sar.volume.Verification;
@@ -41,7 +45,13 @@ import org.opendedup.sar.volume.VolumeStores;
 class VolumeOrderTest {
     private static final int ROUNDS = 150;
     private static final int SEEDS = 2;
+    private static final int ROUNDS_WITH_SSD = 50;
     private static final int CONTROL_ROUNDS = 1000;
+    /** More than the cache of a small volume holds. */
+    private static final int PAST_CACHES_BYTES = 32 << 20;
+
+    @TempDir
+    Path folder;
 
     static LongStream seeds() {
         return Seeds.upTo(SEEDS);
@@ -61,6 +71,38 @@ class VolumeOrderTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void callsAtOnceHaveAnOrderWhateverHappensToTheSsd(long seed) throws IOException, InterruptedException {
+        int rounds = Seeds.ops(ROUNDS_WITH_SSD);
+        Path ssd = Files.createDirectory(folder.resolve("ssd"));
+        SsdTroubles troubles = new SsdTroubles(ssd, seed);
+        VolumeConfig config = config().withSsd(ssd, SsdTroubles.SETTINGS);
+        VolumeStores stores = newStores(config);
+        try (VolumeFileSystem volume = new VolumeFileSystem(
+                        // One that hashes all that it reads leaves its SSD alone.
+                        () -> troubles.opened(Volume.open(config, stores, Verification.CHECKSUMS)),
+                        VolumeChecker::check);
+                Unrest unrest = Unrest.in(volume)) {
+            unrest.also(troubles::happen).alsoReadPastCaches(PAST_CACHES_BYTES);
+            Optional<String> fault = new Trial(volume, seed).run(rounds);
+            fault.ifPresent(text -> fail(text + "\nagain: " + Seeds.again(getClass(), seed, rounds)));
+            unrest.close();
+            SsdTroubles.Figures figures = troubles.figures();
+            assertTrue(figures.ssdHits() > 0, figures::toString);
+            assertEquals(0, volume.inodesInUse());
+            assertEquals(List.of(), volume.problems());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void aModelBehindALockIsNotAccused(long seed) throws IOException, InterruptedException {
+        int rounds = Seeds.ops(ROUNDS);
+        Optional<String> fault = new Trial(Serial.of(new ModelFileSystem()), seed).run(rounds);
+        fault.ifPresent(text -> fail(text + "\nagain: " + Seeds.again(getClass(), seed, rounds)));
+    }
+
     static Stream<Arguments> faults() {
         return Stream.of(
                 Arguments.of("stale lookups", (UnaryOperator<FileSystem>) Faults::staleLookups),
@@ -77,12 +119,21 @@ class VolumeOrderTest {
     }
 
     private static VolumeFileSystem newVolume() throws IOException {
-        VolumeConfig config = TestVolumes.config(Path.of("in memory"), Chunking.VARIABLE_SHA256);
+        VolumeConfig config = config();
+        VolumeStores stores = newStores(config);
+        return new VolumeFileSystem(() -> Volume.open(config, stores, Verification.FINGERPRINTS), VolumeChecker::check);
+    }
+
+    private static VolumeConfig config() {
+        return TestVolumes.config(Path.of("in memory"), Chunking.VARIABLE_SHA256);
+    }
+
+    /** A new volume's, in memory. */
+    private static VolumeStores newStores(VolumeConfig config) throws IOException {
         CrashDirectory containers = new CrashDirectory(1, false);
         CrashKeyValueStore metadata = new CrashKeyValueStore();
         InstantSource clock = InstantSource.system();
         Volume.create(config, containers, metadata, clock);
-        VolumeStores stores = new VolumeStores(Jitter.on(containers), Jitter.on(metadata), ChunkIndexes.heap(), clock);
-        return new VolumeFileSystem(() -> Volume.open(config, stores, Verification.FINGERPRINTS), VolumeChecker::check);
+        return new VolumeStores(Jitter.on(containers), Jitter.on(metadata), ChunkIndexes.heap(), clock);
     }
 }

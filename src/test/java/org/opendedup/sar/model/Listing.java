@@ -90,9 +90,8 @@ public final class Listing {
             int type = attributes.mode() & Modes.TYPE;
             if (type == Modes.SYMBOLIC_LINK) {
                 line.append(" to ").append(text(fileSystem.readSymbolicLink(attributes.inode())));
-            } else {
-                line.append(extendedAttributes(attributes.inode()));
             }
+            line.append(extendedAttributes(attributes.inode()));
             if (type == Modes.REGULAR && withContents && other == null) {
                 line.append(" bytes ").append(contentDigest(attributes.inode()));
             }

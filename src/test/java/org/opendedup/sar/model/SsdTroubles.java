@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.tier.SsdTier.State;
 import org.opendedup.sar.tier.TierSettings;
 import org.opendedup.sar.tier.TierSettings.Policy;
 import org.opendedup.sar.volume.Volume;
@@ -81,9 +82,12 @@ public final class SsdTroubles {
         damaged.add(folder);
     }
 
-    /** From now on it is this volume's SSD. */
-    public Volume opened(Volume now) {
+    /** From now on it is this volume's SSD. One that is empty still is attached. */
+    public Volume opened(Volume now) throws IOException {
         volume = now;
+        if (now.tier().status().state() == State.DETACHED) {
+            now.tier().attach(location);
+        }
         return now;
     }
 

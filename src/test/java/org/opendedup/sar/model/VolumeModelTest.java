@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -15,9 +16,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.tier.BlindTier;
+import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.volume.Verification;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
 import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.VolumeStores;
 
 /** A whole volume on real files does what the model does. {@code -Dsar.seed=N -Dsar.ops=M} goes deeper. */
 class VolumeModelTest {
@@ -69,6 +77,12 @@ class VolumeModelTest {
         assertTrue(comparison.run(withSsdInUse(1, OPS_WITH_SSD)).isPresent());
     }
 
+    @Test
+    void wrongBytesOfAnSsdAreFoundIfNobodyChecksThem() throws IOException {
+        Comparison comparison = new Comparison(() -> newVolumeInMemory(BlindTier::open));
+        assertTrue(comparison.run(withSsdInUse(1, OPS_WITH_SSD)).isPresent());
+    }
+
     /**
      * Random ops; every so often two files get the same bytes, which is what brings chunks to the SSD, and all is read after a
      * remount: only what is in no cache is read from there.
@@ -97,6 +111,21 @@ class VolumeModelTest {
         made.add(troubles);
         Volume.create(config);
         return troubles.amid(new VolumeFileSystem(() -> troubles.opened(Volume.open(config)), VolumeChecker::check));
+    }
+
+    /** Its SSD is damaged as that of {@link #newVolumeWithSsd}, and opened otherwise. */
+    private FileSystem newVolumeInMemory(SsdTier.Opener tier) throws IOException {
+        Path own = Files.createTempDirectory(folder, "volume");
+        Path ssd = Files.createDirectory(own.resolve("ssd"));
+        VolumeConfig config = TestVolumes.config(own, Chunking.SHA256).withSsd(ssd, SsdTroubles.SETTINGS);
+        CrashDirectory containers = new CrashDirectory(1, false);
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        InstantSource clock = InstantSource.system();
+        Volume.create(config, containers, metadata, clock);
+        VolumeStores stores = new VolumeStores(containers, metadata, ChunkIndexes.heap(), clock, tier);
+        SsdTroubles troubles = new SsdTroubles(ssd, 1);
+        return troubles.amid(new VolumeFileSystem(
+                () -> troubles.opened(Volume.open(config, stores, Verification.CHECKSUMS)), VolumeChecker::check));
     }
 
     private FileSystem newVolume(Chunking chunking) throws IOException {

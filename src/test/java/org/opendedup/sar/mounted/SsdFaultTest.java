@@ -137,7 +137,7 @@ class SsdFaultTest {
 
             assertThrows(IOException.class, () -> Files.write(disk.folder().resolve("more"), new byte[1]));
             trial.assertToldOnce("read-only", "Read-only file system");
-            trial.remountAfter(disk::mountReadOnly, "online", "");
+            trial.remountAfter(disk::mountReadOnly, "read-only", "mounted read-only");
             trial.recover(place());
         }
     }

@@ -2,12 +2,13 @@ package org.opendedup.sar.tier;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.ssd.CopyRequest;
 
 /**
  * The stored chunks that one request writes again or reads, in the order of the file, each as often as it is referenced; zero
  * runs are left out. A struct of arrays, used again for the next request. For one thread at a time.
  */
-public final class ChunkRequest {
+public final class ChunkRequest implements CopyRequest {
     private static final int CHUNKS = 64;
 
     private int count;
@@ -58,15 +59,17 @@ public final class ChunkRequest {
         offsets = Arrays.copyOf(offsets, chunks);
     }
 
-    /** Number of chunks. */
+    @Override
     public int count() {
         return count;
     }
 
+    @Override
     public long chunkId(int i) {
         return chunkIds[i];
     }
 
+    @Override
     public int length(int i) {
         return lengths[i];
     }
@@ -76,6 +79,7 @@ public final class ChunkRequest {
         lengths[i] = length;
     }
 
+    @Override
     public int check(int i) {
         return checks[i];
     }
@@ -105,6 +109,16 @@ public final class ChunkRequest {
         sources[i] = source;
     }
 
+    @Override
+    public boolean isFromSsd(int i) {
+        return sources[i] == Source.SSD;
+    }
+
+    @Override
+    public void sendHome(int i) {
+        sources[i] = Source.HOME;
+    }
+
     /** The array in which all bytes of the chunk lie from {@link #offset} on; null while they are not there. */
     public byte @Nullable [] data(int i) {
         return data[i];
@@ -115,6 +129,7 @@ public final class ChunkRequest {
     }
 
     /** Sets where all {@code length} bytes of the chunk lie: their number may be more than what was wanted of it. */
+    @Override
     public void setData(int i, byte[] bytes, int offset, int length) {
         data[i] = bytes;
         offsets[i] = offset;

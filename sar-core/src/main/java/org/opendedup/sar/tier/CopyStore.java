@@ -11,6 +11,9 @@ public interface CopyStore {
     /** Sets the data of all chunks of a request whose source is SSD; what can't be had has its home as source afterwards. */
     void read(ChunkRequest request);
 
+    /** Reads anything, to see whether it answers. */
+    void probe();
+
     /** Drops a copy that is not what was written. */
     void dropDamaged(long chunkId);
 }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.ssd.MapEntry;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

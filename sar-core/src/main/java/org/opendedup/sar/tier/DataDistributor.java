@@ -2,13 +2,18 @@ package org.opendedup.sar.tier;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -38,8 +43,10 @@ public final class DataDistributor implements Closeable {
 
     private final Supplier<? extends @Nullable CopyStore> attached;
     private final SsdHealth health;
+    private final Supplier<CopyCheck> checks;
     private final LatenessBreaker breaker;
     private final ThreadPoolExecutor readers;
+    private final ScheduledThreadPoolExecutor probes;
 
     private final LongAdder ssdHits = new LongAdder();
     private final LongAdder ssdBytes = new LongAdder();
@@ -57,17 +64,75 @@ public final class DataDistributor implements Closeable {
      * @param health told how the SSD does
      */
     public DataDistributor(Supplier<? extends @Nullable CopyStore> attached, String name, SsdHealth health) {
+        this(attached, name, health, CopyCheck::byFingerprint);
+    }
+
+    /** @param checks makes what each reading thread checks copies by */
+    DataDistributor(
+            Supplier<? extends @Nullable CopyStore> attached,
+            String name,
+            SsdHealth health,
+            Supplier<CopyCheck> checks) {
         this.attached = attached;
+        this.checks = checks;
         this.health = health;
-        breaker = new LatenessBreaker(System::nanoTime, health);
+        breaker = new LatenessBreaker(System::nanoTime, new Suspension());
         AtomicInteger number = new AtomicInteger();
         readers = new ThreadPoolExecutor(
-                READERS, READERS, 1, TimeUnit.MINUTES, new ArrayBlockingQueue<>(MAX_WAITING_READS), task -> {
-                    Thread thread = new Thread(task, name + "-ssd-read-" + number.incrementAndGet());
-                    thread.setDaemon(true);
-                    return thread;
-                });
+                READERS,
+                READERS,
+                1,
+                TimeUnit.MINUTES,
+                new ArrayBlockingQueue<>(MAX_WAITING_READS),
+                task -> daemon(task, name + "-ssd-read-" + number.incrementAndGet()));
         readers.allowCoreThreadTimeOut(true);
+        // After the end there is nothing to probe.
+        probes = new ScheduledThreadPoolExecutor(
+                1, task -> daemon(task, name + "-ssd-probe"), new ThreadPoolExecutor.DiscardPolicy());
+        probes.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /** Has a suspended SSD probed when its pause is over: it is to come back also if nobody reads what is on it. */
+    private final class Suspension implements SsdHealth {
+        @Override
+        public void suspended(Duration pause) {
+            health.suspended(pause);
+            probes.schedule(DataDistributor.this::probe, pause.toNanos(), TimeUnit.NANOSECONDS);
+        }
+
+        @Override
+        public void resumed() {
+            health.resumed();
+        }
+    }
+
+    private void probe() {
+        CopyStore store = attached.get();
+        if (store == null || !breaker.isSuspended()) {
+            return;
+        }
+        FutureTask<Boolean> read = new FutureTask<>(store::probe, true);
+        try {
+            readers.execute(read);
+            read.get(DistributedRead.patienceNanos(1), TimeUnit.NANOSECONDS);
+            breaker.inTime();
+        } catch (TimeoutException | RejectedExecutionException e) {
+            breaker.late();
+        } catch (ExecutionException e) {
+            log.warn("probing the SSD failed", e.getCause());
+            breaker.late();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            read.cancel(false);
+            readers.remove(read);
+        }
     }
 
     /** Whether splitting is of any use now: an SSD is attached, answers, and something is on it. */
@@ -186,7 +251,7 @@ public final class DataDistributor implements Closeable {
             DistributedRead.sendHome(request);
             return ALL_SENT_HOME;
         }
-        DistributedRead read = new DistributedRead(request, store, readers, new Outcome());
+        DistributedRead read = new DistributedRead(request, store, readers, checks, new Outcome());
         try {
             read.start();
         } catch (RejectedExecutionException e) {
@@ -264,5 +329,6 @@ public final class DataDistributor implements Closeable {
     @Override
     public void close() {
         readers.shutdown();
+        probes.shutdown();
     }
 }

@@ -1,7 +1,5 @@
 package org.opendedup.sar.tier;
 
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -9,7 +7,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.opendedup.sar.common.Fingerprints;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,16 +37,23 @@ final class DistributedRead implements DataDistributor.SsdRead {
     private final ChunkRequest request;
     private final CopyStore store;
     private final ThreadPoolExecutor readers;
+    private final Supplier<CopyCheck> checks;
     private final Outcome outcome;
     private final long startNanos = System.nanoTime();
     private final List<Part> parts = new ArrayList<>();
     private int chunks;
 
     /** Takes those chunks of a request whose source is SSD. */
-    DistributedRead(ChunkRequest request, CopyStore store, ThreadPoolExecutor readers, Outcome outcome) {
+    DistributedRead(
+            ChunkRequest request,
+            CopyStore store,
+            ThreadPoolExecutor readers,
+            Supplier<CopyCheck> checks,
+            Outcome outcome) {
         this.request = request;
         this.store = store;
         this.readers = readers;
+        this.checks = checks;
         this.outcome = outcome;
         for (int i = 0; i < request.count(); i++) {
             if (request.source(i) == Source.SSD) {
@@ -113,15 +118,15 @@ final class DistributedRead implements DataDistributor.SsdRead {
         }
 
         /** Runs in a reading thread; returns the time when it was done. */
-        private long read() throws NoSuchAlgorithmException {
+        private long read() {
             int[] wanted = new int[copy.count()];
             for (int i = 0; i < wanted.length; i++) {
                 wanted[i] = copy.length(i);
             }
             store.read(copy);
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            CopyCheck check = checks.get();
             for (int i = 0; i < wanted.length; i++) {
-                if (copy.source(i) == Source.SSD && !isGood(i, wanted[i], digest)) {
+                if (copy.source(i) == Source.SSD && !isGood(i, wanted[i], check)) {
                     store.dropDamaged(copy.chunkId(i));
                     copy.setSource(i, Source.HOME);
                 }
@@ -130,13 +135,11 @@ final class DistributedRead implements DataDistributor.SsdRead {
         }
 
         /** Whether the bytes are those the recipe means: an SSD is believed nothing. */
-        private boolean isGood(int i, int wantedBytes, MessageDigest digest) {
+        private boolean isGood(int i, int wantedBytes, CopyCheck check) {
             byte[] data = copy.data(i);
-            if (data == null || copy.length(i) < wantedBytes) {
-                return false;
-            }
-            digest.update(data, copy.offset(i), copy.length(i));
-            return Fingerprints.check(digest.digest(), 0) == copy.check(i);
+            return data != null
+                    && copy.length(i) >= wantedBytes
+                    && check.isRight(data, copy.offset(i), copy.length(i), copy.check(i));
         }
 
         boolean await(long deadline) {

@@ -1,6 +1,7 @@
 package org.opendedup.sar.tier;
 
 import java.util.Arrays;
+import org.opendedup.sar.ssd.MapEntry;
 
 /**
  * Finds the entries of lowest rank that together make enough room, exactly, in memory that does not grow with the table: a

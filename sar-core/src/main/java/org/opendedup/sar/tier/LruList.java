@@ -2,6 +2,7 @@ package org.opendedup.sar.tier;
 
 import java.util.Arrays;
 import java.util.concurrent.atomic.LongAdder;
+import org.opendedup.sar.common.ChunkHash;
 
 /**
  * The chunks lately read from the disk (SAR paper §3.3): 16 bytes an item, in primitive arrays, lost at unmount. Safe for use

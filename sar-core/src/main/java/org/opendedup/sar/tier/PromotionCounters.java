@@ -1,6 +1,7 @@
 package org.opendedup.sar.tier;
 
 import java.util.concurrent.atomic.LongAdder;
+import org.opendedup.sar.ssd.OfferAnswer;
 
 /** Counts what {@link SelectivePromotion} did. */
 final class PromotionCounters {
@@ -19,7 +20,7 @@ final class PromotionCounters {
         refusedPresent.increment();
     }
 
-    void answered(PromotionTarget.Answer answer, Cause cause, int length) {
+    void answered(OfferAnswer answer, Cause cause, int length) {
         switch (answer) {
             case TAKEN -> {
                 promoted(cause).increment();

@@ -1,19 +1,9 @@
 package org.opendedup.sar.tier;
 
+import org.opendedup.sar.ssd.OfferAnswer;
+
 /** Where promoted chunks go: the attached SSD, or the simulator's model of one. Safe for use by many threads. */
 public interface PromotionTarget {
-    /** What became of an offer. */
-    enum Answer {
-        /** Taken; on the SSD, and in the Map table, a little later. */
-        TAKEN,
-        /** It is there already, or on its way. */
-        PRESENT,
-        /** Too much is on its way. */
-        QUEUE_FULL,
-        /** No SSD is attached, or it takes no writes. */
-        UNAVAILABLE
-    }
-
     /** Whether an SSD is attached that takes chunks, so that offering is of any use now. */
     default boolean isAvailable() {
         return true;
@@ -29,7 +19,7 @@ public interface PromotionTarget {
      * @param count references to it by now
      * @param saving see {@link DiskCost#saving}
      */
-    Answer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length);
+    OfferAnswer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length);
 
     /** Notes that a chunk was wanted again: its references, what a read of it saves, and that it is hot. Ignored if absent. */
     void noteWanted(long chunkId, int count, int saving);

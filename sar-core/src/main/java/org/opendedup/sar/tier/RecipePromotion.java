@@ -12,7 +12,7 @@ import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.metadata.RecipeStore;
-import org.opendedup.sar.tier.PromotionTarget.Answer;
+import org.opendedup.sar.ssd.OfferAnswer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -335,7 +335,7 @@ public final class RecipePromotion implements Closeable {
                 return;
             }
             for (int retry = 0; retry < MAX_RETRIES; retry++) {
-                Answer answer = promotion.offerForRecipe(
+                OfferAnswer answer = promotion.offerForRecipe(
                         chunkId,
                         contents.check(slot),
                         count,
@@ -343,10 +343,10 @@ public final class RecipePromotion implements Closeable {
                         contents.data(),
                         contents.offset(slot),
                         contents.length(slot));
-                if (answer == Answer.UNAVAILABLE) {
+                if (answer == OfferAnswer.UNAVAILABLE) {
                     throw new Stopped("no SSD takes anything");
                 }
-                if (answer != Answer.QUEUE_FULL) {
+                if (answer != OfferAnswer.QUEUE_FULL) {
                     return;
                 }
                 if (!pause(RETRY_MILLIS)) {

@@ -2,7 +2,8 @@ package org.opendedup.sar.tier;
 
 import java.io.IOException;
 import java.util.function.LongConsumer;
-import org.opendedup.sar.tier.PromotionTarget.Answer;
+import org.opendedup.sar.ssd.MapEntry;
+import org.opendedup.sar.ssd.OfferAnswer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,9 +16,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class SelectivePromotion implements AccessListener {
     private static final Logger log = LoggerFactory.getLogger(SelectivePromotion.class);
-
-    /** A candidate is as hot as an entry that was just written: it was wanted once. */
-    static final int CANDIDATE_HEAT = 1;
 
     private final PromotionTarget target;
     private final Admission admission;
@@ -111,14 +109,14 @@ public final class SelectivePromotion implements AccessListener {
         }
         int worth = policy.worth(cause, count, fewestInRun);
         if (isAdmitted(policy, worth, request.length(i), saving)) {
-            Answer answer = target.offer(
+            OfferAnswer answer = target.offer(
                     request.chunkId(i), request.check(i), count, saving, data, request.offset(i), request.length(i));
             counters.answered(answer, cause, request.length(i));
         }
     }
 
     private boolean isAdmitted(PromotionPolicy policy, int worth, int length, int saving) {
-        boolean admitted = admission.admits(policy.rank(worth, length, saving, CANDIDATE_HEAT));
+        boolean admitted = admission.admits(policy.rank(worth, length, saving, MapEntry.NEW_HEAT));
         if (!admitted) {
             counters.refusedRank.increment();
         }
@@ -209,7 +207,7 @@ public final class SelectivePromotion implements AccessListener {
 
     /** What a candidate from a recipe is worth. */
     long rank(int count, int lengthBytes, int saving) {
-        return rules.policy().rank(count, lengthBytes, saving, CANDIDATE_HEAT);
+        return rules.policy().rank(count, lengthBytes, saving, MapEntry.NEW_HEAT);
     }
 
     boolean contains(long chunkId) {
@@ -217,8 +215,8 @@ public final class SelectivePromotion implements AccessListener {
     }
 
     /** Offers a chunk chosen by {@link RecipePromotion}. */
-    Answer offerForRecipe(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
-        Answer answer = target.offer(chunkId, check, count, saving, data, offset, length);
+    OfferAnswer offerForRecipe(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
+        OfferAnswer answer = target.offer(chunkId, check, count, saving, data, offset, length);
         counters.answered(answer, Cause.RECIPE, length);
         return answer;
     }

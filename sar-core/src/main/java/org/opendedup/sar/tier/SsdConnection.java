@@ -17,6 +17,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.ssd.OfferAnswer;
+import org.opendedup.sar.ssd.SsdStore;
+import org.opendedup.sar.ssd.SsdWriteException;
 import org.opendedup.sar.tier.SsdTier.Event;
 import org.opendedup.sar.tier.SsdTier.State;
 import org.slf4j.Logger;
@@ -38,14 +41,15 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
     static final int MOST_WRITE_FAILURES_IN_A_ROW = 3;
     /** How long nothing is promoted to an SSD that took no writes, until that is tried again. */
     static final Duration WRITE_PAUSE = Duration.ofMinutes(1);
-    /** An SSD that takes longer to close has hung. */
-    private static final long CLOSE_SECONDS = 30;
+    /** An SSD that takes longer to be looked at, opened or closed has hung. */
+    static final Duration LIMIT = Duration.ofSeconds(30);
 
     private final AttachedSsd.Opener opener;
     private final UUID volume;
     private final String name;
     private final Runnable makeRoom;
     private final LongSupplier nanoClock;
+    private final TimeLimit timeLimit;
     private final Object changes = new Object();
 
     private volatile @Nullable AttachedSsd attached;
@@ -71,6 +75,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
      * @param location folder on the SSD; null: the volume has none
      * @param makeRoom see {@link SsdStore#open}
      * @param nanoClock as {@link System#nanoTime}
+     * @param limit how long an SSD is waited for that is opened or closed
      */
     SsdConnection(
             @Nullable Path location,
@@ -78,13 +83,15 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
             UUID volume,
             String name,
             Runnable makeRoom,
-            LongSupplier nanoClock) {
+            LongSupplier nanoClock,
+            Duration limit) {
         this.location = location;
         this.opener = opener;
         this.volume = volume;
         this.name = name;
         this.makeRoom = makeRoom;
         this.nanoClock = nanoClock;
+        timeLimit = new TimeLimit(name + "-ssd", limit);
         state = location == null ? State.NONE : State.DETACHED;
     }
 
@@ -124,7 +131,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         }
         synchronized (changes) {
             try {
-                if (isMissingOrEmpty(place)) {
+                if (timeLimit.call("looking at " + place, () -> SsdStore.isMissingOrEmpty(place), found -> {})) {
                     giveUp(State.DETACHED, "there is nothing at " + place + "; is its disk not mounted?", null);
                 } else {
                     open(place, capacityBytes, maxEntries);
@@ -141,14 +148,12 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         return "the SSD at " + place + " can't be used: " + why.getMessage();
     }
 
-    /** A folder that can't be read is not missing: its disk fails. */
-    private static boolean isMissingOrEmpty(Path place) throws IOException {
-        return Files.notExists(place) || FolderEntries.of(place).isEmpty();
-    }
-
     private void open(Path place, long capacityBytes, int maxEntries) throws IOException {
         Failures failures = new Failures();
-        AttachedSsd opened = opener.open(place, volume, capacityBytes, maxEntries, makeRoom, failures);
+        AttachedSsd opened = timeLimit.call(
+                "opening the SSD at " + place,
+                () -> opener.open(place, volume, capacityBytes, maxEntries, makeRoom, failures),
+                tooLate -> startClosing(closing(tooLate)));
         synchronized (this) {
             location = place;
             state = State.ONLINE;
@@ -159,15 +164,17 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
             attached = opened;
             failures.ssd = opened;
         }
+        if (opened.isReadOnly()) {
+            pauseWriting(opened, "its file system is mounted read-only");
+        }
     }
 
     /** See {@link SsdTier#attach}. */
     void attach(Path place, long capacityBytes, int maxEntries) throws IOException {
         synchronized (changes) {
             checkOpen();
-            if (!Files.isDirectory(place)) {
-                throw new IOException("there is no folder " + place + "; is its disk not mounted?");
-            }
+            // Before the one in use is let go for it.
+            timeLimit.call("looking at " + place, () -> claim(place), claimed -> {});
             detachNow("another SSD was to be attached");
             awaitLastClosing();
             try {
@@ -177,8 +184,18 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
                 throw e;
             }
             log.info("{}: the SSD at {} is attached", name, place);
-            tell(new Event(State.ONLINE, "the SSD at " + place + " is attached"));
+            if (state() == State.ONLINE) {
+                tell(new Event(State.ONLINE, "the SSD at " + place + " is attached"));
+            }
         }
+    }
+
+    private Path claim(Path place) throws IOException {
+        if (!Files.isDirectory(place)) {
+            throw new IOException("there is no folder " + place + "; is its disk not mounted?");
+        }
+        opener.claim(place, volume);
+        return place;
     }
 
     private void checkOpen() throws IOException {
@@ -224,9 +241,12 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         FutureTask<@Nullable Void> closing = closing(ssd);
         startClosing(closing);
         try {
-            closing.get(CLOSE_SECONDS, TimeUnit.SECONDS);
+            closing.get(timeLimit.limit().toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            throw new IOException("the SSD at " + location() + " did not close within " + CLOSE_SECONDS + " s", e);
+            throw new IOException(
+                    "the SSD at " + location() + " did not close within "
+                            + timeLimit.limit().toSeconds() + " s",
+                    e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while closing the SSD at " + location(), e);
@@ -252,7 +272,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         FutureTask<@Nullable Void> closing = lastClosing;
         if (closing != null) {
             try {
-                closing.get(CLOSE_SECONDS, TimeUnit.SECONDS);
+                closing.get(timeLimit.limit().toNanos(), TimeUnit.NANOSECONDS);
             } catch (TimeoutException | ExecutionException e) {
                 log.info("{}: the SSD before was not closed: {}", name, e.getMessage());
             } catch (InterruptedException e) {
@@ -307,7 +327,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
                 return;
             }
             if (takesNoWrites(failure)) {
-                pauseWriting(mine, failure);
+                pauseWriting(mine, failure.getMessage());
             } else if (failure instanceof SsdWriteException) {
                 noteWriteFailure(mine, failure);
             } else if (failure instanceof CorruptionException) {
@@ -324,7 +344,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
             writeFailuresInARow = written == writtenBeforeFailure ? writeFailuresInARow + 1 : 1;
             writtenBeforeFailure = written;
             if (writeFailuresInARow >= MOST_WRITE_FAILURES_IN_A_ROW) {
-                pauseWriting(mine, failure);
+                pauseWriting(mine, failure.getMessage());
             }
         }
     }
@@ -343,7 +363,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         return false;
     }
 
-    private void pauseWriting(AttachedSsd ssd, IOException failure) {
+    private void pauseWriting(AttachedSsd ssd, @Nullable String failure) {
         String why;
         boolean first;
         synchronized (this) {
@@ -355,7 +375,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
             writtenBeforePause = ssd.statistics().writtenRecords();
             first = state != State.READ_ONLY;
             state = State.READ_ONLY;
-            why = "the SSD at " + location + " takes no writes: " + failure.getMessage();
+            why = "the SSD at " + location + " takes no writes: " + failure;
             reason = why;
         }
         if (first) {
@@ -468,10 +488,10 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
     }
 
     @Override
-    public Answer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
+    public OfferAnswer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
         AttachedSsd ssd = attached;
         return ssd == null || !isAvailable()
-                ? Answer.UNAVAILABLE
+                ? OfferAnswer.UNAVAILABLE
                 : ssd.offer(chunkId, check, count, saving, data, offset, length);
     }
 

@@ -6,7 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.ssd.SsdLogStatistics;
+import org.opendedup.sar.ssd.SsdStore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,7 +81,6 @@ public final class SsdTier implements Closeable {
     static final int LRU_ITEM_BYTES = 16;
 
     private final String name;
-    private final UUID volume;
     private final long memoryBytes;
     private final SsdConnection connection;
     private final DataDistributor distributor;
@@ -92,26 +94,33 @@ public final class SsdTier implements Closeable {
     /** What decides about the SSD's contents; a volume without an SSD location has none of it. */
     private record Engine(SelectivePromotion promotion, DataDemotion demotion) {}
 
+    /** Makes the tier of a volume that is opened: {@link SsdTier#open}, or a test's. */
+    @FunctionalInterface
+    public interface Opener {
+        SsdTier open(
+                @Nullable Path location,
+                UUID volume,
+                @Nullable TierSettings settings,
+                long memoryBytes,
+                CountSource counts,
+                String name);
+    }
+
     private SsdTier(
             @Nullable Path location,
             UUID volume,
             TierSettings settings,
             long memoryBytes,
             CountSource counts,
-            String name) {
+            String name,
+            AttachedSsd.Opener ssds,
+            Supplier<CopyCheck> checks) {
         this.name = name;
-        this.volume = volume;
         this.settings = settings;
         this.memoryBytes = memoryBytes;
         connection = new SsdConnection(
-                location,
-                (place, owner, capacity, entries, makeRoom, failure) ->
-                        new StoredCopies(SsdStore.open(place, owner, capacity, entries, makeRoom, failure), entries),
-                volume,
-                name,
-                () -> demotion().makeRoom(),
-                System::nanoTime);
-        distributor = new DataDistributor(connection::attached, name, connection);
+                location, ssds, volume, name, () -> demotion().makeRoom(), System::nanoTime, SsdConnection.LIMIT);
+        distributor = new DataDistributor(connection::attached, name, connection, checks);
         engine = location == null ? null : engine(settings, counts);
     }
 
@@ -152,7 +161,7 @@ public final class SsdTier implements Closeable {
 
     /**
      * Makes the tier and attaches its SSD. What is wrong with the SSD does not fail this: the tier is then DETACHED or FAILED, and
-     * says why.
+     * says why. One that hangs is waited for a minute at most.
      *
      * @param location folder on the SSD; null: the volume has none, and gets none before it is mounted again
      * @param settings null: those of a volume without a location
@@ -166,8 +175,29 @@ public final class SsdTier implements Closeable {
             long memoryBytes,
             CountSource counts,
             String name) {
+        return open(
+                location,
+                volume,
+                settings,
+                memoryBytes,
+                counts,
+                name,
+                new StoredCopies.Opener(),
+                CopyCheck::byFingerprint);
+    }
+
+    /** As above, with SSDs that are opened and believed otherwise. */
+    static SsdTier open(
+            @Nullable Path location,
+            UUID volume,
+            @Nullable TierSettings settings,
+            long memoryBytes,
+            CountSource counts,
+            String name,
+            AttachedSsd.Opener ssds,
+            Supplier<CopyCheck> checks) {
         TierSettings given = settings == null ? UNUSED : settings;
-        SsdTier tier = new SsdTier(location, volume, given, memoryBytes, counts, name);
+        SsdTier tier = new SsdTier(location, volume, given, memoryBytes, counts, name, ssds, checks);
         tier.connection.openAtMount(given.capacityBytes(), tier.maxEntries);
         return tier;
     }
@@ -249,21 +279,17 @@ public final class SsdTier implements Closeable {
      */
     public void demoteUnreferenced() {
         if (engine != null) {
-            engine.demotion().demoteUpTo(0);
+            engine.demotion().noteAttached();
         }
     }
 
     /**
      * Takes an SSD into use: an empty folder, or one that this volume used before. One that is in use now is detached first.
      *
-     * @throws IOException if it is of another volume, is not there, or can't be used; says which
+     * @throws IOException if it is of another volume, is not there, does not answer, or can't be used; says which
      */
     public synchronized void attach(Path location) throws IOException {
         Engine engine = requireLocation();
-        if (Files.isDirectory(location)) {
-            // Before the one in use is let go for it.
-            SsdIdentity.claim(location, volume);
-        }
         planMemory();
         connection.attach(location, settings.capacityBytes(), maxEntries);
         distributor.startAfresh();

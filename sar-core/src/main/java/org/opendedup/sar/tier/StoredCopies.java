@@ -1,10 +1,37 @@
 package org.opendedup.sar.tier;
 
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.UUID;
 import java.util.function.Consumer;
+import org.opendedup.sar.ssd.MapEntry;
+import org.opendedup.sar.ssd.OfferAnswer;
+import org.opendedup.sar.ssd.SsdLogStatistics;
+import org.opendedup.sar.ssd.SsdStore;
 
 /** An {@link SsdStore} in use, whose Map table may have so many entries. */
 record StoredCopies(SsdStore store, int maxEntries) implements AttachedSsd {
+    /** Opens stores. */
+    static final class Opener implements AttachedSsd.Opener {
+        @Override
+        public void claim(Path location, UUID volume) throws IOException {
+            SsdStore.claim(location, volume);
+        }
+
+        @Override
+        public AttachedSsd open(
+                Path location,
+                UUID volume,
+                long capacityBytes,
+                int maxEntries,
+                Runnable makeRoom,
+                Consumer<IOException> failure)
+                throws IOException {
+            SsdStore store = SsdStore.open(location, volume, capacityBytes, maxEntries, makeRoom, failure);
+            return new StoredCopies(store, maxEntries);
+        }
+    }
+
     @Override
     public int copies() {
         return store.table().size();
@@ -21,6 +48,16 @@ record StoredCopies(SsdStore store, int maxEntries) implements AttachedSsd {
     }
 
     @Override
+    public void probe() {
+        store.probe();
+    }
+
+    @Override
+    public boolean isReadOnly() {
+        return store.isReadOnly();
+    }
+
+    @Override
     public void dropDamaged(long chunkId) {
         store.demote(chunkId);
     }
@@ -31,7 +68,7 @@ record StoredCopies(SsdStore store, int maxEntries) implements AttachedSsd {
     }
 
     @Override
-    public Answer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
+    public OfferAnswer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
         return store.offer(chunkId, check, count, saving, data, offset, length);
     }
 

@@ -2,6 +2,7 @@ package org.opendedup.sar.tier;
 
 import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.ssd.MapEntry;
 
 /**
  * Shows all chunks of an SSD, those of one container together, so that each container's count record is read once. A large

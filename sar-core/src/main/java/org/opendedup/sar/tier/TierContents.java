@@ -1,6 +1,8 @@
 package org.opendedup.sar.tier;
 
 import java.util.function.Consumer;
+import org.opendedup.sar.ssd.MapEntry;
+import org.opendedup.sar.ssd.MapTable;
 
 /**
  * What {@link DataDemotion} must see of an attached SSD: its Map table, how full it is, and how to take a chunk off. Safe for use

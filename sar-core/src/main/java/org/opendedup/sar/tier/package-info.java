@@ -6,7 +6,7 @@
  * <p>{@link org.opendedup.sar.tier.SsdTier} is the entry. {@link org.opendedup.sar.tier.SelectivePromotion} decides what is
  * copied there, {@link org.opendedup.sar.tier.DataDemotion} what leaves, both by a {@link
  * org.opendedup.sar.tier.PromotionPolicy}; {@link org.opendedup.sar.tier.RecipePromotion} adds what whole recipes tell; {@link org.opendedup.sar.tier.DataDistributor} sends each chunk of a read to memory,
- * SSD or home. {@link org.opendedup.sar.tier.SsdStore} is one attached SSD: {@link org.opendedup.sar.tier.MapTable} and log.
+ * SSD or home. One attached SSD is an {@link org.opendedup.sar.ssd.SsdStore}.
  */
 @NullMarked
 package org.opendedup.sar.tier;

@@ -98,13 +98,14 @@ final class VolumeParts implements Closeable {
         for (long container : containers.recovered()) {
             index.uncover(container);
         }
-        tier = SsdTier.open(
-                config.locations().ssd(),
-                metadata.header().volume(),
-                config.tier(),
-                plan.tier(),
-                metadata.counts()::count,
-                name);
+        tier = stores.tier()
+                .open(
+                        config.locations().ssd(),
+                        metadata.header().volume(),
+                        config.tier(),
+                        plan.tier(),
+                        metadata.counts()::count,
+                        name);
         if (tier.isConfigured()) {
             metadata.counts().listen(tier.demotion()::unreferenced);
         }

@@ -4,6 +4,7 @@ import java.time.InstantSource;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.tier.SsdTier;
 
 /**
  * What a volume stands on. A volume at its configured locations opens these itself; tests bring ones that crash. Closing
@@ -13,5 +14,13 @@ import org.opendedup.sar.metadata.KeyValueStore;
  * @param metadata the metadata database
  * @param index the fingerprint index
  * @param clock the time of day, for time stamps
+ * @param tier opens the SSD, which is at its configured location always
  */
-public record VolumeStores(Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock) {}
+public record VolumeStores(
+        Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock, SsdTier.Opener tier) {
+
+    /** With an SSD that is used as it should be. */
+    public VolumeStores(Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock) {
+        this(containers, metadata, index, clock, SsdTier::open);
+    }
+}

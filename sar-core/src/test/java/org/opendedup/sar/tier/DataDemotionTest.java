@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.tier.TierSettings.Policy;
 
 class DataDemotionTest {

@@ -36,12 +36,21 @@ public final class FakeCopyStore implements CopyStore {
     }
 
     @Override
-    public void read(ChunkRequest request) {
+    public void probe() {
+        awaitGate();
+    }
+
+    private void awaitGate() {
         try {
             gate.await();
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    @Override
+    public void read(ChunkRequest request) {
+        awaitGate();
         for (int i = 0; i < request.count(); i++) {
             if (request.source(i) == Source.SSD) {
                 read(request, i);

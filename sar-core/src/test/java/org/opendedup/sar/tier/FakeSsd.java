@@ -3,6 +3,8 @@ package org.opendedup.sar.tier;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.opendedup.sar.ssd.MapEntry;
+import org.opendedup.sar.ssd.OfferAnswer;
 
 /** An SSD in memory, without a log: what is offered is in its table at once. For one thread at a time, but for what locks. */
 final class FakeSsd implements PromotionTarget, TierContents {
@@ -13,7 +15,7 @@ final class FakeSsd implements PromotionTarget, TierContents {
     final Map<Long, byte[]> bytes = new HashMap<>();
     private final long liveLimitBytes;
     private long liveBytes;
-    volatile Answer answer = Answer.TAKEN;
+    volatile OfferAnswer answer = OfferAnswer.TAKEN;
     long offeredBytes;
     int ageings;
     int maxEntries = 1 << 20;
@@ -25,7 +27,7 @@ final class FakeSsd implements PromotionTarget, TierContents {
 
     @Override
     public boolean isAvailable() {
-        return answer != Answer.UNAVAILABLE;
+        return answer != OfferAnswer.UNAVAILABLE;
     }
 
     @Override
@@ -34,13 +36,13 @@ final class FakeSsd implements PromotionTarget, TierContents {
     }
 
     @Override
-    public Answer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
-        if (answer != Answer.TAKEN) {
+    public OfferAnswer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
+        if (answer != OfferAnswer.TAKEN) {
             return answer;
         }
         synchronized (this) {
             if (entries.containsKey(chunkId)) {
-                return Answer.PRESENT;
+                return OfferAnswer.PRESENT;
             }
             byte[] copy = new byte[length];
             System.arraycopy(data, offset, copy, 0, length);
@@ -51,7 +53,7 @@ final class FakeSsd implements PromotionTarget, TierContents {
         if (liveBytes() > liveLimitBytes) {
             makeRoom.run();
         }
-        return Answer.TAKEN;
+        return OfferAnswer.TAKEN;
     }
 
     synchronized void add(long chunkId, int count, int saving, int heat, int length) {

@@ -36,6 +36,7 @@ import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.tier.TierSettings.Policy;
 
 /** On real containers of 1 MiB, of each of which the file wants 40 chunks of 128, and one that it wants whole. */
@@ -239,11 +240,11 @@ class RecipePromotionTest {
     @Test
     void aFullQueueIsTriedAgain() {
         AtomicInteger refused = new AtomicInteger();
-        ssd.answer = PromotionTarget.Answer.QUEUE_FULL;
+        ssd.answer = OfferAnswer.QUEUE_FULL;
         try (RecipePromotion recipes = promotion(Policy.COST, new Counting(ssd, refused))) {
             recipes.note(INODE);
             await(() -> refused.get() > 2);
-            ssd.answer = PromotionTarget.Answer.TAKEN;
+            ssd.answer = OfferAnswer.TAKEN;
             await(() -> ssd.size() == wanted.size());
         }
         assertTrue(refused.get() > 2);
@@ -257,7 +258,7 @@ class RecipePromotionTest {
         }
 
         @Override
-        public Answer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
+        public OfferAnswer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
             offers.incrementAndGet();
             return ssd.offer(chunkId, check, count, saving, data, offset, length);
         }

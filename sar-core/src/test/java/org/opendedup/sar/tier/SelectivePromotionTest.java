@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.tier.PromotionTarget.Answer;
+import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.tier.TierSettings.Policy;
 
 class SelectivePromotionTest {
@@ -206,9 +206,9 @@ class SelectivePromotionTest {
 
     @Test
     void whatTheSsdDoesNotTakeIsCounted() {
-        ssd.answer = Answer.QUEUE_FULL;
+        ssd.answer = OfferAnswer.QUEUE_FULL;
         write(new Requests().run(1, 3, 1, 5));
-        ssd.answer = Answer.UNAVAILABLE;
+        ssd.answer = OfferAnswer.UNAVAILABLE;
         write(new Requests().run(1, 3, 1, 5));
         assertEquals(1, promotion.statistics().refusedQueue());
         assertEquals(1, promotion.statistics().refusedUnavailable());
@@ -218,9 +218,9 @@ class SelectivePromotionTest {
     @Test
     void activeMeansEnabledWithAnSsd() {
         assertTrue(promotion.isActive());
-        ssd.answer = Answer.UNAVAILABLE;
+        ssd.answer = OfferAnswer.UNAVAILABLE;
         assertFalse(promotion.isActive());
-        ssd.answer = Answer.TAKEN;
+        ssd.answer = OfferAnswer.TAKEN;
         promotion.apply(Settings.disabled());
         assertFalse(promotion.isActive());
         write(new Requests().run(1, 3, 1, 9));

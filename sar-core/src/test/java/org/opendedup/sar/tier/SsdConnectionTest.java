@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +26,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
-import org.opendedup.sar.tier.PromotionTarget.Answer;
+import org.opendedup.sar.ssd.MapEntry;
+import org.opendedup.sar.ssd.OfferAnswer;
+import org.opendedup.sar.ssd.SsdLogStatistics;
+import org.opendedup.sar.ssd.SsdWriteException;
 import org.opendedup.sar.tier.SsdTier.Event;
 import org.opendedup.sar.tier.SsdTier.State;
 
@@ -38,8 +42,13 @@ class SsdConnectionTest {
 
     private final AtomicLong nanos = new AtomicLong();
     private final List<State> events = new ArrayList<>();
-    private final List<FakeSsd> opened = new ArrayList<>();
-    private IOException refusal;
+    private final List<FakeSsd> opened = new CopyOnWriteArrayList<>();
+    private final List<FakeSsd> hanging = new CopyOnWriteArrayList<>();
+    private volatile IOException refusal;
+    private volatile CountDownLatch mayClaim = new CountDownLatch(0);
+    private volatile CountDownLatch mayOpen = new CountDownLatch(0);
+    private boolean readOnly;
+    private Duration limit = Duration.ofMinutes(1);
     private Path place;
 
     /** Takes everything, keeps nothing. */
@@ -48,6 +57,7 @@ class SsdConnectionTest {
         final CountDownLatch closed = new CountDownLatch(1);
         volatile CountDownLatch mayClose = new CountDownLatch(0);
         int written;
+        boolean readOnly;
 
         FakeSsd(Consumer<IOException> failure) {
             this.failure = failure;
@@ -73,6 +83,14 @@ class SsdConnectionTest {
         public void read(ChunkRequest request) {}
 
         @Override
+        public void probe() {}
+
+        @Override
+        public boolean isReadOnly() {
+            return readOnly;
+        }
+
+        @Override
         public void dropDamaged(long chunkId) {}
 
         @Override
@@ -81,8 +99,8 @@ class SsdConnectionTest {
         }
 
         @Override
-        public Answer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
-            return Answer.TAKEN;
+        public OfferAnswer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
+            return OfferAnswer.TAKEN;
         }
 
         @Override
@@ -156,6 +174,29 @@ class SsdConnectionTest {
         }
     }
 
+    /** Opens fakes, once it may. */
+    private final class FakeOpener implements AttachedSsd.Opener {
+        @Override
+        public void claim(Path location, UUID volume) {
+            Uninterruptibles.awaitUninterruptibly(mayClaim);
+        }
+
+        @Override
+        public AttachedSsd open(
+                Path at, UUID volume, long capacity, int maxEntries, Runnable makeRoom, Consumer<IOException> failure)
+                throws IOException {
+            FakeSsd ssd = new FakeSsd(failure);
+            ssd.readOnly = readOnly;
+            hanging.add(ssd);
+            Uninterruptibles.awaitUninterruptibly(mayOpen);
+            if (refusal != null) {
+                throw refusal;
+            }
+            opened.add(ssd);
+            return ssd;
+        }
+    }
+
     @BeforeEach
     void makePlace() throws IOException {
         place = Files.createDirectory(folder.resolve("ssd"));
@@ -163,19 +204,8 @@ class SsdConnectionTest {
     }
 
     private SsdConnection connection(Path location) {
-        SsdConnection connection = new SsdConnection(
-                location,
-                (at, volume, capacity, entries, makeRoom, failure) -> {
-                    if (refusal != null) {
-                        throw refusal;
-                    }
-                    opened.add(new FakeSsd(failure));
-                    return opened.get(opened.size() - 1);
-                },
-                VOLUME,
-                "test",
-                () -> {},
-                nanos::get);
+        SsdConnection connection =
+                new SsdConnection(location, new FakeOpener(), VOLUME, "test", () -> {}, nanos::get, limit);
         connection.listen((Event event) -> events.add(event.state()));
         return connection;
     }
@@ -187,7 +217,7 @@ class SsdConnectionTest {
         return connection;
     }
 
-    private static Answer offer(SsdConnection connection) {
+    private static OfferAnswer offer(SsdConnection connection) {
         return connection.offer(1, 0, 5, 100, new byte[8], 0, 8);
     }
 
@@ -197,7 +227,7 @@ class SsdConnectionTest {
         connection.openAtMount(1000, 10);
         assertEquals(State.NONE, connection.state());
         assertNull(connection.attached());
-        assertEquals(Answer.UNAVAILABLE, offer(connection));
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
     }
 
     @Test
@@ -220,7 +250,7 @@ class SsdConnectionTest {
         connection.attach(empty, 1000, 10);
         assertEquals(State.ONLINE, connection.state());
         assertEquals("", connection.reason());
-        assertEquals(Answer.TAKEN, offer(connection));
+        assertEquals(OfferAnswer.TAKEN, offer(connection));
     }
 
     @Test
@@ -231,6 +261,42 @@ class SsdConnectionTest {
         assertEquals(State.FAILED, connection.state());
         assertTrue(connection.reason().contains("another volume"), connection.reason());
         assertEquals(List.of(State.FAILED), events);
+    }
+
+    @Test
+    void anSsdThatHangsAtMountLeavesTheVolumeWithoutAndIsClosedWhenItAnswers() throws Exception {
+        mayOpen = new CountDownLatch(1);
+        limit = Duration.ofMillis(50);
+        SsdConnection connection = connection(place);
+        connection.openAtMount(1000, 10);
+        assertEquals(State.FAILED, connection.state());
+        assertTrue(connection.reason().contains("did not end within"), connection.reason());
+        assertEquals(List.of(State.FAILED), events);
+        mayOpen.countDown();
+        assertTrue(hanging.get(0).closed.await(1, TimeUnit.MINUTES));
+        assertNull(connection.attached());
+    }
+
+    @Test
+    void aHungSsdThatIsAttachedIsRefusedAndTheOneInUseStays() {
+        limit = Duration.ofSeconds(1);
+        SsdConnection connection = mounted();
+        mayClaim = new CountDownLatch(1);
+        assertThrows(IOException.class, () -> connection.attach(place, 1000, 10));
+        assertEquals(State.ONLINE, connection.state());
+        mayClaim.countDown();
+    }
+
+    @Test
+    void anSsdThatIsReadOnlyAtMountSaysSoAtOnce() {
+        readOnly = true;
+        SsdConnection connection = connection(place);
+        connection.openAtMount(1000, 10);
+        assertEquals(State.READ_ONLY, connection.state());
+        assertTrue(connection.reason().contains("mounted read-only"), connection.reason());
+        assertNotNull(connection.attached());
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
+        assertEquals(List.of(State.READ_ONLY), events);
     }
 
     @Test
@@ -256,9 +322,9 @@ class SsdConnectionTest {
         assertEquals(State.DETACHED, connection.state());
         assertEquals(0, opened.get(0).closed.getCount());
         assertFalse(connection.contains(1));
-        assertEquals(Answer.UNAVAILABLE, offer(connection));
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
         connection.attach(place, 1000, 10);
-        assertEquals(Answer.TAKEN, offer(connection));
+        assertEquals(OfferAnswer.TAKEN, offer(connection));
         opened.get(0).fail("Input/output error", 100);
         assertEquals(State.ONLINE, connection.state(), "of an SSD that is not in use any more");
     }
@@ -318,7 +384,7 @@ class SsdConnectionTest {
             opened.get(opened.size() - 1).fail(message, 100);
             assertEquals(State.READ_ONLY, connection.state());
             assertNotNull(connection.attached());
-            assertEquals(Answer.UNAVAILABLE, offer(connection));
+            assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
         }
         assertEquals(List.of(State.READ_ONLY, State.READ_ONLY), events, "one for each");
     }
@@ -365,16 +431,16 @@ class SsdConnectionTest {
     void writingIsTriedAgainAndGoesOnOnceItSucceeds() {
         SsdConnection connection = mounted();
         opened.get(0).fail("No space left on device", 1);
-        assertEquals(Answer.UNAVAILABLE, offer(connection));
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
         nanos.addAndGet(SsdConnection.WRITE_PAUSE.toNanos());
-        assertEquals(Answer.TAKEN, offer(connection), "a trial");
+        assertEquals(OfferAnswer.TAKEN, offer(connection), "a trial");
         assertEquals(State.READ_ONLY, connection.state());
         opened.get(0).fail("No space left on device", 1);
-        assertEquals(Answer.UNAVAILABLE, offer(connection));
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
         nanos.addAndGet(SsdConnection.WRITE_PAUSE.toNanos());
-        assertEquals(Answer.TAKEN, offer(connection));
+        assertEquals(OfferAnswer.TAKEN, offer(connection));
         opened.get(0).written++;
-        assertEquals(Answer.TAKEN, offer(connection));
+        assertEquals(OfferAnswer.TAKEN, offer(connection));
         assertEquals(State.ONLINE, connection.state());
         assertEquals(List.of(State.READ_ONLY, State.ONLINE), events);
     }

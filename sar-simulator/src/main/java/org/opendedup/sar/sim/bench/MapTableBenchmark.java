@@ -2,8 +2,8 @@ package org.opendedup.sar.sim.bench;
 
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.tier.MapEntry;
-import org.opendedup.sar.tier.MapTable;
+import org.opendedup.sar.ssd.MapEntry;
+import org.opendedup.sar.ssd.MapTable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;

@@ -4,11 +4,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.sdfs.config.SarParameters;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
+import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.tier.DemotionStatistics;
 import org.opendedup.sar.tier.DistributorStatistics;
 import org.opendedup.sar.tier.Latency;
 import org.opendedup.sar.tier.PromotionStatistics;
-import org.opendedup.sar.tier.SsdLogStatistics;
 import org.opendedup.sar.tier.SsdTier;
 
 /** All that {@code sar status} shows, in sections. The keys are stable. */

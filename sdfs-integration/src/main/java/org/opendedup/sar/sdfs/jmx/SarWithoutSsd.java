@@ -3,11 +3,11 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
+import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.tier.DemotionStatistics;
 import org.opendedup.sar.tier.DistributorStatistics;
 import org.opendedup.sar.tier.Latency;
 import org.opendedup.sar.tier.PromotionStatistics;
-import org.opendedup.sar.tier.SsdLogStatistics;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.TierSettings;
 

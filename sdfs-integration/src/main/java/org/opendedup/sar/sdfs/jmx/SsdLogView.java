@@ -2,7 +2,7 @@ package org.opendedup.sar.sdfs.jmx;
 
 import java.nio.file.Path;
 import org.opendedup.sar.sdfs.config.SarParameters;
-import org.opendedup.sar.tier.SsdLogStatistics;
+import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.TierSettings;
 

@@ -6,11 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.tier.DemotionStatistics;
 import org.opendedup.sar.tier.DistributorStatistics;
 import org.opendedup.sar.tier.Latency;
 import org.opendedup.sar.tier.PromotionStatistics;
-import org.opendedup.sar.tier.SsdLogStatistics;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.TierSettings;
 

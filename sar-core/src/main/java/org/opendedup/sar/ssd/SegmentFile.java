@@ -1,0 +1,158 @@
+package org.opendedup.sar.ssd;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.OptionalInt;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.CRC32C;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Input;
+
+/**
+ * A segment file of the SSD log, open for reading: a header and records (docs/FORMAT.md, "SSD location"). Readers lease it, so that
+ * it may be deleted while they read. Safe for use by many threads.
+ *
+ * <pre>
+ * segment = "SARS" version:u16 number:u16 volume:16 salt:u64 zero:u32 crc:u32 record*
+ * </pre>
+ */
+final class SegmentFile {
+    static final int HEADER_BYTES = 40;
+
+    private static final int MAGIC = 'S' | 'A' << 8 | 'R' << 16 | 'S' << 24;
+    private static final short VERSION = 1;
+    private static final int CRC_AT = HEADER_BYTES - Integer.BYTES;
+    private static final Pattern NAME = Pattern.compile("(\\d{5})\\.segment");
+
+    private final int number;
+    private final long salt;
+    private final Input input;
+    private volatile long length;
+
+    /** One for the file being there, one for each reader. The input is closed by whoever gives back the last. */
+    private final AtomicInteger leases = new AtomicInteger(1);
+
+    private SegmentFile(int number, long salt, Input input, long length) {
+        this.number = number;
+        this.salt = salt;
+        this.input = input;
+        this.length = length;
+    }
+
+    static String name(int number) {
+        return String.format("%05d.segment", number);
+    }
+
+    /** The number in a segment file's name; empty for the names of other files. */
+    static OptionalInt numberOf(String name) {
+        Matcher matcher = NAME.matcher(name);
+        if (!matcher.matches()) {
+            return OptionalInt.empty();
+        }
+        int number = Integer.parseInt(matcher.group(1));
+        return number < PackedEntry.SEGMENTS ? OptionalInt.of(number) : OptionalInt.empty();
+    }
+
+    /** The bytes that begin a segment file. */
+    static ByteBuffer header(int number, UUID volume, long salt) {
+        ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        header.putInt(MAGIC).putShort(VERSION).putShort((short) number);
+        header.putLong(volume.getMostSignificantBits()).putLong(volume.getLeastSignificantBits());
+        header.putLong(salt).putInt(0).putInt(crc(header.array()));
+        return header.flip();
+    }
+
+    private static int crc(byte[] header) {
+        CRC32C crc = new CRC32C();
+        crc.update(header, 0, CRC_AT);
+        return (int) crc.getValue();
+    }
+
+    /**
+     * Opens a segment file.
+     *
+     * @throws CorruptionException if its header is not that of this segment of this volume
+     * @throws UnsupportedFormatException if a newer program wrote it
+     */
+    static SegmentFile open(Directory directory, int number, UUID volume) throws IOException {
+        String place = directory + "/" + name(number);
+        Input input = directory.open(name(number));
+        try {
+            long length = input.length();
+            if (length < HEADER_BYTES) {
+                throw new CorruptionException(place, 0, "a header of " + HEADER_BYTES + " bytes", length + " bytes");
+            }
+            ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            input.readFully(0, header);
+            return new SegmentFile(number, checkHeader(place, header.flip(), number, volume), input, length);
+        } catch (IOException | RuntimeException e) {
+            input.close();
+            throw e;
+        }
+    }
+
+    private static long checkHeader(String place, ByteBuffer header, int number, UUID volume) throws IOException {
+        if (header.getInt(0) != MAGIC || header.getInt(CRC_AT) != crc(header.array())) {
+            throw new CorruptionException(place, 0, "the header of a segment file", "something else");
+        }
+        if (header.getShort(4) != VERSION) {
+            throw new UnsupportedFormatException(place, header.getShort(4), VERSION);
+        }
+        int foundNumber = header.getShort(6) & 0xffff;
+        UUID foundVolume = new UUID(header.getLong(8), header.getLong(16));
+        if (foundNumber != number || !foundVolume.equals(volume)) {
+            throw new CorruptionException(
+                    place,
+                    0,
+                    "segment " + number + " of volume " + volume,
+                    "segment " + foundNumber + " of volume " + foundVolume);
+        }
+        return header.getLong(24);
+    }
+
+    int number() {
+        return number;
+    }
+
+    long salt() {
+        return salt;
+    }
+
+    /** Bytes of the file that may be read. */
+    long length() {
+        return length;
+    }
+
+    /** The file has grown. */
+    void setLength(long bytes) {
+        length = bytes;
+    }
+
+    /** Keeps the file readable until {@link #leave}; false if it was deleted. */
+    boolean enter() {
+        for (int now = leases.get(); now > 0; now = leases.get()) {
+            if (leases.compareAndSet(now, now + 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Gives back a lease; the last one closes the file. */
+    void leave() throws IOException {
+        if (leases.decrementAndGet() == 0) {
+            input.close();
+        }
+    }
+
+    /** To be called between {@link #enter} and {@link #leave}. */
+    void read(long offset, byte[] target, int bytes) throws IOException {
+        input.readFully(offset, ByteBuffer.wrap(target, 0, bytes));
+    }
+}

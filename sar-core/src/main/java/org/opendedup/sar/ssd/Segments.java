@@ -1,0 +1,175 @@
+package org.opendedup.sar.ssd;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.util.OptionalInt;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.Directory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The segment files of the SSD log, and how many bytes of each the Map table points to. Files are made and deleted by one
+ * thread; everything else is safe for use by many.
+ */
+final class Segments {
+    private static final Logger log = LoggerFactory.getLogger(Segments.class);
+
+    private final Directory directory;
+    private final UUID volume;
+    private final AtomicReferenceArray<@Nullable SegmentFile> files = new AtomicReferenceArray<>(PackedEntry.SEGMENTS);
+    private final AtomicIntegerArray live = new AtomicIntegerArray(PackedEntry.SEGMENTS);
+    private final AtomicInteger count = new AtomicInteger();
+    private final AtomicLong bytes = new AtomicLong();
+    private final AtomicLong liveBytes = new AtomicLong();
+
+    /** Where the search for a free number goes on: a number is used again as late as possible. For the one thread. */
+    private int nextNumber;
+
+    private Segments(Directory directory, UUID volume) {
+        this.directory = directory;
+        this.volume = volume;
+    }
+
+    /** Opens all files of a folder. One whose header is not right is of no use, and is deleted. */
+    static Segments open(Directory directory, UUID volume) throws IOException {
+        Segments segments = new Segments(directory, volume);
+        try {
+            for (String name : directory.list()) {
+                OptionalInt number = SegmentFile.numberOf(name);
+                if (number.isPresent()) {
+                    segments.openFile(number.getAsInt());
+                }
+            }
+            return segments;
+        } catch (IOException | RuntimeException e) {
+            segments.close();
+            throw e;
+        }
+    }
+
+    private void openFile(int number) throws IOException {
+        try {
+            add(SegmentFile.open(directory, number, volume));
+            nextNumber = number + 1;
+        } catch (CorruptionException e) {
+            log.warn("{}; the file is deleted, reads go to the home copies", e.getMessage());
+            directory.delete(SegmentFile.name(number));
+        }
+    }
+
+    private void add(SegmentFile file) {
+        files.set(file.number(), file);
+        count.incrementAndGet();
+        bytes.addAndGet(file.length());
+    }
+
+    /** A number no file has. */
+    int freeNumber() throws IOException {
+        for (int i = 0; i < PackedEntry.SEGMENTS; i++) {
+            int number = (nextNumber + i) % PackedEntry.SEGMENTS;
+            if (files.get(number) == null && live.get(number) == 0) {
+                nextNumber = number + 1;
+                return number;
+            }
+        }
+        throw new IOException("the SSD log in " + directory + " has all the segment files it may have");
+    }
+
+    Directory directory() {
+        return directory;
+    }
+
+    UUID volume() {
+        return volume;
+    }
+
+    /** Opens a file that was just made. */
+    SegmentFile openNew(int number) throws IOException {
+        SegmentFile file = SegmentFile.open(directory, number, volume);
+        add(file);
+        return file;
+    }
+
+    /** The file of a number; null if there is none. */
+    @Nullable
+    SegmentFile get(int number) {
+        return files.get(number);
+    }
+
+    /** The file of that number, or of the next that has one, round about; null if there is none at all. */
+    @Nullable
+    SegmentFile from(int number) {
+        for (int i = 0; i < PackedEntry.SEGMENTS; i++) {
+            SegmentFile file = files.get((number + i) % PackedEntry.SEGMENTS);
+            if (file != null) {
+                return file;
+            }
+        }
+        return null;
+    }
+
+    /** Notes that a file has grown. */
+    void grown(SegmentFile file, long length) {
+        bytes.addAndGet(length - file.length());
+        file.setLength(length);
+    }
+
+    /** Deletes a file that no entry points to. Readers that have it go on reading it. */
+    void delete(SegmentFile file) throws IOException {
+        if (live.get(file.number()) != 0) {
+            throw new IllegalStateException("segment " + file.number() + " is in use");
+        }
+        try {
+            directory.delete(SegmentFile.name(file.number()));
+        } catch (NoSuchFileException e) {
+            // Somebody emptied the folder: what should go is gone.
+            log.warn("{} was gone already from {}", SegmentFile.name(file.number()), directory);
+        }
+        files.set(file.number(), null);
+        count.decrementAndGet();
+        bytes.addAndGet(-file.length());
+        file.leave();
+    }
+
+    /** Bytes of a file that entries point to. */
+    int live(int number) {
+        return live.get(number);
+    }
+
+    /** Bytes that entries point to. */
+    long liveBytes() {
+        return liveBytes.get();
+    }
+
+    void addLive(int number, int more) {
+        live.addAndGet(number, more);
+        liveBytes.addAndGet(more);
+    }
+
+    /** Number of files. */
+    int count() {
+        return count.get();
+    }
+
+    /** Bytes of all files. */
+    long bytes() {
+        return bytes.get();
+    }
+
+    /** Closes all files. */
+    void close() throws IOException {
+        for (int number = 0; number < PackedEntry.SEGMENTS; number++) {
+            SegmentFile file = files.getAndSet(number, null);
+            if (file != null) {
+                file.leave();
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package org.opendedup.sar.ssd;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Set;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.zip.CRC32C;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.io.AtomicFile;
+
+/**
+ * The file at an SSD location that names the volume it serves: so that one volume's chunks are never taken for another's, and
+ * nobody's files are touched. One line that can be read: {@code SAR-SSD version volume crc}.
+ */
+final class SsdIdentity {
+    static final String NAME = "sar.id";
+
+    private static final String MAGIC = "SAR-SSD";
+    private static final int VERSION = 1;
+    private static final int MOST_BYTES = 256;
+    private static final Set<String> OWN =
+            Set.of("lost+found", SsdStore.LOCK, SsdStore.SEGMENTS_FOLDER, SsdStore.MAP_FOLDER);
+    private static final Pattern LINE = Pattern.compile("(" + MAGIC + " (\\d{1,9}) ([0-9a-f-]{36})) ([0-9a-f]{8})\n");
+
+    private SsdIdentity() {}
+
+    /**
+     * Checks that a folder is the volume's, and takes it if it is empty.
+     *
+     * @throws IOException if it is another volume's, its identity is damaged, or there are other files; nothing was touched
+     */
+    static void claim(Path location, UUID volume) throws IOException {
+        Path file = location.resolve(NAME);
+        if (Files.exists(file)) {
+            check(file, volume);
+        } else {
+            requireEmpty(location);
+            AtomicFile.write(file, text(volume).getBytes(US_ASCII));
+        }
+    }
+
+    /**
+     * Makes sure, before something is written, that a claimed folder is still the one that was claimed: not emptied, nor the place where
+     * its disk was mounted.
+     */
+    static void requireClaimed(Path location) throws IOException {
+        Path file = location.resolve(NAME);
+        try {
+            Files.getLastModifiedTime(file);
+        } catch (NoSuchFileException e) {
+            throw new IOException(file + " is gone: the folder was emptied, or its disk is not mounted any more", e);
+        }
+    }
+
+    static String text(UUID volume) {
+        String line = MAGIC + " " + VERSION + " " + volume;
+        return line + " " + crc(line) + "\n";
+    }
+
+    private static String crc(String line) {
+        CRC32C crc = new CRC32C();
+        crc.update(line.getBytes(US_ASCII));
+        return String.format(Locale.ROOT, "%08x", crc.getValue());
+    }
+
+    private static void check(Path file, UUID volume) throws IOException {
+        String text = Files.size(file) > MOST_BYTES ? "" : new String(Files.readAllBytes(file), US_ASCII);
+        Matcher line = LINE.matcher(text);
+        if (!line.matches() || !crc(line.group(1)).equals(line.group(4))) {
+            throw new CorruptionException(
+                    file.toString(),
+                    0,
+                    "the identity of an SSD location",
+                    "something else; empty the folder to start anew, there is nothing on it that the volume does not have");
+        }
+        int version = Integer.parseInt(line.group(2));
+        if (version != VERSION) {
+            throw new UnsupportedFormatException(file.toString(), version, VERSION);
+        }
+        if (!line.group(3).equals(volume.toString())) {
+            throw new IOException("the SSD location " + file.getParent() + " belongs to volume " + line.group(3)
+                    + ", not to volume " + volume + "; empty it to use it for this one");
+        }
+    }
+
+    /**
+     * Passes over what a new file system has, what a crash left of the identity's making, and folders of the store's own: those of a
+     * folder that was wiped while it was in use. Each segment file names its volume.
+     */
+    private static void requireEmpty(Path location) throws IOException {
+        for (Path entry : FolderEntries.of(location)) {
+            String name = entry.getFileName().toString();
+            if (!OWN.contains(name) && !name.startsWith(NAME + ".")) {
+                throw new IOException("the SSD location " + location + " has no " + NAME + ", but it has " + name
+                        + "; an empty folder is needed");
+            }
+        }
+    }
+}

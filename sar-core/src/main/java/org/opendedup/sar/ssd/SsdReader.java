@@ -1,0 +1,229 @@
+package org.opendedup.sar.ssd;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+
+/**
+ * Reads the copies that one request wants: in the order of the log, neighbours at once. Holds the buffers for that; for one thread at a
+ * time.
+ */
+final class SsdReader {
+    /** Read over rather than read around: about what an SSD transfers in the time of a request. */
+    private static final int MAX_GAP_BYTES = 4 << 10;
+
+    private static final int MAX_READ_BYTES = 1 << 20;
+    private static final int PROBE_BYTES = 4 << 10;
+    private static final int CHUNKS = 64;
+
+    private static final int OFFSET_BITS = 24;
+    private static final int INDEX_BITS = 24;
+
+    private final MapTable table;
+    private final Segments segments;
+    private final RecordFormat format;
+    private final Consumer<IOException> failure;
+    private final LogCounters counters;
+    private final MapEntry entry = new MapEntry();
+
+    /** Segment 16 | offset / 8 24 | index in the request 24, of each copy: sorted, the order of the log. */
+    private long[] keys = new long[CHUNKS];
+    /** Lengths of the records, by index in the request. */
+    private int[] lengths = new int[CHUNKS];
+
+    private byte[] buffer = new byte[64 << 10];
+
+    SsdReader(
+            MapTable table,
+            Segments segments,
+            RecordFormat format,
+            Consumer<IOException> failure,
+            LogCounters counters) {
+        this.table = table;
+        this.segments = segments;
+        this.format = format;
+        this.failure = failure;
+        this.counters = counters;
+    }
+
+    /** See {@link SsdStore#read}. */
+    void read(CopyRequest request) {
+        int count = look(request);
+        Arrays.sort(keys, 0, count);
+        for (int i = 0; i < count; ) {
+            int end = endOfRead(i, count);
+            read(request, i, end);
+            i = end;
+        }
+    }
+
+    /** See {@link SsdStore#probe}. Anywhere: so what is read is most likely in no cache. */
+    void probe() {
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        SegmentFile segment = segments.from(random.nextInt(PackedEntry.SEGMENTS));
+        if (segment == null || !segment.enter()) {
+            return;
+        }
+        try {
+            int bytes = (int) Math.min(PROBE_BYTES, segment.length());
+            segment.read(random.nextLong(segment.length() - bytes + 1), buffer, bytes);
+        } catch (IOException e) {
+            counters.readFailures.increment();
+            failure.accept(e);
+        } finally {
+            leave(segment);
+        }
+    }
+
+    /** Finds the entries; what has none goes home. */
+    private int look(CopyRequest request) {
+        if (request.count() > keys.length) {
+            keys = new long[request.count()];
+            lengths = new int[request.count()];
+        }
+        int count = 0;
+        for (int i = 0; i < request.count(); i++) {
+            if (request.isFromSsd(i)) {
+                if (i < 1 << INDEX_BITS && table.get(request.chunkId(i), entry)) {
+                    keys[count++] = (long) entry.segment << (OFFSET_BITS + INDEX_BITS)
+                            | (long) (entry.offset / PackedEntry.ALIGNMENT) << INDEX_BITS
+                            | i;
+                    lengths[i] = entry.length;
+                } else {
+                    request.sendHome(i);
+                }
+            }
+        }
+        return count;
+    }
+
+    private int segment(int k) {
+        return (int) (keys[k] >>> (OFFSET_BITS + INDEX_BITS));
+    }
+
+    private int offset(int k) {
+        return (int) (keys[k] >>> INDEX_BITS & (1 << OFFSET_BITS) - 1) * PackedEntry.ALIGNMENT;
+    }
+
+    private int index(int k) {
+        return (int) keys[k] & (1 << INDEX_BITS) - 1;
+    }
+
+    private int end(int k) {
+        return offset(k) + lengths[index(k)];
+    }
+
+    private int endOfRead(int from, int count) {
+        int to = from + 1;
+        int end = end(from);
+        while (to < count
+                && segment(to) == segment(from)
+                && offset(to) - end <= MAX_GAP_BYTES
+                && Math.max(end, end(to)) - offset(from) <= MAX_READ_BYTES) {
+            end = Math.max(end, end(to));
+            to++;
+        }
+        return to;
+    }
+
+    /** Reads records that lie side by side. */
+    private void read(CopyRequest request, int from, int to) {
+        SegmentFile segment = segments.get(segment(from));
+        if (segment == null || !segment.enter()) {
+            for (int k = from; k < to; k++) {
+                miss(request, k);
+            }
+            return;
+        }
+        try {
+            read(request, from, to, segment);
+        } finally {
+            leave(segment);
+        }
+    }
+
+    private void read(CopyRequest request, int from, int to, SegmentFile segment) {
+        int start = offset(from);
+        int bytes = 0;
+        for (int k = from; k < to; k++) {
+            bytes = Math.max(bytes, end(k) - start);
+        }
+        if (buffer.length < bytes) {
+            buffer = new byte[bytes];
+        }
+        try {
+            segment.read(start, buffer, bytes);
+            for (int k = from; k < to; k++) {
+                take(request, k, offset(k) - start, segment);
+            }
+        } catch (EOFException e) {
+            readEach(request, from, to, segment);
+        } catch (IOException e) {
+            failed(request, from, to, e);
+        }
+    }
+
+    /** The file is shorter than it should be: those in front of its end are there still. */
+    private void readEach(CopyRequest request, int from, int to, SegmentFile segment) {
+        for (int k = from; k < to; k++) {
+            try {
+                segment.read(offset(k), buffer, lengths[index(k)]);
+                take(request, k, 0, segment);
+            } catch (EOFException e) {
+                bad(request, k);
+            } catch (IOException e) {
+                failed(request, k, k + 1, e);
+            }
+        }
+    }
+
+    private void take(CopyRequest request, int k, int at, SegmentFile segment) {
+        int i = index(k);
+        byte @Nullable [] data = format.decode(
+                buffer, at, lengths[i], segment.salt(), request.chunkId(i), request.check(i), request.length(i));
+        if (data == null) {
+            bad(request, k);
+        } else {
+            request.setData(i, data, 0, data.length);
+        }
+    }
+
+    /** What lies there is not the chunk's record. Counted only if the entry did say so: it may lie elsewhere by now. */
+    private void bad(CopyRequest request, int k) {
+        if (miss(request, k)) {
+            counters.badRecords.increment();
+            failure.accept(new CorruptionException(
+                    SegmentFile.name(segment(k)),
+                    offset(k),
+                    "the record of chunk " + request.chunkId(index(k)),
+                    "something else"));
+        }
+    }
+
+    private boolean miss(CopyRequest request, int k) {
+        int i = index(k);
+        request.sendHome(i);
+        return table.removeIfAt(request.chunkId(i), segment(k), offset(k), entry);
+    }
+
+    private void failed(CopyRequest request, int from, int to, IOException e) {
+        for (int k = from; k < to; k++) {
+            request.sendHome(index(k));
+        }
+        counters.readFailures.increment();
+        failure.accept(e);
+    }
+
+    private void leave(SegmentFile segment) {
+        try {
+            segment.leave();
+        } catch (IOException e) {
+            counters.readFailures.increment();
+            failure.accept(e);
+        }
+    }
+}

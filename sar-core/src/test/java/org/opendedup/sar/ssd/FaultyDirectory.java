@@ -1,0 +1,143 @@
+package org.opendedup.sar.ssd;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.Output;
+
+/** A directory whose disk fails on demand. */
+final class FaultyDirectory implements Directory {
+    /** What the disk does. */
+    enum Fault {
+        NONE,
+        /** EIO on each read. */
+        READS,
+        /** EIO on each append, when half is written. */
+        WRITES,
+        /** EROFS on each creation, append and deletion. */
+        READ_ONLY,
+        /** ENOSPC on each append and creation. */
+        FULL,
+        /** Reads give other bytes. */
+        WRONG_BYTES
+    }
+
+    private final Directory disk;
+    volatile Fault fault = Fault.NONE;
+
+    FaultyDirectory(Directory disk) {
+        this.disk = disk;
+    }
+
+    private void changing() throws IOException {
+        switch (fault) {
+            case READ_ONLY -> throw new IOException("Read-only file system");
+            case FULL -> throw new NoSpaceException("No space left on device");
+            case NONE, READS, WRITES, WRONG_BYTES -> {}
+        }
+    }
+
+    @Override
+    public Output create(String name) throws IOException {
+        changing();
+        Output output = disk.create(name);
+        return new Output() {
+            @Override
+            public long append(ByteBuffer source) throws IOException {
+                changing();
+                if (fault == Fault.WRITES) {
+                    output.append(source.slice(source.position(), source.remaining() / 2));
+                    throw new IOException("Input/output error");
+                }
+                return output.append(source);
+            }
+
+            @Override
+            public long position() {
+                return output.position();
+            }
+
+            @Override
+            public void force() throws IOException {
+                output.force();
+            }
+
+            @Override
+            public void close() throws IOException {
+                output.close();
+            }
+        };
+    }
+
+    @Override
+    public Input open(String name) throws IOException {
+        Input input = disk.open(name);
+        return new Input() {
+            @Override
+            public void readFully(long offset, ByteBuffer target) throws IOException {
+                if (fault == Fault.READS) {
+                    throw new IOException("Input/output error");
+                }
+                int start = target.position();
+                input.readFully(offset, target);
+                if (fault == Fault.WRONG_BYTES) {
+                    for (int i = start; i < target.position(); i += 512) {
+                        target.put(i, (byte) ~target.get(i));
+                    }
+                }
+            }
+
+            @Override
+            public long length() throws IOException {
+                return input.length();
+            }
+
+            @Override
+            public void close() throws IOException {
+                input.close();
+            }
+        };
+    }
+
+    @Override
+    public boolean exists(String name) throws IOException {
+        return disk.exists(name);
+    }
+
+    @Override
+    public long length(String name) throws IOException {
+        return disk.length(name);
+    }
+
+    @Override
+    public void rename(String from, String to) throws IOException {
+        changing();
+        disk.rename(from, to);
+    }
+
+    @Override
+    public void delete(String name) throws IOException {
+        if (fault == Fault.READ_ONLY) {
+            changing();
+        }
+        disk.delete(name);
+    }
+
+    @Override
+    public List<String> list() throws IOException {
+        return disk.list();
+    }
+
+    @Override
+    public void sync() throws IOException {
+        disk.sync();
+    }
+
+    @Override
+    public long usableBytes() throws IOException {
+        return disk.usableBytes();
+    }
+}

@@ -1,0 +1,153 @@
+package org.opendedup.sar.ssd;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.io.Directory;
+
+/** Stores at one location, chunks with known bytes, and what the stores told. */
+final class SsdFixture {
+    static final UUID VOLUME = new UUID(0x0123456789abcdefL, 0x0fedcba987654321L);
+    static final long CAPACITY = 64 << 20;
+
+    final Path location;
+    final List<IOException> failures = new CopyOnWriteArrayList<>();
+    Runnable makeRoom = () -> {};
+    long capacity = CAPACITY;
+    int maxEntries = 1_000_000;
+
+    SsdFixture(Path location) {
+        this.location = location;
+    }
+
+    SsdStore open() throws IOException {
+        return SsdStore.open(location, VOLUME, capacity, maxEntries, () -> makeRoom.run(), failures::add);
+    }
+
+    SsdStore open(Directory segments) throws IOException {
+        SsdIdentity.claim(location, VOLUME);
+        RecordFormat format = new RecordFormat();
+        return SsdStore.open(
+                location, segments, format, VOLUME, capacity, maxEntries, () -> makeRoom.run(), failures::add);
+    }
+
+    /** Bytes of a chunk, the same for the same id; they compress to about three quarters. */
+    static byte[] chunk(long chunkId) {
+        Random random = new Random(chunkId * 31 + 7);
+        byte[] bytes = new byte[1000 + random.nextInt(7000)];
+        random.nextBytes(bytes);
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] &= 0x3f;
+        }
+        return bytes;
+    }
+
+    static int check(byte[] chunk) {
+        try {
+            return Fingerprints.check(MessageDigest.getInstance("SHA-256").digest(chunk), 0);
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    static OfferAnswer offer(SsdStore store, long chunkId) {
+        byte[] bytes = chunk(chunkId);
+        byte[] around = new byte[bytes.length + 20];
+        System.arraycopy(bytes, 0, around, 10, bytes.length);
+        OfferAnswer answer = store.offer(chunkId, check(bytes), (int) chunkId % 100, 77, around, 10, bytes.length);
+        // The bytes are the store's own by now.
+        Arrays.fill(around, (byte) 1);
+        return answer;
+    }
+
+    /** Offers all, waiting where the queue is full, and until they are there. */
+    static void promote(SsdStore store, long from, long to) throws IOException {
+        for (long id = from; id < to; id++) {
+            if (offer(store, id) == OfferAnswer.QUEUE_FULL) {
+                store.drain();
+                assertEquals(OfferAnswer.TAKEN, offer(store, id));
+            }
+        }
+        store.drain();
+    }
+
+    /** Reads chunks; what comes from the SSD must be right. How many did. */
+    static int read(SsdStore store, long... chunkIds) {
+        FakeRequest request = FakeRequest.of(chunkIds);
+        store.read(request);
+        int found = 0;
+        for (int i = 0; i < request.count(); i++) {
+            byte[] bytes = request.found(i);
+            if (bytes != null) {
+                assertArrayEquals(chunk(request.chunkId(i)), bytes);
+                found++;
+            }
+        }
+        return found;
+    }
+
+    static long[] range(long from, long to) {
+        long[] ids = new long[(int) (to - from)];
+        Arrays.setAll(ids, i -> from + i);
+        return ids;
+    }
+
+    /** Chunk, place, length, count and saving of every entry. */
+    static TreeMap<Long, String> entries(SsdStore store) {
+        TreeMap<Long, String> entries = new TreeMap<>();
+        store.table()
+                .forEach(e -> entries.put(
+                        e.chunkId, e.segment + ":" + e.offset + "+" + e.length + " " + e.count + "*" + e.saving));
+        return entries;
+    }
+
+    List<Path> segments() throws IOException {
+        try (Stream<Path> files = Files.list(location.resolve("segments"))) {
+            return files.sorted().toList();
+        }
+    }
+
+    /** Bytes of all files. */
+    long bytesOnDisk() throws IOException {
+        long bytes = 0;
+        try (Stream<Path> files = Files.walk(location)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                try {
+                    bytes += Files.isRegularFile(file) ? Files.size(file) : 0;
+                } catch (java.nio.file.NoSuchFileException e) {
+                    continue;
+                }
+            }
+        } catch (java.io.UncheckedIOException e) {
+            // The database deleted a file meanwhile.
+            return bytesOnDisk();
+        }
+        return bytes;
+    }
+
+    static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                Path target = to.resolve(from.relativize(file).toString());
+                if (Files.isDirectory(file)) {
+                    Files.createDirectories(target);
+                } else {
+                    Files.copy(file, target);
+                }
+            }
+        }
+    }
+}

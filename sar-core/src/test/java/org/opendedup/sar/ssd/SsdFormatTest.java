@@ -1,0 +1,205 @@
+package org.opendedup.sar.ssd;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalInt;
+import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.io.FileDirectory;
+
+/**
+ * The formats of the SSD location, version 1. With {@code -Dsar.golden=DIR} the golden file is written to that folder, for a new version
+ * of the format; that of an old version never changes.
+ */
+final class SsdFormatTest {
+    private static final String GOLDEN = "segment-v1.bin";
+    private static final int NUMBER = 513;
+    private static final long SALT = 0x1122334455667788L;
+
+    @TempDir
+    Path folder;
+
+    private final RecordFormat format = new RecordFormat();
+
+    @AfterEach
+    void close() {
+        format.close();
+    }
+
+    /** Chunk 1 is stored as it is, chunk 2 compressed. */
+    private static byte[] content(int chunk) {
+        byte[] bytes = new byte[chunk == 1 ? 301 : 5000];
+        new Random(20261121).nextBytes(bytes);
+        if (chunk == 2) {
+            Arrays.fill(bytes, 100, bytes.length, (byte) 'x');
+        }
+        return bytes;
+    }
+
+    private byte[] record(long chunkId, byte[] bytes) {
+        byte[] target = new byte[format.bound(bytes.length)];
+        int length = format.encode(chunkId, SsdFixture.check(bytes), bytes, 0, bytes.length, target, 0);
+        RecordFormat.seal(target, 0, SALT);
+        return Arrays.copyOf(target, length);
+    }
+
+    private byte[] segment() throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        out.write(SegmentFile.header(NUMBER, SsdFixture.VOLUME, SALT).array());
+        out.write(record(1, content(1)));
+        out.write(record(2, content(2)));
+        return out.toByteArray();
+    }
+
+    private byte[] golden() throws IOException {
+        String target = System.getProperty("sar.golden");
+        if (target != null) {
+            Files.write(Path.of(target, GOLDEN), segment());
+        }
+        try (InputStream in = getClass().getResourceAsStream(GOLDEN)) {
+            return Objects.requireNonNull(in, GOLDEN).readAllBytes();
+        }
+    }
+
+    private SegmentFile open(byte[] file) throws IOException {
+        Files.write(folder.resolve(SegmentFile.name(NUMBER)), file);
+        return SegmentFile.open(FileDirectory.open(folder), NUMBER, SsdFixture.VOLUME);
+    }
+
+    @Test
+    void aSegmentOfVersionOneIsReadByEveryLaterProgram() throws IOException {
+        byte[] file = golden();
+        SegmentFile segment = open(file);
+        assertEquals(SALT, segment.salt());
+        List<Long> found = new ArrayList<>();
+        new SegmentScanner().scan(segment, entry -> {
+            byte[] expected = content((int) entry.chunkId);
+            byte[] data = format.decode(
+                    file, entry.offset, entry.length, SALT, entry.chunkId, SsdFixture.check(expected), expected.length);
+            assertArrayEquals(expected, data);
+            found.add(entry.chunkId);
+        });
+        assertEquals(List.of(1L, 2L), found);
+        segment.leave();
+    }
+
+    @Test
+    void headerAndUncompressedRecordNeverChange() throws IOException {
+        int length = SegmentFile.HEADER_BYTES + record(1, content(1)).length;
+        assertArrayEquals(Arrays.copyOf(golden(), length), Arrays.copyOf(segment(), length));
+    }
+
+    @Test
+    void identityAndMapDatabaseValuesNeverChange() {
+        assertEquals(
+                "SAR-SSD 1 01234567-89ab-cdef-0fed-cba987654321 ",
+                SsdIdentity.text(SsdFixture.VOLUME).substring(0, 47));
+        assertEquals(56, SsdIdentity.text(SsdFixture.VOLUME).length());
+        MapEntry entry = new MapEntry();
+        entry.chunkId = 9;
+        entry.segment = 0xfedc;
+        entry.offset = 0x0123_4560;
+        entry.length = 0x0007_fff8;
+        entry.count = 70_000;
+        entry.saving = 0x1234;
+        ByteBuffer value = ByteBuffer.allocate(MapDatabase.VALUE_BYTES);
+        MapDatabase.encode(entry, value);
+        assertEquals("01fedc012345600007fff8ffff1234", HexFormat.of().formatHex(value.array()));
+    }
+
+    @Test
+    void aRecordWithAnyByteChangedIsRefused() {
+        for (int chunk = 1; chunk <= 2; chunk++) {
+            byte[] content = content(chunk);
+            byte[] record = record(chunk, content);
+            int check = SsdFixture.check(content);
+            for (int i = 0; i < record.length; i++) {
+                for (int bit = 0; bit < 8; bit += 7) {
+                    record[i] ^= (byte) (1 << bit);
+                    assertNull(
+                            format.decode(record, 0, record.length, SALT, chunk, check, 1), "byte " + i + " changed");
+                    record[i] ^= (byte) (1 << bit);
+                }
+            }
+            // The control: as it was written it is taken.
+            assertNotNull(format.decode(record, 0, record.length, SALT, chunk, check, 1));
+        }
+    }
+
+    @Test
+    void aRecordIsOneFilesOneChunksAndAsLongAsWanted() {
+        byte[] content = content(1);
+        byte[] record = record(1, content);
+        int length = record.length;
+        int check = SsdFixture.check(content);
+        assertNotNull(format.decode(record, 0, length, SALT, 1, check, content.length));
+        assertNull(format.decode(record, 0, length, SALT + 1, 1, check, 1), "of another file");
+        assertNull(format.decode(record, 0, length, SALT, 2, check, 1), "of another chunk");
+        assertNull(format.decode(record, 0, length, SALT, 1, check + 1, 1), "of other bytes");
+        assertNull(format.decode(record, 0, length, SALT, 1, check, content.length + 1), "too short");
+        assertNull(format.decode(record, 0, length - 8, SALT, 1, check, 1), "cut off");
+    }
+
+    @Test
+    void aSegmentFileWithAnyByteOfItsHeaderChangedIsRefused() throws IOException {
+        byte[] file = golden();
+        for (int i = 0; i < SegmentFile.HEADER_BYTES; i++) {
+            file[i] ^= 1;
+            assertThrows(CorruptionException.class, () -> open(file));
+            file[i] ^= 1;
+        }
+        assertThrows(CorruptionException.class, () -> open(Arrays.copyOf(file, 39)));
+        open(file).leave();
+        byte[] others = SegmentFile.header(NUMBER, UUID.randomUUID(), SALT).array();
+        assertThrows(CorruptionException.class, () -> open(others));
+        byte[] newer = SegmentFile.header(NUMBER, SsdFixture.VOLUME, SALT).array();
+        newer[4] = 2;
+        java.util.zip.CRC32C crc = new java.util.zip.CRC32C();
+        crc.update(newer, 0, 36);
+        ByteBuffer.wrap(newer).order(java.nio.ByteOrder.LITTLE_ENDIAN).putInt(36, (int) crc.getValue());
+        assertThrows(UnsupportedFormatException.class, () -> open(newer));
+    }
+
+    @Test
+    void aSegmentThatIsDeletedStaysReadableForThoseWhoHaveIt() throws IOException {
+        SegmentFile segment = open(golden());
+        assertTrue(segment.enter());
+        Files.delete(folder.resolve(SegmentFile.name(NUMBER)));
+        segment.leave();
+        byte[] bytes = new byte[4];
+        segment.read(0, bytes, 4);
+        assertEquals("SARS", new String(bytes, java.nio.charset.StandardCharsets.US_ASCII));
+        segment.leave();
+        assertFalse(segment.enter());
+    }
+
+    @Test
+    void fileNamesLeadBackToNumbers() {
+        assertEquals(OptionalInt.of(7), SegmentFile.numberOf(SegmentFile.name(7)));
+        assertEquals(OptionalInt.of(65535), SegmentFile.numberOf(SegmentFile.name(65535)));
+        assertEquals(OptionalInt.empty(), SegmentFile.numberOf("65536.segment"));
+        assertEquals(OptionalInt.empty(), SegmentFile.numberOf("00007.segment.old"));
+    }
+}

@@ -1,0 +1,362 @@
+package org.opendedup.sar.ssd;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.opendedup.sar.ssd.SsdFixture.entries;
+import static org.opendedup.sar.ssd.SsdFixture.offer;
+import static org.opendedup.sar.ssd.SsdFixture.promote;
+import static org.opendedup.sar.ssd.SsdFixture.range;
+import static org.opendedup.sar.ssd.SsdFixture.read;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+
+final class SsdStoreTest {
+    @TempDir
+    Path folder;
+
+    private SsdFixture fixture() {
+        return new SsdFixture(folder);
+    }
+
+    @Test
+    void whatWasOfferedIsReadBack() throws IOException {
+        try (SsdStore store = fixture().open()) {
+            assertEquals(OfferAnswer.TAKEN, offer(store, 5));
+            assertTrue(store.contains(5));
+            assertEquals(OfferAnswer.PRESENT, offer(store, 5));
+            store.drain();
+            assertTrue(store.table().contains(5));
+            assertEquals(OfferAnswer.PRESENT, offer(store, 5));
+            assertEquals(1, read(store, 5));
+            assertEquals(0, read(store, 6));
+            promote(store, 10, 300);
+            assertEquals(290, read(store, range(10, 300)));
+            List<Long> mixed = new ArrayList<>(List.of(7L, 10L, 10L, 299L, 5L, 1000L));
+            Collections.shuffle(mixed, new Random(TestSeed.next()));
+            assertEquals(
+                    4, read(store, mixed.stream().mapToLong(Long::longValue).toArray()));
+            assertEquals(291, store.statistics().writtenRecords());
+        }
+    }
+
+    @Test
+    void bytesThatAreNotTheChunksAreDropped() throws IOException {
+        try (SsdStore store = fixture().open()) {
+            byte[] bytes = SsdFixture.chunk(5);
+            store.offer(5, SsdFixture.check(bytes) + 1, 1, 1, bytes, 0, bytes.length);
+            store.drain();
+            assertFalse(store.contains(5));
+            assertEquals(1, store.wrongOffers());
+        }
+    }
+
+    @Test
+    void aChunkThatNoRecordHoldsIsRefusedAndTheLargestIsTaken() throws IOException {
+        try (SsdStore store = fixture().open()) {
+            byte[] bytes = new byte[1 << 19];
+            new Random(1).nextBytes(bytes);
+            assertEquals(OfferAnswer.UNAVAILABLE, store.offer(5, 0, 1, 1, bytes, 0, bytes.length));
+            byte[] largest = java.util.Arrays.copyOf(bytes, RecordFormat.MAX_CHUNK_BYTES);
+            int check = SsdFixture.check(largest);
+            assertEquals(OfferAnswer.TAKEN, store.offer(5, check, 1, 1, largest, 0, largest.length));
+            store.drain();
+            FakeRequest request = new FakeRequest(List.of(new FakeRequest.Wanted(5, 100, check)));
+            store.read(request);
+            assertArrayEquals(largest, request.found(0));
+        }
+    }
+
+    @Test
+    void aFullQueueRefusesAtOnce() throws IOException {
+        SsdFixture fixture = fixture();
+        try (SsdStore store = fixture.open()) {
+            byte[] bytes = new byte[400_000];
+            OfferAnswer answer = OfferAnswer.TAKEN;
+            // Two buffers of 2 MiB hold ten of these; the thread needs some time for each.
+            for (int id = 1; id < 10_000 && answer == OfferAnswer.TAKEN; id++) {
+                new Random(id).nextBytes(bytes);
+                answer = store.offer(id, SsdFixture.check(bytes), 1, 1, bytes, 0, bytes.length);
+                assertTrue(store.statistics().queuedBytes() <= 4 << 20);
+            }
+            // Offering costs a hash as well, so the queue may never be full; what is counted must be what was answered.
+            assertEquals(
+                    answer == OfferAnswer.QUEUE_FULL ? 1 : 0, store.statistics().queueDrops());
+        }
+    }
+
+    @Test
+    void theTableComesBackAfterClosing() throws IOException {
+        SsdFixture fixture = fixture();
+        Map<Long, String> before;
+        try (SsdStore store = fixture.open()) {
+            promote(store, 1, 500);
+            for (long id = 1; id < 500; id += 3) {
+                assertTrue(store.demote(id));
+            }
+            assertFalse(store.demote(1));
+            assertEquals(0, read(store, 1));
+            before = entries(store);
+        }
+        try (SsdStore store = fixture.open()) {
+            assertEquals(before, entries(store));
+            assertEquals(before.size(), read(store, range(1, 500)));
+            promote(store, 500, 600);
+        }
+        try (SsdStore store = fixture.open()) {
+            assertEquals(before.size() + 100, read(store, range(1, 600)));
+        }
+        assertEquals(List.of(), fixture.failures);
+    }
+
+    @Test
+    void theTableComesBackAfterAKill(@TempDir Path other) throws IOException {
+        SsdFixture killed = new SsdFixture(other);
+        Map<Long, String> before;
+        try (SsdStore store = fixture().open()) {
+            promote(store, 1, 400);
+            store.demote(7);
+            store.drain();
+            before = entries(store);
+            // What a killed process leaves: the files as they are, nothing closed.
+            SsdFixture.copy(folder, other);
+            promote(store, 400, 500);
+        }
+        try (SsdStore store = killed.open()) {
+            assertEquals(before, entries(store));
+            assertEquals(398, read(store, range(1, 500)));
+        }
+    }
+
+    @Test
+    void aMissingOrDamagedDatabaseIsMadeAnewFromTheSegments() throws IOException {
+        SsdFixture fixture = fixture();
+        try (SsdStore store = fixture.open()) {
+            promote(store, 1, 300);
+        }
+        MapDatabase.destroy(folder.resolve("map"));
+        try (SsdStore store = fixture.open()) {
+            assertEquals(299, store.table().size());
+            assertEquals(299, read(store, range(1, 300)));
+        }
+        Files.writeString(folder.resolve("map/CURRENT"), "damaged\n");
+        try (SsdStore store = fixture.open()) {
+            assertEquals(299, read(store, range(1, 300)));
+        }
+        // And it was written: the control is that the segments alone would bring back what was demoted.
+        try (SsdStore store = fixture.open()) {
+            for (int id = 1; id < 100; id++) {
+                store.demote(id);
+            }
+        }
+        try (SsdStore store = fixture.open()) {
+            assertEquals(200, store.table().size());
+        }
+        MapDatabase.destroy(folder.resolve("map"));
+        try (SsdStore store = fixture.open()) {
+            assertEquals(299, store.table().size());
+        }
+        assertEquals(List.of(), fixture.failures);
+    }
+
+    @Test
+    void aWipedFolderOpensEmpty() throws IOException {
+        SsdFixture fixture = fixture();
+        try (SsdStore store = fixture.open()) {
+            promote(store, 1, 50);
+        }
+        for (Path segment : fixture.segments()) {
+            Files.delete(segment);
+        }
+        try (SsdStore store = fixture.open()) {
+            assertEquals(0, store.table().size());
+            promote(store, 1, 50);
+            assertEquals(49, read(store, range(1, 50)));
+        }
+    }
+
+    @Test
+    void anotherVolumesLocationIsRefusedByName() throws IOException {
+        fixture().open().close();
+        UUID other = UUID.randomUUID();
+        IOException refused =
+                assertThrows(IOException.class, () -> SsdStore.open(folder, other, 1 << 26, 1000, () -> {}, e -> {}));
+        assertTrue(refused.getMessage().contains(SsdFixture.VOLUME.toString()), refused.getMessage());
+        assertTrue(refused.getMessage().contains(folder.toString()), refused.getMessage());
+        // The control: its own volume is let in.
+        fixture().open().close();
+    }
+
+    @Test
+    void aFolderWithOtherFilesOrNoFolderOrADamagedIdentityIsRefused() throws IOException {
+        SsdFixture missing = new SsdFixture(folder.resolve("missing"));
+        assertThrows(NoSuchFileException.class, missing::open);
+
+        Path used = Files.createDirectory(folder.resolve("used"));
+        Files.writeString(used.resolve("letter.txt"), "somebody's");
+        IOException refused = assertThrows(IOException.class, () -> new SsdFixture(used).open());
+        assertTrue(refused.getMessage().contains("letter.txt"), refused.getMessage());
+        assertEquals(1, used.toFile().list().length);
+
+        Path damaged = Files.createDirectory(folder.resolve("damaged"));
+        Files.createDirectory(damaged.resolve("lost+found"));
+        new SsdFixture(damaged).open().close();
+        Path identity = damaged.resolve(SsdIdentity.NAME);
+        Files.writeString(identity, Files.readString(identity).replace('0', '1'));
+        assertThrows(IOException.class, () -> new SsdFixture(damaged).open());
+    }
+
+    @Test
+    void underRandomLoadNeverMoreThanTheCapacityIsUsed() throws IOException {
+        SsdFixture fixture = fixture();
+        fixture.capacity = 16 << 20;
+        long seed = TestSeed.next();
+        Random random = new Random(seed);
+        try (SsdStore store = fixture.open()) {
+            fixture.makeRoom = () -> demoteSome(store, new Random(seed));
+            for (int round = 0; round < 40; round++) {
+                for (int i = 0; i < 150; i++) {
+                    offer(store, 1 + random.nextInt(20_000));
+                    if (i % 20 == 0) {
+                        store.demote(1 + random.nextInt(20_000));
+                    }
+                }
+                store.drain();
+                long used = fixture.bytesOnDisk();
+                assertTrue(used <= fixture.capacity, used + " bytes used");
+                assertTrue(store.usedBytes() <= fixture.capacity);
+                int size = store.table().size();
+                long[] ids = entries(store).keySet().stream()
+                        .mapToLong(Long::longValue)
+                        .toArray();
+                assertEquals(size, read(store, ids));
+            }
+            assertTrue(store.statistics().cleanedSegments() > 0);
+            assertTrue(store.statistics().reclaimedSegments() > 0);
+            assertTrue(store.liveBytes() <= store.liveLimitBytes() + (4 << 20));
+            assertEquals(0, store.statistics().badRecords());
+        }
+        assertEquals(List.of(), fixture.failures);
+    }
+
+    /** Stands for demotion: every entry goes with a chance, until there is room. */
+    private static void demoteSome(SsdStore store, Random random) {
+        while (store.liveBytes() > store.liveLimitBytes() * 9 / 10) {
+            store.table().forEach(e -> {
+                if (random.nextInt(10) == 0) {
+                    store.demote(e.chunkId);
+                }
+            });
+        }
+    }
+
+    @Test
+    void whatCanNotBeDemotedLeavesNoRoomForMore() throws IOException {
+        SsdFixture fixture = fixture();
+        fixture.capacity = 12 << 20;
+        try (SsdStore store = fixture.open()) {
+            promote(store, 1, 5000);
+            assertTrue(store.refusedChunks() > 0);
+            assertEquals(5000 - 1 - store.refusedChunks(), store.table().size());
+            assertTrue(fixture.bytesOnDisk() <= fixture.capacity);
+        }
+        fixture.maxEntries = 100;
+        try (SsdStore store = fixture.open()) {
+            assertEquals(100, store.table().size());
+        }
+    }
+
+    @Test
+    void aSmallerCapacityIsReachedAndALargerOneUsed() throws IOException {
+        SsdFixture fixture = fixture();
+        fixture.capacity = 32 << 20;
+        try (SsdStore store = fixture.open()) {
+            fixture.makeRoom = () -> demoteSome(store, new Random(5));
+            promote(store, 1, 6000);
+            long large = store.usedBytes();
+            assertTrue(large > 16 << 20);
+            store.resize(16 << 20);
+            for (int i = 0; i < 50 && store.usedBytes() > 16 << 20; i++) {
+                store.drain();
+            }
+            assertTrue(fixture.bytesOnDisk() <= 16 << 20, fixture.bytesOnDisk() + " bytes");
+            assertEquals(store.table().size(), read(store, range(1, 6000)));
+            store.resize(48 << 20);
+            promote(store, 10_000, 17_000);
+            assertTrue(store.usedBytes() > 20 << 20);
+        }
+    }
+
+    @Test
+    void readersWritersAndDemotionsDoNotDisturbEachOther() throws Exception {
+        SsdFixture fixture = fixture();
+        fixture.capacity = 14 << 20;
+        long seed = TestSeed.next();
+        AtomicBoolean ended = new AtomicBoolean();
+        ExecutorService executor = Executors.newFixedThreadPool(3);
+        try (SsdStore store = fixture.open()) {
+            fixture.makeRoom = () -> demoteSome(store, new Random(seed));
+            List<Future<Integer>> readers = new ArrayList<>();
+            for (int t = 0; t < 2; t++) {
+                Random random = new Random(seed + t);
+                readers.add(executor.submit(() -> {
+                    int found = 0;
+                    while (!ended.get()) {
+                        long first = 1 + random.nextInt(6000);
+                        found += read(store, range(first, first + 20));
+                    }
+                    return found;
+                }));
+            }
+            Random random = new Random(seed);
+            for (int i = 0; i < 12_000; i++) {
+                offer(store, 1 + random.nextInt(6000));
+                if (i % 10 == 0) {
+                    store.demote(1 + random.nextInt(6000));
+                }
+                if (i % 200 == 0) {
+                    store.drain();
+                }
+            }
+            ended.set(true);
+            for (Future<Integer> reader : readers) {
+                assertNotEquals(0, reader.get());
+            }
+            assertEquals(0, store.statistics().badRecords());
+            assertEquals(0, store.statistics().readFailures());
+        } finally {
+            ended.set(true);
+            executor.shutdownNow();
+        }
+    }
+
+    @Test
+    void aClosedStoreServesNothingAndClosesTwice() throws IOException {
+        SsdStore store = fixture().open();
+        promote(store, 1, 10);
+        store.close();
+        store.close();
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(store, 20));
+        assertEquals(0, read(store, 1, 2));
+        assertFalse(store.takesWrites());
+    }
+}

@@ -1,0 +1,47 @@
+package org.opendedup.sar.tier;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.opendedup.sar.ssd.BlindStore;
+import org.opendedup.sar.ssd.SsdStore;
+
+/** Opens tiers that check nothing of what an SSD returns, neither its records nor the bytes in them. */
+public final class BlindTier {
+    private BlindTier() {}
+
+    /** See {@link SsdTier#open}. */
+    public static SsdTier open(
+            Path location, UUID volume, TierSettings settings, long memoryBytes, CountSource counts, String name) {
+        return SsdTier.open(
+                location,
+                volume,
+                settings,
+                memoryBytes,
+                counts,
+                name,
+                new BlindOpener(),
+                () -> (data, offset, length, check) -> true);
+    }
+
+    private static final class BlindOpener implements AttachedSsd.Opener {
+        @Override
+        public void claim(Path location, UUID volume) throws IOException {
+            SsdStore.claim(location, volume);
+        }
+
+        @Override
+        public AttachedSsd open(
+                Path location,
+                UUID volume,
+                long capacityBytes,
+                int maxEntries,
+                Runnable makeRoom,
+                Consumer<IOException> failure)
+                throws IOException {
+            return new StoredCopies(
+                    BlindStore.open(location, volume, capacityBytes, maxEntries, makeRoom, failure), maxEntries);
+        }
+    }
+}
