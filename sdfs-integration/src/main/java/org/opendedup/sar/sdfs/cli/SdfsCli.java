@@ -30,7 +30,14 @@ import picocli.CommandLine.Spec;
         customSynopsis = {"sdfscli VOLUME COMMAND [--json]", "       sdfscli --list [--json]", ""},
         description = {"Looks at volumes and administers them.", ""},
         commandListHeading = "%nCommands:%n",
-        subcommands = {InfoCommand.class, StatsCommand.class, FileCommand.class, SarCommand.class, UnmountCommand.class
+        subcommands = {
+            InfoCommand.class,
+            StatsCommand.class,
+            FileCommand.class,
+            DefragCommand.class,
+            RestoreCommand.class,
+            SarCommand.class,
+            UnmountCommand.class
         },
         footer = {
             "",
