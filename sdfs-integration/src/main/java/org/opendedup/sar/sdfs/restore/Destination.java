@@ -32,6 +32,8 @@ final class Destination implements Closeable {
     /** Guarded by this, as are the open files. */
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
 
+    private final long address;
+
     private final Map<Long, Integer> open = new LinkedHashMap<>(16, 0.75f, true);
 
     /**
@@ -43,6 +45,7 @@ final class Destination implements Closeable {
         this.parent = Objects.requireNonNull(root.getParent()).toString().getBytes(StandardCharsets.UTF_8);
         this.resumed = resumed;
         isRoot = posix.functions().geteuid() == 0;
+        address = posix.address(buffer);
     }
 
     /** Where an entry goes. */
@@ -157,7 +160,6 @@ final class Destination implements Closeable {
     }
 
     private void writeBuffer(int fd, long number, Entries entries, long offset, int count) throws IOException {
-        long address = posix.address(buffer);
         for (int done = 0; done < count; ) {
             long written = posix.functions().pwrite(fd, address + done, count - done, offset + done);
             if (written <= 0) {

@@ -53,7 +53,7 @@ final class PosixCalls {
         return runtime.getLastError();
     }
 
-    /** The address of a direct buffer's first byte. */
+    /** The address of a direct buffer's byte at its position. */
     long address(ByteBuffer direct) {
         return Pointer.wrap(runtime, direct).address();
     }
