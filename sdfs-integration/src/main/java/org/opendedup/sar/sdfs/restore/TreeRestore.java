@@ -46,6 +46,7 @@ public final class TreeRestore {
     private final String source;
     private final Path target;
     private final Path workFolder;
+    private final long milestoneNanos;
     private final long startNanos = System.nanoTime();
     private volatile boolean stopping;
 
@@ -68,6 +69,12 @@ public final class TreeRestore {
      *     same was not finished
      */
     public TreeRestore(Volume volume, String source, Path target) throws IOException {
+        this(volume, source, target, MILESTONE_NANOS);
+    }
+
+    /** As above, with more or fewer milestones. */
+    TreeRestore(Volume volume, String source, Path target, long milestoneNanos) throws IOException {
+        this.milestoneNanos = milestoneNanos;
         this.volume = volume;
         this.source = source;
         this.target = target.normalize();
@@ -277,7 +284,7 @@ public final class TreeRestore {
         private final Destination destination;
         private final RestoreJournal journal;
         private final State begun;
-        private long milestoneNanos = System.nanoTime();
+        private long lastNanos = System.nanoTime();
 
         Filling(EntryLog entries, Destination destination, RestoreJournal journal, State begun) {
             this.entries = entries;
@@ -322,7 +329,7 @@ public final class TreeRestore {
 
         @Override
         public boolean isDue() {
-            return stopping || System.nanoTime() - milestoneNanos > MILESTONE_NANOS;
+            return stopping || System.nanoTime() - lastNanos > milestoneNanos;
         }
 
         @Override
@@ -332,7 +339,7 @@ public final class TreeRestore {
             journal.write(new State(
                     begun.volume(), begun.source(), begun.tree(), container, now.bytesWritten(), now.damagedPlaces()));
             throwIfStopping();
-            milestoneNanos = System.nanoTime();
+            lastNanos = System.nanoTime();
         }
     }
 
