@@ -35,7 +35,7 @@ import org.opendedup.sar.volume.VolumeStores;
 /** Power goes at each step of a defragmentation: between append and commit, and in the middle of either. */
 class DefragmentationCrashTest {
     private static final int CHUNK = 4096;
-    private static final int CONTAINERS = 3;
+    private static final int CONTAINERS = 2;
     private static final int OLD_BYTES = CONTAINERS * (4 << 20) + (1 << 20);
     private static final byte[] NAME = "file".getBytes(UTF_8);
     /** More calls of the stores than a defragmentation makes here. */
@@ -43,6 +43,7 @@ class DefragmentationCrashTest {
 
     private final VolumeConfig config = TestVolumes.config(Path.of("in memory"), Chunking.SHA256);
     private final InstantSource clock = InstantSource.system();
+    private final byte[] old = new byte[OLD_BYTES];
     private final byte[] content = new byte[64 * CHUNK];
 
     @Test
@@ -119,8 +120,7 @@ class DefragmentationCrashTest {
             }
         }
 
-        private Volume open(Directory directory, org.opendedup.sar.metadata.KeyValueStore database)
-                throws IOException {
+        private Volume open(Directory directory, org.opendedup.sar.metadata.KeyValueStore database) throws IOException {
             return Volume.open(
                     config,
                     new VolumeStores(directory, database, ChunkIndexes.heap(), clock),
@@ -134,7 +134,9 @@ class DefragmentationCrashTest {
         private <T> T decorate(Class<T> type, T target) {
             return type.cast(Proxy.newProxyInstance(
                     type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
-                        if (lying && (method.getName().equals("force") || method.getName().equals("sync"))) {
+                        if (lying
+                                && (method.getName().equals("force")
+                                        || method.getName().equals("sync"))) {
                             return null;
                         }
                         try {
@@ -150,7 +152,6 @@ class DefragmentationCrashTest {
     /** A file of a few chunks of each container of another one, between chunks of its own. */
     private void writeFragmented(Volume volume) throws IOException {
         Random random = new Random(1);
-        byte[] old = new byte[OLD_BYTES];
         random.nextBytes(old);
         write(volume, "old".getBytes(UTF_8), old);
         random.nextBytes(content);
@@ -161,7 +162,8 @@ class DefragmentationCrashTest {
     }
 
     private static void write(Volume volume, byte[] name, byte[] data) throws IOException {
-        long inode = volume.makeNode(Inode.ROOT, name, 0100644, 0, new Owner(0, 0)).inode();
+        long inode =
+                volume.makeNode(Inode.ROOT, name, 0100644, 0, new Owner(0, 0)).inode();
         OpenFile file = volume.open(inode, true);
         volume.write(file, 0, ByteBuffer.wrap(data));
         volume.sync(file, false);

@@ -129,12 +129,19 @@ final class Destination implements Closeable {
         }
     }
 
-    /** Whether a file that was made has the length that it was made with. */
-    boolean isAsMade(TreeEntry entry) throws IOException {
+    /** Whether what an earlier restore made is there: files with their length. Folders are opened to their owner again. */
+    boolean isStillThere(TreeEntry entry) throws IOException {
         byte[] path = path(entry);
+        if (entry.isDirectory()) {
+            return posix.functions().chmod(path, 0700) == 0;
+        }
+        return !entry.isRegular() || hasLength(path, entry.size());
+    }
+
+    private boolean hasLength(byte[] path, long length) throws IOException {
         int fd = open(path, 0);
         try {
-            return posix.functions().lseek(fd, 0, PosixCalls.SEEK_END) == entry.size();
+            return posix.functions().lseek(fd, 0, PosixCalls.SEEK_END) == length;
         } finally {
             posix.functions().close(fd);
         }

@@ -11,6 +11,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.restore.ContainerOrderRestore;
@@ -142,7 +143,9 @@ public final class TreeRestore {
         try (EntryLog entries = new EntryLog(scratch);
                 Places places = new Places(scratch, PLACES_BYTES);
                 Destination destination = new Destination(target, earlier != null)) {
-            String tree = walk(inode, scratch, entries, places, destination);
+            boolean isMade = earlier != null && !earlier.tree().isEmpty();
+            String tree = walk(inode, scratch, entries, new Planning(entries, places, isMade ? null : destination));
+            countBytes(places);
             State state = checkTree(earlier == null ? begun : earlier, tree, entries, destination);
             journal.write(state);
             new Filling(entries, destination, journal, state).run(places);
@@ -193,9 +196,8 @@ public final class TreeRestore {
         return "to begin anew, remove " + target + " and " + workFolder;
     }
 
-    /** Makes everything that has one name, notes what goes where, and then does the same for what has several. */
-    private String walk(long inode, FileDirectory scratch, EntryLog entries, Places places, Destination destination)
-            throws IOException {
+    /** Plans everything that has one name, and then what has several. */
+    private String walk(long inode, FileDirectory scratch, EntryLog entries, Planning planning) throws IOException {
         try (TupleSort links = new TupleSort(scratch, "links", 2, LINKS_BYTES)) {
             new TreeWalk(volume, entry -> {
                         throwIfStopping();
@@ -203,40 +205,55 @@ public final class TreeRestore {
                         if (entry.isLinked()) {
                             links.add(new long[] {entry.inode(), number});
                         } else {
-                            make(entry, number, places, destination);
+                            planning.plan(entry, number);
                         }
-                        countEntry(places);
+                        countEntry(planning.places);
                     })
                     .walk(inode);
-            makeLinked(links.sorted(0), entries, places, destination);
+            planning.planLinked(links.sorted(0));
         }
-        countBytes(places);
         return HexFormat.of().formatHex(entries.digest());
     }
 
-    private void makeLinked(TupleSort.Cursor links, EntryLog entries, Places places, Destination destination)
-            throws IOException {
-        TreeEntry first = null;
-        while (links.next()) {
-            throwIfStopping();
-            TreeEntry entry = entries.read(links.get(1));
-            if (first == null || first.inode() != entry.inode()) {
-                first = entry;
-                make(entry, links.get(1), places, destination);
-            } else {
-                destination.link(first, entry);
+    /** The step that makes everything, and notes which bytes go where. */
+    private final class Planning {
+        private final EntryLog entries;
+        private final Places places;
+        /** Null: all was made by an earlier restore. */
+        private final @Nullable Destination destination;
+
+        Planning(EntryLog entries, Places places, @Nullable Destination destination) {
+            this.entries = entries;
+            this.places = places;
+            this.destination = destination;
+        }
+
+        void plan(TreeEntry entry, long number) throws IOException {
+            if (destination != null) {
+                destination.make(entry);
+            }
+            if (entry.isRegular() && entry.size() > 0) {
+                volume.forEachReference(
+                        entry.inode(),
+                        entry.size(),
+                        (offset, chunkId, chunkOffset, length, check) ->
+                                places.add(chunkId, chunkOffset, length, check, number, offset));
             }
         }
-    }
 
-    private void make(TreeEntry entry, long number, Places places, Destination destination) throws IOException {
-        destination.make(entry);
-        if (entry.isRegular() && entry.size() > 0) {
-            volume.forEachReference(
-                    entry.inode(),
-                    entry.size(),
-                    (offset, chunkId, chunkOffset, length, check) ->
-                            places.add(chunkId, chunkOffset, length, check, number, offset));
+        /** @param links inode and number of each entry that has other names, by inode */
+        void planLinked(TupleSort.Cursor links) throws IOException {
+            TreeEntry first = null;
+            while (links.next()) {
+                throwIfStopping();
+                TreeEntry entry = entries.read(links.get(1));
+                if (first == null || first.inode() != entry.inode()) {
+                    first = entry;
+                    plan(entry, links.get(1));
+                } else if (destination != null) {
+                    destination.link(first, entry);
+                }
+            }
         }
     }
 
@@ -265,7 +282,7 @@ public final class TreeRestore {
                     source + " was changed since its restore to " + target + " was begun; " + howToBeginAnew());
         }
         entries.forEach((number, entry) -> {
-            if (entry.isRegular() && !destination.isAsMade(entry)) {
+            if (!destination.isStillThere(entry)) {
                 throw new IOException(
                         destination.text(entry) + " was changed since it was restored; " + howToBeginAnew());
             }
