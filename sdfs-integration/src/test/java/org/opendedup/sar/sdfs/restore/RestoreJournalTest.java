@@ -63,8 +63,15 @@ class RestoreJournalTest {
             Files.writeString(file, text.substring(0, i) + (char) (text.charAt(i) ^ 1) + text.substring(i + 1));
             assertThrows(IOException.class, journal::read);
             Files.writeString(file, text.substring(0, i));
-            assertThrows(CorruptionException.class, journal::read);
+            assertThrows(IOException.class, journal::read);
         }
+    }
+
+    @Test
+    void damageIsNamed() throws IOException {
+        journal.write(STATE);
+        Files.writeString(file, Files.readString(file).replace("bytes 1", "bytes 2"));
+        assertThrows(CorruptionException.class, journal::read);
     }
 
     @Test
