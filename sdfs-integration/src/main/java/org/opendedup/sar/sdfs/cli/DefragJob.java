@@ -15,6 +15,7 @@ final class DefragJob implements BackgroundJob {
     private final String path;
     private final DiskModel disk;
     private final Limits limits;
+    private final long startNanos = System.nanoTime();
     private volatile boolean stopping;
     private volatile long bytes;
     private volatile long ofBytes;
@@ -51,6 +52,7 @@ final class DefragJob implements BackgroundJob {
         var report = new LinkedHashMap<String, Object>();
         report.put("bytesDone", bytes);
         report.put("bytes", ofBytes);
+        report.put("seconds", (System.nanoTime() - startNanos) / 1e9);
         Defragmentation done = result;
         if (done != null) {
             report.put("sparseContainers", done.sparseContainers());
