@@ -138,6 +138,15 @@ public final class IngestPipeline {
         }
     }
 
+    /**
+     * For storing chunks once more.
+     *
+     * @param stream as of {@link ContainerStore#writer}
+     */
+    public ChunkRewriter rewriter(long stream) {
+        return new ChunkRewriter(stores, stream, chunker.maxChunkBytes());
+    }
+
     private Workspace take() {
         return Uninterruptibles.takeUninterruptibly(workspaces);
     }

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
@@ -18,6 +19,11 @@ import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Totals;
+import org.opendedup.sar.restore.ContainerOrderRestore;
+import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.restore.FragmentationAnalyzer;
+import org.opendedup.sar.restore.SparseContainer;
 import org.opendedup.sar.restore.StreamStatus;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
@@ -42,6 +48,8 @@ public final class Volume implements Closeable {
     private static final int MAX_TARGET_BYTES = 4095;
     /** No file is longer; offsets stay far from overflowing. */
     private static final long MAX_FILE_BYTES = 1L << 60;
+    /** A restore looks so many times its memory ahead in the file, and keeps what it will want again. */
+    private static final int WINDOWS_OF_CACHE = 8;
 
     private final VolumeConfig config;
     private final VolumeParts parts;
@@ -553,11 +561,7 @@ public final class Volume implements Closeable {
      */
     public FileExplanation explain(long inode, long from, FileExplainer.Rules rules, ChunkVisitor visitor)
             throws IOException {
-        Node node = nodes.pin(inode);
-        try {
-            if (!node.isRegular()) {
-                throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
-            }
+        return withRegularFile(inode, node -> {
             FileExplainer explainer = new FileExplainer(
                     metadata.recipes(),
                     config.pageBytes(),
@@ -565,6 +569,105 @@ public final class Volume implements Closeable {
                     metadata.counts()::count,
                     rules);
             return explainer.explain(inode, from, visitor);
+        });
+    }
+
+    /**
+     * Looks how a file's chunks are spread over containers; of what was written to it by now. EISDIR, EINVAL.
+     *
+     * @param disk what the prediction is for
+     */
+    public FileFragmentation fragmentation(long inode, DiskModel disk) throws IOException {
+        return withRegularFile(inode, node -> {
+            storeAndCommit(node);
+            return analyzer(disk).analyze(node.id);
+        });
+    }
+
+    private FragmentationAnalyzer analyzer(DiskModel disk) {
+        return new FragmentationAnalyzer(
+                metadata.recipes(),
+                config.pageBytes(),
+                parts.containers()::frameTable,
+                disk,
+                WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache());
+    }
+
+    /** The file's chunks then lie in frames that are in their file, and so in the frame tables. */
+    private void storeAndCommit(Node node) throws IOException {
+        writer.storeAll(node);
+        committer.commit();
+    }
+
+    /**
+     * Makes a fragmented file faster to read: stores those of its chunks that lie in sparse containers once more, next to each
+     * other. What was rewritten is durable when it returns. The file may be used meanwhile; a crash loses nothing. EISDIR, EINVAL.
+     */
+    public Defragmentation defragment(
+            long inode, DiskModel disk, Defragmentation.Limits limits, Defragmentation.Progress progress)
+            throws IOException {
+        return withRegularFile(inode, node -> {
+            storeAndCommit(node);
+            FragmentationAnalyzer analyzer = analyzer(disk);
+            FileFragmentation before = analyzer.analyze(inode);
+            Set<Long> sparse =
+                    SparseContainer.worstOf(analyzer.sparseContainers(), (long) (limits.share() * before.bytes()));
+            long wanted = analyzer.sparseContainers().stream()
+                    .filter(container -> sparse.contains(container.container()))
+                    .mapToLong(SparseContainer::wantedBytes)
+                    .sum();
+            Defragmenter defragmenter = new Defragmenter(parts, node, sparse);
+            FileFragmentation after = before;
+            if (!limits.dryRun() && !sparse.isEmpty()) {
+                defragmenter.run(progress, wanted);
+                storeAndCommit(node);
+                after = analyzer(disk).analyze(inode);
+            }
+            return defragmenter.result(before, after, wanted);
+        });
+    }
+
+    /** Takes a file's references one by one. */
+    @FunctionalInterface
+    public interface ReferenceVisitor {
+        /** @param check first four bytes of the chunk's fingerprint */
+        void visit(long fileOffset, long chunkId, int chunkOffset, int length, int check) throws IOException;
+    }
+
+    /**
+     * Visits the chunk references of a file's first {@code size} bytes, as its recipe has them now; not of holes, zero runs and
+     * bytes that are still dirty. EISDIR, EINVAL.
+     *
+     * @return bytes of these references
+     */
+    public long forEachReference(long inode, long size, ReferenceVisitor visitor) throws IOException {
+        RecipeWalk walk = new RecipeWalk(metadata.recipes(), config.pageBytes());
+        return withRegularFile(inode, node -> walk.walk(inode, size, visitor));
+    }
+
+    /** Restores chunks of many files in the order of the containers, all of them verified by their fingerprints. */
+    public ContainerOrderRestore restorer(DiskModel disk) {
+        return new ContainerOrderRestore(parts.containers(), disk, true);
+    }
+
+    /** The number by which volumes are told apart. */
+    public UUID identity() {
+        return metadata.header().volume();
+    }
+
+    /** What is done with a file while it is in use. */
+    @FunctionalInterface
+    private interface FileUse<T> {
+        T with(Node node) throws IOException;
+    }
+
+    private <T> T withRegularFile(long inode, FileUse<T> use) throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            if (!node.isRegular()) {
+                throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
+            }
+            return use.with(node);
         } finally {
             nodes.unpin(node);
         }

@@ -15,10 +15,10 @@ final class ExplanationText {
 
     static String summary(Map<String, Object> explanation) {
         var text = new StringBuilder();
-        long bytes = number(explanation, "bytes");
+        long bytes = Json.number(explanation, "bytes");
         text.append(String.format(
                 "%s: %d chunks, %s%n%n",
-                explanation.get("path"), number(explanation, "chunks"), ByteSize.rounded(bytes)));
+                explanation.get("path"), Json.number(explanation, "chunks"), ByteSize.rounded(bytes)));
         Map<String, Object> verdicts = Json.object(explanation, "verdicts");
         for (String verdict : verdicts.keySet()) {
             Map<String, Object> share = Json.object(verdicts, verdict);
@@ -26,15 +26,15 @@ final class ExplanationText {
                     Locale.ROOT,
                     "  %-20s %12d chunks %12s %4.0f %%%n",
                     verdict,
-                    number(share, "chunks"),
-                    ByteSize.rounded(number(share, "bytes")),
-                    bytes == 0 ? 0 : 100.0 * number(share, "bytes") / bytes));
+                    Json.number(share, "chunks"),
+                    ByteSize.rounded(Json.number(share, "bytes")),
+                    bytes == 0 ? 0 : 100.0 * Json.number(share, "bytes") / bytes));
         }
         Map<String, Object> withSsd = Json.object(explanation, "withSsd");
         text.append(String.format("%nA sequential read with nothing in memory, on a 7200 rpm disk:%n"));
         text.append(work("without SSD", Json.object(explanation, "fromDisk"), ""));
-        text.append(work("with SSD", withSsd, ", and " + number(withSsd, "ssdChunks") + " chunks from the SSD"));
-        text.append(String.format(Locale.ROOT, "  %-12s %38.2f s", "saved", decimal(explanation, "savedSeconds")));
+        text.append(work("with SSD", withSsd, ", and " + Json.number(withSsd, "ssdChunks") + " chunks from the SSD"));
+        text.append(String.format(Locale.ROOT, "  %-12s %38.2f s", "saved", Json.decimal(explanation, "savedSeconds")));
         return text.toString();
     }
 
@@ -43,9 +43,9 @@ final class ExplanationText {
                 Locale.ROOT,
                 "  %-12s %8d disk requests %10s %7.2f s%s%n",
                 name,
-                number(work, "diskRequests"),
-                ByteSize.rounded(number(work, "diskBytes")),
-                decimal(work, "diskSeconds"),
+                Json.number(work, "diskRequests"),
+                ByteSize.rounded(Json.number(work, "diskBytes")),
+                Json.decimal(work, "diskSeconds"),
                 more);
     }
 
@@ -58,13 +58,5 @@ final class ExplanationText {
                 chunk.get("references"),
                 chunk.get("runBytes"),
                 chunk.get("verdict"));
-    }
-
-    private static long number(Map<String, Object> figures, String key) {
-        return figures.get(key) instanceof Number number ? number.longValue() : 0;
-    }
-
-    private static double decimal(Map<String, Object> figures, String key) {
-        return figures.get(key) instanceof Number number ? number.doubleValue() : 0;
     }
 }

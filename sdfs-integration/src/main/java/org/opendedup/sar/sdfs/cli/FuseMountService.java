@@ -113,6 +113,11 @@ final class FuseMountService implements MountService {
         }
 
         @Override
+        public FileTools files() {
+            return new FilesOfVolume(volume, mount);
+        }
+
+        @Override
         public SpaceUse space() throws IOException {
             return volume.space();
         }

@@ -53,6 +53,16 @@ final class Json {
         return within.get(name) instanceof List<?> objects ? (List<Map<String, Object>>) objects : List.of();
     }
 
+    /** The whole number of that name; 0 if there is none. */
+    static long number(Map<String, Object> within, String name) {
+        return within.get(name) instanceof Number number ? number.longValue() : 0;
+    }
+
+    /** The number of that name; 0 if there is none. */
+    static double decimal(Map<String, Object> within, String name) {
+        return within.get(name) instanceof Number number ? number.doubleValue() : 0;
+    }
+
     /** @throws IOException if the text is not one JSON object */
     static Map<String, Object> read(String text) throws IOException {
         Map<String, Object> object = MAPPER.readValue(text, OBJECT);

@@ -48,6 +48,9 @@ interface MountService {
          */
         FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException;
 
+        /** What can be done with single files and folders. */
+        FileTools files();
+
         /** Waits until the file system is no longer mounted, whoever unmounted it. */
         void awaitEnd() throws InterruptedException;
 

@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -59,7 +58,7 @@ final class SarExplainCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, CommandFailedException {
         SarCommand sar = Objects.requireNonNull(parent);
-        String path = pathInVolume(sar);
+        String path = sar.cli().pathInVolume(file);
         var result = new LinkedHashMap<String, Object>();
         result.put("path", path);
         result.putAll(sar.ask(SarControl.EXPLAIN, Map.of("path", path)));
@@ -92,20 +91,5 @@ final class SarExplainCommand implements Callable<Integer> {
             consumer.accept(Json.objects(reply, "chunks"));
             from = ((Number) reply.getOrDefault("next", -1)).longValue();
         }
-    }
-
-    /** Where the file lies from the volume's root. */
-    private String pathInVolume(SarCommand sar) throws IOException, CommandFailedException {
-        if (!file.isAbsolute()) {
-            return file.normalize().toString();
-        }
-        Object mountPoint =
-                sar.cli().ask("ping").orElseThrow(sar.cli()::notMounted).get("mountPoint");
-        Path root = Path.of(String.valueOf(mountPoint));
-        Path path = Files.exists(file) ? file.toRealPath() : file.normalize();
-        if (!path.startsWith(root)) {
-            throw new CommandFailedException(file + " does not lie in the volume, which is mounted on " + root);
-        }
-        return root.relativize(path).toString();
     }
 }

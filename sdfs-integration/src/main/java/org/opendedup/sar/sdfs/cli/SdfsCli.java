@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,7 +30,15 @@ import picocli.CommandLine.Spec;
         customSynopsis = {"sdfscli VOLUME COMMAND [--json]", "       sdfscli --list [--json]", ""},
         description = {"Looks at volumes and administers them.", ""},
         commandListHeading = "%nCommands:%n",
-        subcommands = {InfoCommand.class, StatsCommand.class, SarCommand.class, UnmountCommand.class},
+        subcommands = {
+            InfoCommand.class,
+            StatsCommand.class,
+            FileCommand.class,
+            DefragCommand.class,
+            RestoreCommand.class,
+            SarCommand.class,
+            UnmountCommand.class
+        },
         footer = {
             "",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
@@ -141,6 +150,30 @@ public final class SdfsCli implements Callable<Integer> {
             throw usage(String.valueOf(e.getMessage()));
         }
         return volume;
+    }
+
+    /** As {@link #ask(String)}, of a command with arguments. */
+    Map<String, Object> ask(String command, Map<String, ?> arguments) throws IOException, CommandFailedException {
+        return ControlSocket.ask(runFiles().socket(), command, arguments).orElseThrow(this::notMounted);
+    }
+
+    /**
+     * Where a file or folder lies from the volume's root.
+     *
+     * @param path an absolute one in the mounted volume, or one from the volume's root
+     * @throws CommandFailedException if it does not lie in the volume, or that is not mounted
+     */
+    String pathInVolume(Path path) throws IOException, CommandFailedException {
+        if (!path.isAbsolute()) {
+            return path.normalize().toString();
+        }
+        Path root =
+                Path.of(String.valueOf(ask("ping").orElseThrow(this::notMounted).get("mountPoint")));
+        Path found = Files.exists(path) ? path.toRealPath() : path.normalize();
+        if (!found.startsWith(root)) {
+            throw new CommandFailedException(path + " does not lie in the volume, which is mounted on " + root);
+        }
+        return root.relativize(found).toString();
     }
 
     CommandFailedException notMounted() {

@@ -61,6 +61,7 @@ final class VolumeDaemon {
     private volatile @Nullable MountedVolume mounted;
     private volatile @Nullable VolumeMonitor monitor;
     private volatile @Nullable SarAdministration sar;
+    private volatile @Nullable FileControl fileTools;
     /** In the mount table, as long as nobody unmounts it. */
     private volatile Optional<MountTable.Entry> mountEntry = Optional.empty();
 
@@ -112,7 +113,9 @@ final class VolumeDaemon {
         MountedVolume volume = service.mount(definition, mountPoint, options);
         var figures = new VolumeMonitor(name(), mountPoint.toString(), volume);
         var administration = new SarAdministration(volume.sar(), definition, this::keep);
-        try (VolumeRegistration registration = VolumeRegistration.register(figures, administration)) {
+        try (VolumeRegistration registration = VolumeRegistration.register(figures, administration);
+                FileControl fileControl = new FileControl(volume.files(), mountPoint)) {
+            fileTools = fileControl;
             mounted = volume;
             monitor = figures;
             sar = administration;
@@ -186,6 +189,10 @@ final class VolumeDaemon {
                 yield new SarControl(Objects.requireNonNull(sar), Objects.requireNonNull(mounted)::explain)
                         .answer(arguments);
             }
+            case FileControl.FILE, FileControl.DEFRAG, FileControl.RESTORE -> {
+                requireMounted();
+                yield Objects.requireNonNull(fileTools).answer(command, arguments);
+            }
             case "unmount" -> {
                 requireMounted();
                 unmount();
@@ -195,7 +202,7 @@ final class VolumeDaemon {
         };
     }
 
-    /** From then on, {@link #mounted}, {@link #monitor} and {@link #sar} are there. */
+    /** From then on, {@link #mounted}, {@link #monitor}, {@link #sar} and {@link #fileTools} are there. */
     private void requireMounted() throws IOException {
         if (phase != Phase.MOUNTED) {
             throw new IOException("the volume is " + phase.text());

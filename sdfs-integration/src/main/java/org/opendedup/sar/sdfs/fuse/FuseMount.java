@@ -18,6 +18,9 @@ public interface FuseMount extends Closeable {
      */
     void unmount() throws IOException;
 
+    /** Makes the kernel send what its cache holds of the file system and was not sent yet; not from a thread that serves it. */
+    void writeBack() throws IOException;
+
     /** Native memory of the request and reply buffers, in bytes. */
     long bufferBytes();
 

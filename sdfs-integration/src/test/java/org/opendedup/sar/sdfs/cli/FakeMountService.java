@@ -33,6 +33,9 @@ final class FakeMountService implements MountService {
     SarSource sar =
             new SarWithoutSsd(new TierSettings(false, 0, 5, 128 << 10, true, 1_000_000, Policy.REFERENCE_COUNT));
 
+    /** The file tools of what is mounted. */
+    FileTools files = new FakeFileTools();
+
     /** What {@link MountedVolume#unmount} says when programs use the file system. */
     volatile boolean busy;
 
@@ -95,6 +98,11 @@ final class FakeMountService implements MountService {
                     new DiskWork(1, 1 << 20),
                     999,
                     999 * 1024);
+        }
+
+        @Override
+        public FileTools files() {
+            return files;
         }
 
         @Override

@@ -192,8 +192,8 @@ final class KernelMount implements FuseMount {
         return true;
     }
 
-    /** Makes the kernel send what its cache holds of the file system. */
-    private void writeBack() throws IOException {
+    @Override
+    public void writeBack() throws IOException {
         int fd = libc.functions().open(mountPoint.toString(), Libc.O_RDONLY | Libc.O_DIRECTORY | Libc.O_CLOEXEC);
         if (fd < 0) {
             throw libc.failure("opening " + mountPoint);

@@ -1,0 +1,86 @@
+package org.opendedup.sar.restore;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.Decoding;
+
+/**
+ * Restores many files at once, in the order of the containers: each container is read once, whole or in ranges, whichever is
+ * cheaper for the disk, and its chunks go to all their places. (Read in the order of a file, a container is read as often as the
+ * file comes back to it.) What is read ahead is decoded and written while the disk goes on. For use by one thread.
+ */
+public final class ContainerOrderRestore {
+    private final ContainerStore containers;
+    private final int maxGapBytes;
+    private final boolean verifyFingerprints;
+
+    /** @param verifyFingerprints also hash every chunk, beside the frames' checksums */
+    public ContainerOrderRestore(ContainerStore containers, DiskModel disk, boolean verifyFingerprints) {
+        this.containers = containers;
+        this.maxGapBytes = (int) Math.min(Integer.MAX_VALUE, disk.seekBytes());
+        this.verifyFingerprints = verifyFingerprints;
+    }
+
+    /** Where a restore may stop and, later, go on. */
+    public interface Milestones {
+        /** Asked before each container: whether {@link #reached} is to be called. */
+        boolean isDue();
+
+        /**
+         * All places of chunks of lower containers are written.
+         *
+         * @throws IOException ends the restore
+         */
+        void reached(long container) throws IOException;
+    }
+
+    /**
+     * Restores the chunks of a container and all later ones.
+     *
+     * @throws IOException the first failure to write, or of {@code milestones}; what cannot be read {@code writer} hears, and the
+     *     restore goes on
+     */
+    public void restore(Places places, long fromContainer, PlaceWriter writer, Milestones milestones)
+            throws IOException {
+        Places.Cursor place = places.from(fromContainer << ChunkId.SLOT_BITS);
+        var failure = new AtomicReference<@Nullable IOException>();
+        boolean more = place.next();
+        try (Decoding decoding = containers.decoding()) {
+            while (more) {
+                long container = ChunkId.container(place.chunkId());
+                if (milestones.isDue()) {
+                    decoding.close();
+                    throwIfFailed(failure);
+                    milestones.reached(container);
+                }
+                var batch = new PlaceBatch(writer, verifyFingerprints, failure);
+                do {
+                    batch.add(place);
+                    more = place.next();
+                } while (more && ChunkId.container(place.chunkId()) == container && !batch.isFull());
+                read(container, batch, decoding);
+                throwIfFailed(failure);
+            }
+        }
+        throwIfFailed(failure);
+    }
+
+    private void read(long container, PlaceBatch batch, Decoding decoding) {
+        try {
+            int[] frames = batch.locate(containers);
+            containers.readFrames(container, frames, frames.length, maxGapBytes, batch, decoding);
+        } catch (IOException e) {
+            batch.allDamaged(e);
+        }
+    }
+
+    private static void throwIfFailed(AtomicReference<@Nullable IOException> failure) throws IOException {
+        IOException first = failure.get();
+        if (first != null) {
+            throw first;
+        }
+    }
+}

@@ -1,0 +1,285 @@
+package org.opendedup.sar.restore;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.PriorityQueue;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.Output;
+
+/**
+ * Sorts more tuples of longs than memory holds, by their first long; those of the same first long stay in the order in which they
+ * came. Sorted runs go to files, which are merged when they are read. The files are scratch: no other program run reads them.
+ * For one thread.
+ */
+public final class TupleSort implements Closeable {
+    /** Position of a tuple in memory, when tuples are ordered. */
+    private static final int POSITION_BITS = 20;
+    /** Files merged at once; more are first merged into one. */
+    private static final int MAX_RUNS = 64;
+    /** Tuples that are read or written at a time: 40 KiB of five longs, so 2.5 MiB for all files of a merge. */
+    private static final int BUFFER_TUPLES = 1024;
+
+    private final Directory scratch;
+    private final String name;
+    private final int width;
+    private final int capacity;
+    private final ByteBuffer buffer;
+    private long[] tuples = new long[0];
+    private int count;
+    private int runsMade;
+    private final List<String> runs = new ArrayList<>();
+    private final List<Merge> open = new ArrayList<>();
+
+    /**
+     * @param scratch where the runs go; they are deleted by {@link #close}
+     * @param name of the runs' files, with a number behind it
+     * @param width longs of a tuple
+     * @param memoryBytes for tuples in memory; ordering them takes half as much again
+     */
+    public TupleSort(Directory scratch, String name, int width, int memoryBytes) {
+        this.scratch = scratch;
+        this.name = name;
+        this.width = width;
+        capacity = Math.max(1, Math.min(1 << POSITION_BITS, memoryBytes / (width * Long.BYTES)));
+        buffer = buffer();
+    }
+
+    private ByteBuffer buffer() {
+        return ByteBuffer.allocate(BUFFER_TUPLES * width * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Adds a tuple, which is copied; before the first call of {@link #sorted}. */
+    public void add(long[] tuple) throws IOException {
+        assert tuple.length == width : tuple.length;
+        if (count == capacity) {
+            writeRun();
+        }
+        if ((count + 1) * width > tuples.length) {
+            tuples = Arrays.copyOf(tuples, Math.min(capacity, Math.max(64, 2 * count)) * width);
+        }
+        System.arraycopy(tuple, 0, tuples, count * width, width);
+        count++;
+    }
+
+    private void writeRun() throws IOException {
+        String run = nextRun();
+        try (Output output = scratch.create(run)) {
+            runs.add(run);
+            for (long place : order()) {
+                int at = (int) (place & (1 << POSITION_BITS) - 1) * width;
+                write(output, tuples, at);
+            }
+            flush(output);
+        }
+        count = 0;
+        if (runs.size() == MAX_RUNS) {
+            mergeRuns();
+        }
+    }
+
+    private String nextRun() {
+        return name + "-" + runsMade++;
+    }
+
+    /** The tuples' positions in their order, each below the rank of its first long. */
+    private long[] order() {
+        long[] keys = new long[count];
+        for (int i = 0; i < count; i++) {
+            keys[i] = tuples[i * width];
+        }
+        Arrays.sort(keys);
+        int distinct = 0;
+        for (int i = 0; i < count; i++) {
+            if (i == 0 || keys[i] != keys[i - 1]) {
+                keys[distinct++] = keys[i];
+            }
+        }
+        long[] order = new long[count];
+        for (int i = 0; i < count; i++) {
+            long rank = Arrays.binarySearch(keys, 0, distinct, tuples[i * width]);
+            order[i] = rank << POSITION_BITS | i;
+        }
+        Arrays.sort(order);
+        return order;
+    }
+
+    private void write(Output output, long[] source, int at) throws IOException {
+        if (!buffer.hasRemaining()) {
+            flush(output);
+        }
+        for (int i = 0; i < width; i++) {
+            buffer.putLong(source[at + i]);
+        }
+    }
+
+    private void flush(Output output) throws IOException {
+        output.append(buffer.flip());
+        buffer.clear();
+    }
+
+    private void mergeRuns() throws IOException {
+        String merged = nextRun();
+        try (Merge merge = new Merge(Long.MIN_VALUE);
+                Output output = scratch.create(merged)) {
+            while (merge.next()) {
+                write(output, merge.tuple, 0);
+            }
+            flush(output);
+        }
+        deleteRuns();
+        runs.add(merged);
+    }
+
+    private void deleteRuns() throws IOException {
+        for (String run : runs) {
+            scratch.delete(run);
+        }
+        runs.clear();
+    }
+
+    /** Goes over all tuples, in order. */
+    public interface Cursor {
+        /** Moves to the next tuple; false if there is none. */
+        boolean next() throws IOException;
+
+        /** A number of the tuple on which it stands. */
+        long get(int column);
+    }
+
+    /** The tuples whose first long is at least {@code from}. The cursor is good until {@link #close}. */
+    public Cursor sorted(long from) throws IOException {
+        if (count > 0) {
+            writeRun();
+        }
+        tuples = new long[0];
+        Merge merge = new Merge(from);
+        open.add(merge);
+        return merge;
+    }
+
+    /** Deletes the files. */
+    @Override
+    public void close() throws IOException {
+        for (Merge merge : open) {
+            merge.close();
+        }
+        open.clear();
+        deleteRuns();
+    }
+
+    private final class Merge implements Cursor, Closeable {
+        private final long[] tuple = new long[width];
+        private final PriorityQueue<Run> waiting = new PriorityQueue<>();
+        private final List<Run> all = new ArrayList<>();
+
+        Merge(long from) throws IOException {
+            for (String name : runs) {
+                Run run = new Run(scratch.open(name), all.size());
+                all.add(run);
+                run.seek(from);
+                if (run.next()) {
+                    waiting.add(run);
+                }
+            }
+        }
+
+        @Override
+        public boolean next() throws IOException {
+            Run run = waiting.poll();
+            if (run == null) {
+                return false;
+            }
+            System.arraycopy(run.tuple, 0, tuple, 0, width);
+            if (run.next()) {
+                waiting.add(run);
+            }
+            return true;
+        }
+
+        @Override
+        public long get(int column) {
+            return tuple[column];
+        }
+
+        @Override
+        public void close() throws IOException {
+            for (Run run : all) {
+                run.input.close();
+            }
+        }
+    }
+
+    /** A sorted file. Runs of tuples that came earlier have lower numbers. */
+    private final class Run implements Comparable<Run> {
+        private final Input input;
+        private final int number;
+        private final long length;
+        private final ByteBuffer read = buffer().limit(0);
+        private final long[] tuple = new long[width];
+        /** Number of the tuple that is read from the file next. */
+        private long position;
+
+        Run(Input input, int number) throws IOException {
+            this.input = input;
+            this.number = number;
+            length = input.length() / width / Long.BYTES;
+        }
+
+        /** Goes to the first tuple whose first long is at least {@code from}. */
+        void seek(long from) throws IOException {
+            long low = 0;
+            long high = length;
+            while (low < high) {
+                long middle = (low + high) >>> 1;
+                if (keyAt(middle) < from) {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            position = low;
+        }
+
+        private long keyAt(long number) throws IOException {
+            read.clear().limit(Long.BYTES);
+            input.readFully(number * width * Long.BYTES, read);
+            long key = read.getLong(0);
+            read.limit(0);
+            return key;
+        }
+
+        boolean next() throws IOException {
+            if (!read.hasRemaining() && !fill()) {
+                return false;
+            }
+            for (int i = 0; i < width; i++) {
+                tuple[i] = read.getLong();
+            }
+            return true;
+        }
+
+        private boolean fill() throws IOException {
+            int wanted = (int) Math.min(BUFFER_TUPLES, length - position);
+            if (wanted == 0) {
+                return false;
+            }
+            read.clear().limit(wanted * width * Long.BYTES);
+            input.readFully(position * width * Long.BYTES, read);
+            read.flip();
+            position += wanted;
+            return true;
+        }
+
+        @Override
+        public int compareTo(Run other) {
+            int byKey = Long.compare(tuple[0], other.tuple[0]);
+            return byKey != 0 ? byKey : Integer.compare(number, other.number);
+        }
+    }
+}

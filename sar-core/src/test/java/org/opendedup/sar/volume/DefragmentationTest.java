@@ -1,0 +1,221 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.volume.Defragmentation.Limits;
+
+/** Rewrites sparse containers of files of a real volume with chunks of 4 KiB that do not compress. */
+@Timeout(60)
+class DefragmentationTest {
+    private static final int CHUNK = 4096;
+    private static final int MIB = 1 << 20;
+    private static final int OLD_MIB = 24;
+    /** Chunks of the old file that the new one wants: so many of each MiB. */
+    private static final int CHUNKS_PER_MIB = 4;
+
+    private static final int BORROWED = OLD_MIB * CHUNKS_PER_MIB * CHUNK;
+
+    @TempDir
+    Path folder;
+
+    private VolumeConfig config;
+    private Volume volume;
+    private byte[] old;
+    private byte[] content;
+    private long file;
+
+    @BeforeEach
+    void makeFragmentedFile() throws IOException {
+        config = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
+        Volume.create(config);
+        volume = Volume.open(config);
+        Random random = new Random(1);
+        old = new byte[OLD_MIB * MIB];
+        random.nextBytes(old);
+        write(make("old"), old, 0);
+        content = new byte[10 * MIB + BORROWED];
+        random.nextBytes(content);
+        for (int i = 0; i < OLD_MIB * CHUNKS_PER_MIB; i++) {
+            // A page of its own between those that are borrowed, and a zero run.
+            System.arraycopy(old, i * (MIB / CHUNKS_PER_MIB), content, i * 20 * CHUNK, CHUNK);
+        }
+        Arrays.fill(content, 2 * CHUNK, 5 * CHUNK, (byte) 0);
+        file = make("file");
+        write(file, content, 0);
+    }
+
+    @AfterEach
+    void checkAndClose() throws IOException {
+        volume.sync();
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        volume.close();
+    }
+
+    @Test
+    void sparseContainersAreRewrittenAndTheBytesStay() throws IOException {
+        Defragmentation done = defragment(0.05, false);
+        assertTrue(done.sparseContainers() >= OLD_MIB / 5, done::toString);
+        assertEquals(BORROWED, done.wantedBytes());
+        assertEquals(BORROWED, done.rewrittenBytes());
+        assertEquals(BORROWED / CHUNK, done.rewrittenChunks());
+        assertEquals(0, done.unreadableChunks());
+        assertTrue(
+                done.after().containers() <= done.before().containers() - done.sparseContainers() + 1, done::toString);
+        assertTrue(done.after().speedFactor() > 1.3 * done.before().speedFactor(), done::toString);
+        assertEquals(done.before().bytes(), done.after().bytes());
+        assertArrayEquals(content, read(file));
+        assertArrayEquals(old, read(lookup("old")));
+
+        volume.sync();
+        volume.close();
+        volume = Volume.open(config);
+        assertArrayEquals(content, read(lookup("file")));
+    }
+
+    @Test
+    void whatIsDoneNeedNotBeDoneAgain() throws IOException {
+        defragment(0.05, false);
+        Defragmentation again = defragment(0.05, false);
+        assertEquals(0, again.rewrittenChunks());
+        assertEquals(again.before(), again.after());
+    }
+
+    @Test
+    void laterBackupsReferToTheFreshCopies() throws IOException {
+        defragment(0.05, false);
+        FileFragmentation rewritten = volume.fragmentation(file, DiskModel.DEFAULT);
+        long later = make("later");
+        write(later, content, 0);
+        assertEquals(
+                rewritten.containers(),
+                volume.fragmentation(later, DiskModel.DEFAULT).containers());
+    }
+
+    @Test
+    void noMoreThanTheShareIsRewrittenTheSparsestFirst() throws IOException {
+        Defragmentation little = defragment(0.02, false);
+        assertTrue(little.rewrittenBytes() > 0 && little.rewrittenBytes() <= 0.02 * content.length, little::toString);
+        Defragmentation nothing = defragment(0, false);
+        assertEquals(0, nothing.rewrittenBytes());
+        assertThrows(IllegalArgumentException.class, () -> new Limits(1.5, false));
+        assertThrows(IllegalArgumentException.class, () -> new Limits(Double.NaN, false));
+    }
+
+    @Test
+    void aDryRunChangesNothing() throws IOException {
+        long chunks = volume.statistics().chunks();
+        Defragmentation dry = defragment(0.05, true);
+        assertEquals(BORROWED, dry.wantedBytes());
+        assertEquals(0, dry.rewrittenChunks());
+        assertEquals(dry.before(), volume.fragmentation(file, DiskModel.DEFAULT));
+        assertEquals(chunks, volume.statistics().chunks());
+    }
+
+    @Test
+    void itCanBeStoppedAndGoneOnWith() throws IOException {
+        Defragmentation some =
+                volume.defragment(file, DiskModel.DEFAULT, new Limits(0.05, false), (bytes, of) -> false);
+        assertArrayEquals(content, read(file));
+        defragment(0.05, false);
+        assertArrayEquals(content, read(file));
+        assertTrue(some.rewrittenBytes() > 0, some::toString);
+    }
+
+    @Test
+    void writersAndReadersGoOnMeanwhile() throws Exception {
+        long seed = TestSeed.next();
+        AtomicBoolean done = new AtomicBoolean();
+        FutureTask<Void> writing = new FutureTask<>(() -> {
+            Random random = new Random(seed);
+            OpenFile open = volume.open(file, true);
+            while (!done.get()) {
+                overwriteSomewhere(open, random);
+            }
+            volume.close(open);
+            return null;
+        });
+        new Thread(writing).start();
+        for (int i = 0; i < 3; i++) {
+            defragment(0.2, false);
+            volume.copy(volume.open(file, false), 0, volume.open(make("copy" + i), true), 0, content.length);
+        }
+        done.set(true);
+        writing.get();
+        assertArrayEquals(content, read(file));
+    }
+
+    /** Writes to the file and to what it is compared with; sometimes what was there already. */
+    private void overwriteSomewhere(OpenFile open, Random random) throws IOException {
+        int at = random.nextInt(content.length - 3 * CHUNK);
+        byte[] data = new byte[1 + random.nextInt(3 * CHUNK)];
+        if (random.nextBoolean()) {
+            random.nextBytes(data);
+        } else {
+            System.arraycopy(old, random.nextInt(OLD_MIB) * MIB, data, 0, data.length);
+        }
+        System.arraycopy(data, 0, content, at, data.length);
+        volume.write(open, at, ByteBuffer.wrap(data));
+        ByteBuffer read = ByteBuffer.allocate(data.length);
+        volume.read(open, at, read);
+        assertArrayEquals(data, read.array());
+    }
+
+    @Test
+    void aFolderIsNotDefragmented() {
+        var e = assertThrows(
+                PosixException.class,
+                () -> volume.defragment(Inode.ROOT, DiskModel.DEFAULT, new Limits(0.05, false), (bytes, of) -> true));
+        assertEquals(PosixException.Reason.EISDIR, e.reason());
+    }
+
+    private Defragmentation defragment(double share, boolean dryRun) throws IOException {
+        return volume.defragment(file, DiskModel.DEFAULT, new Limits(share, dryRun), (bytes, of) -> true);
+    }
+
+    private long make(String name) throws IOException {
+        return volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
+                .inode();
+    }
+
+    private long lookup(String name) throws IOException {
+        return volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
+    }
+
+    private void write(long inode, byte[] data, long offset) throws IOException {
+        OpenFile open = volume.open(inode, true);
+        volume.write(open, offset, ByteBuffer.wrap(data));
+        volume.sync(open, false);
+        volume.close(open);
+    }
+
+    private byte[] read(long inode) throws IOException {
+        OpenFile open = volume.open(inode, false);
+        ByteBuffer target = ByteBuffer.allocate((int) volume.attributes(inode).size());
+        volume.read(open, 0, target);
+        volume.close(open);
+        return target.array();
+    }
+}

@@ -1,0 +1,138 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.restore.FileFragmentation;
+
+/** Figures of files of a real volume with chunks of 4 KiB that do not compress. */
+class FileFragmentationTest {
+    private static final int CHUNK = 4096;
+    private static final int MIB = 1 << 20;
+    /** Length of the file that is written in sequence: several containers. */
+    private static final int WHOLE_MIB = 24;
+
+    @TempDir
+    Path folder;
+
+    private Volume volume;
+    private long whole;
+    private byte[] data;
+
+    @BeforeEach
+    void makeVolume() throws IOException {
+        VolumeConfig config = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
+        Volume.create(config);
+        volume = Volume.open(config);
+        data = new byte[WHOLE_MIB * MIB];
+        new Random(1).nextBytes(data);
+        whole = make("whole");
+        write(whole, 0, 0, data.length);
+    }
+
+    @AfterEach
+    void closeVolume() throws IOException {
+        volume.close();
+    }
+
+    @Test
+    void aFileWrittenInSequenceUsesItsContainersWhole() throws IOException {
+        FileFragmentation file = analyze(whole);
+        assertEquals(data.length, file.bytes());
+        assertEquals(data.length / CHUNK, file.references());
+        assertEquals(data.length, file.uniqueBytes());
+        assertTrue(file.containers() >= WHOLE_MIB / 5 && file.containers() <= WHOLE_MIB / 4 + 1, file::toString);
+        assertEquals(1, file.meanUse(), 1e-9);
+        assertEquals(0, file.sparseContainers());
+        assertEquals(file.containers(), file.containerReads());
+        assertEquals(file.containers(), file.requests());
+        assertEquals((double) WHOLE_MIB / file.containers(), file.speedFactor(), 1e-9);
+        // Stored raw, with headers.
+        assertTrue(file.storedBytes() >= data.length && file.storedBytes() < 1.02 * data.length, file::toString);
+        assertTrue(file.bytesPerSecond(DiskModel.DEFAULT) > 80e6, file::toString);
+    }
+
+    @Test
+    void aFileOfFewChunksOfEachContainerIsSparse() throws IOException {
+        long scattered = make("scattered");
+        for (int i = 0; i < WHOLE_MIB / 4; i++) {
+            write(scattered, (long) i * CHUNK, i * 4 * MIB, CHUNK);
+        }
+        FileFragmentation file = analyze(scattered);
+        assertEquals(WHOLE_MIB / 4, file.containers());
+        assertEquals(file.containers(), file.sparseContainers());
+        assertEquals(1, file.sparseShare());
+        assertTrue(file.meanUse() < 0.002, file::toString);
+        assertEquals(WHOLE_MIB / 4, file.requests());
+        assertEquals(CHUNK / (double) MIB, file.speedFactor(), 1e-9);
+    }
+
+    @Test
+    void chunksWantedAgainCountOnceInTheUse() throws IOException {
+        long twice = make("twice");
+        write(twice, 0, 0, 2 * MIB);
+        write(twice, 2 * MIB, 0, 2 * MIB);
+        FileFragmentation file = analyze(twice);
+        assertEquals(4 * MIB, file.bytes());
+        assertEquals(2 * MIB, file.uniqueBytes());
+        assertEquals(1, file.containerReads());
+    }
+
+    @Test
+    void whatWasWrittenALittleAgoCounts() throws IOException {
+        long fresh = make("fresh");
+        OpenFile file = volume.open(fresh, true);
+        volume.write(file, 0, ByteBuffer.wrap(new byte[] {1, 2, 3}));
+        assertEquals(3, analyze(fresh).bytes());
+        volume.close(file);
+    }
+
+    @Test
+    void holesAndZerosCostNothing() throws IOException {
+        long sparse = make("sparse");
+        OpenFile file = volume.open(sparse, true);
+        volume.write(file, 10 * MIB, ByteBuffer.allocate(MIB));
+        volume.close(file);
+        FileFragmentation found = analyze(sparse);
+        assertEquals(new FileFragmentation(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), found);
+        assertEquals(0, found.speedFactor());
+        assertEquals(0, found.bytesPerSecond(DiskModel.DEFAULT));
+        assertEquals(0, found.sparseShare());
+    }
+
+    @Test
+    void aFolderHasNoContainers() {
+        var e = assertThrows(PosixException.class, () -> analyze(Inode.ROOT));
+        assertEquals(PosixException.Reason.EISDIR, e.reason());
+    }
+
+    private FileFragmentation analyze(long inode) throws IOException {
+        return volume.fragmentation(inode, DiskModel.DEFAULT);
+    }
+
+    private long make(String name) throws IOException {
+        return volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
+                .inode();
+    }
+
+    private void write(long inode, long offset, int from, int length) throws IOException {
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, offset, ByteBuffer.wrap(data, from, length));
+        volume.sync(file, false);
+        volume.close(file);
+    }
+}

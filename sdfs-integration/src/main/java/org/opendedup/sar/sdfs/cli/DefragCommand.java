@@ -1,0 +1,121 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteSize;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code sdfscli VOLUME defrag}: makes a fragmented file faster to read. */
+@Command(
+        name = "defrag",
+        description = {
+            "Makes a fragmented file faster to read: chunks that lie in containers of which the file wants less than half",
+            "are stored once more, next to each other, the sparsest containers first. Prints the figures of",
+            "'sdfscli VOLUME file' before and after.",
+            ""
+        },
+        customSynopsis = "sdfscli VOLUME defrag FILE [--share=PERCENT] [--dry-run] [--json]%n",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        footer = {
+            "",
+            "That costs space: the old copies stay as long as other files want them. Backups that are written later find",
+            "the new copies. The file may be read and written meanwhile; interrupting it harms nothing.",
+            "",
+            "Examples:",
+            "  sdfscli pool0 defrag /mnt/pool0/backup-20.tar",
+            "  sdfscli pool0 defrag backup-20.tar --share=10 --dry-run     # what it would do"
+        })
+final class DefragCommand implements Callable<Integer> {
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Parameters(
+            paramLabel = "FILE",
+            description = "An absolute path in the mounted volume, or one from the volume's root.")
+    Path file = Path.of("");
+
+    @Option(
+            names = "--share",
+            paramLabel = "PERCENT",
+            defaultValue = "5",
+            description = "How much of the file may be rewritten at most; default: ${DEFAULT-VALUE}.")
+    double share;
+
+    @Option(names = "--dry-run", description = "Only say what would be rewritten.")
+    boolean dryRun;
+
+    @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException, InterruptedException {
+        if (!(share > 0 && share <= 100)) {
+            throw new ParameterException(
+                    Objects.requireNonNull(spec).commandLine(), "a share is more than 0 and at most 100, in percent");
+        }
+        SdfsCli cli = Objects.requireNonNull(parent);
+        String path = cli.pathInVolume(file);
+        boolean asJson = json || cli.json;
+        Map<String, Object> report = new JobClient(cli, FileControl.DEFRAG, !asJson)
+                .run(Map.of("path", path, "permille", Math.round(share * 10), "dryRun", dryRun ? 1 : 0));
+        if ("failed".equals(report.get("state"))) {
+            throw new CommandFailedException(String.valueOf(report.get("error")));
+        }
+        PrintWriter out = cli.environment().out();
+        if (asJson) {
+            var result = new LinkedHashMap<String, Object>();
+            result.put("path", path);
+            result.put("dryRun", dryRun);
+            result.putAll(report);
+            result.remove("number");
+            out.println(Json.pretty(result));
+        } else {
+            out.println(text(path, report));
+        }
+        return "done".equals(report.get("state")) ? ExitCode.OK : ExitCode.FAILED;
+    }
+
+    private String text(String path, Map<String, Object> report) {
+        long sparse = Json.number(report, "sparseContainers");
+        var text = new StringBuilder(path + ", before:\n");
+        text.append(FragmentationReport.text(Json.object(report, "before"))).append("\n\n");
+        if (sparse == 0) {
+            return text.append(
+                            "Nothing to do: fewer than two of its containers are used below 50 %, or the share is too small")
+                    .toString();
+        }
+        if (dryRun) {
+            return text.append("Would store ")
+                    .append(ByteSize.rounded(Json.number(report, "wantedBytes")))
+                    .append(" from " + sparse + " containers once more")
+                    .toString();
+        }
+        text.append(path + ", after:\n").append(FragmentationReport.text(Json.object(report, "after")));
+        text.append("\n\nStored ")
+                .append(ByteSize.rounded(Json.number(report, "rewrittenBytes")))
+                .append(" once more, " + Json.number(report, "rewrittenChunks") + " chunks from " + sparse
+                        + " containers");
+        long unreadable = Json.number(report, "unreadableChunks");
+        return unreadable == 0
+                ? text.toString()
+                : text + "; " + unreadable + " chunks cannot be read and stay, see the daemon's log";
+    }
+}

@@ -1,0 +1,72 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code sdfscli VOLUME file}: how fragmented a file is. */
+@Command(
+        name = "file",
+        description = {
+            "Says how a file's chunks are spread over containers, and how fast a hard disk can give it back. Reads the",
+            "file's recipe, not its data; what was just written to it is stored first.",
+            ""
+        },
+        customSynopsis = "sdfscli VOLUME file FILE [--json]%n",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        footer = {
+            "",
+            "containers wanted  different containers that hold chunks of the file",
+            "mean use           how much of such a container's data the file wants, on average. A container that is used",
+            "                   below 50 % is sparse: the disk seeks to it for little",
+            "container reads    how often a container is read when the file is read in sequence, with nothing in memory",
+            "                   at first and the restore cache that the volume has",
+            "speed factor       MiB of the file for each container read. About 4 or more is good, below 1 is slow",
+            "predicted restore  arithmetic for a 7200 rpm disk (13.1 ms a request, 150 MB/s), not a measurement; chunks",
+            "                   on the SSD are not taken out",
+            "",
+            "A file with a low mean use can be made faster to read: sdfscli VOLUME defrag FILE.",
+            "",
+            "Examples:",
+            "  sdfscli pool0 file /mnt/pool0/backup-05.tar",
+            "  sdfscli pool0 file backup-05.tar --json | jq .speedFactor     # from the volume's root"
+        })
+final class FileCommand implements Callable<Integer> {
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Parameters(
+            paramLabel = "FILE",
+            description = "An absolute path in the mounted volume, or one from the volume's root.")
+    Path file = Path.of("");
+
+    @Option(names = "--json", description = "Print JSON; the keys are stable.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException {
+        SdfsCli cli = Objects.requireNonNull(parent);
+        String path = cli.pathInVolume(file);
+        Map<String, Object> report = cli.ask(FileControl.FILE, Map.of("path", path));
+        if (json || cli.json) {
+            var result = new LinkedHashMap<String, Object>();
+            result.put("path", path);
+            result.putAll(report);
+            cli.environment().out().println(Json.pretty(result));
+        } else {
+            cli.environment().out().println(path + ":");
+            cli.environment().out().println(FragmentationReport.text(report));
+        }
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,99 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.volume.Defragmentation.Limits;
+
+/**
+ * The daemon's side of {@code sdfscli VOLUME file}, {@code defrag} and {@code restore}: the control commands of these names. The
+ * latter two are jobs, see {@link JobControl}; the argument {@code action} is {@value #START}, {@code status} or {@code stop}.
+ *
+ * <p>Whoever may ask here is the daemon's user, or root: both can read the containers themselves. So nobody gets at a file that the
+ * mount would refuse to give.
+ */
+final class FileControl implements Closeable {
+    static final String FILE = "file";
+    static final String DEFRAG = "defrag";
+    static final String RESTORE = "restore";
+    static final String START = "start";
+
+    private final FileTools files;
+    private final Path mountPoint;
+    private final JobControl defragmentations = new JobControl(DEFRAG);
+    private final JobControl restores = new JobControl(RESTORE);
+
+    FileControl(FileTools files, Path mountPoint) {
+        this.files = files;
+        this.mountPoint = mountPoint;
+    }
+
+    /** @throws IOException with a message for who asked */
+    Map<String, Object> answer(String command, Map<String, Object> request) throws IOException {
+        var arguments = new ControlArguments(request);
+        try {
+            return switch (command) {
+                case FILE -> file(arguments);
+                case DEFRAG -> defrag(arguments);
+                case RESTORE -> restore(arguments);
+                default -> throw new IOException("the command '" + command + "' is not known to the daemon");
+            };
+        } catch (IllegalArgumentException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    private Map<String, Object> file(ControlArguments arguments) throws IOException {
+        String path = arguments.text("path");
+        arguments.end();
+        return FragmentationReport.of(files.fragmentation(path, DiskModel.DEFAULT), DiskModel.DEFAULT);
+    }
+
+    private Map<String, Object> defrag(ControlArguments arguments) throws IOException {
+        String action = arguments.text("action");
+        if (!action.equals(START)) {
+            return job(defragmentations, action, arguments);
+        }
+        String path = arguments.text("path");
+        long permille = arguments.number("permille", 0);
+        boolean dryRun = arguments.number("dryRun", 0) != 0;
+        arguments.end();
+        return defragmentations.start(files.defragment(path, DiskModel.DEFAULT, new Limits(permille / 1000.0, dryRun)));
+    }
+
+    private Map<String, Object> restore(ControlArguments arguments) throws IOException {
+        String action = arguments.text("action");
+        if (!action.equals(START)) {
+            return job(restores, action, arguments);
+        }
+        String path = arguments.text("path");
+        Path target = Path.of(arguments.text("destination"));
+        arguments.end();
+        Path parent = target.getParent();
+        if (!target.isAbsolute() || parent == null) {
+            throw new IllegalArgumentException(target + " is no absolute path of a destination");
+        }
+        Path real = parent.toRealPath().resolve(target.getFileName());
+        if (real.startsWith(mountPoint)) {
+            throw new IOException(real + " lies in the volume itself; copy within it with cp, which moves no data");
+        }
+        return restores.start(files.restore(path, real));
+    }
+
+    private static Map<String, Object> job(JobControl jobs, String action, ControlArguments arguments)
+            throws IOException {
+        long number = arguments.number("number", -1);
+        arguments.end();
+        return jobs.answer(action, number);
+    }
+
+    /** Ends what is under way. */
+    @Override
+    public void close() throws IOException {
+        try (defragmentations) {
+            restores.close();
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.sdfs.fuse.FuseMount;
+import org.opendedup.sar.volume.Defragmentation.Limits;
+import org.opendedup.sar.volume.Volume;
+
+/** The file tools of a volume that the kernel serves: what its cache still holds comes first. */
+record FilesOfVolume(Volume volume, FuseMount mount) implements FileTools {
+    @Override
+    public FileFragmentation fragmentation(String path, DiskModel disk) throws IOException {
+        return use(path, inode -> volume.fragmentation(inode, disk));
+    }
+
+    @Override
+    public BackgroundJob defragment(String path, DiskModel disk, Limits limits) {
+        return new DefragJob(this, path, disk, limits);
+    }
+
+    @Override
+    public BackgroundJob restore(String path, Path target) throws IOException {
+        return new RestoreJob(this, path, target);
+    }
+
+    /** Finds a file, and does something with it after the kernel has sent what it holds. */
+    <T> T use(String path, VolumePaths.Use<T> use) throws IOException {
+        mount.writeBack();
+        return new VolumePaths(volume).use(path, use);
+    }
+}

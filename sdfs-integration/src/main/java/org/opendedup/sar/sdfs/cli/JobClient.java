@@ -1,0 +1,125 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.opendedup.sar.common.ByteSize;
+
+/**
+ * The asking side of {@link JobControl}: starts a job, shows how far it is on the error stream, and stops it when the command is
+ * interrupted.
+ */
+final class JobClient {
+    private static final long POLL_MILLIS = 200;
+    private static final int BAR = 30;
+    /** Longer than a job takes from one place where it may stop to the next. */
+    private static final int STOP_POLLS = 300;
+
+    private final SdfsCli cli;
+    private final String command;
+    private final boolean showProgress;
+
+    JobClient(SdfsCli cli, String command, boolean showProgress) {
+        this.cli = cli;
+        this.command = command;
+        this.showProgress = showProgress;
+    }
+
+    /** Starts a job and waits for its end; returns its last report. */
+    Map<String, Object> run(Map<String, ?> arguments) throws IOException, CommandFailedException, InterruptedException {
+        var start = new LinkedHashMap<String, Object>(arguments);
+        start.put("action", FileControl.START);
+        Map<String, Object> report = cli.ask(command, start);
+        long number = Json.number(report, "number");
+        Thread interrupted = new Thread(() -> stop(number), "sdfscli-stop");
+        Runtime.getRuntime().addShutdownHook(interrupted);
+        try {
+            while (isRunning(report)) {
+                show(report);
+                Thread.sleep(POLL_MILLIS);
+                report = ask(number, JobControl.STATUS);
+            }
+        } finally {
+            removeHook(interrupted);
+        }
+        if (showProgress) {
+            err().print("\r" + " ".repeat(100) + "\r");
+            err().flush();
+        }
+        return report;
+    }
+
+    /** While the process ends already, the hook is running and does what is to be done. */
+    private static void removeHook(Thread hook) throws InterruptedException {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException ending) {
+            hook.join();
+        }
+    }
+
+    private Map<String, Object> ask(long number, String action) throws IOException, CommandFailedException {
+        return cli.ask(command, Map.of("number", number, "action", action));
+    }
+
+    private static boolean isRunning(Map<String, Object> report) {
+        return "running".equals(report.get("state"));
+    }
+
+    private void stop(long number) {
+        try {
+            Map<String, Object> report = ask(number, JobControl.STOP);
+            for (int polls = 0; isRunning(report) && polls < STOP_POLLS; polls++) {
+                Thread.sleep(POLL_MILLIS);
+                report = ask(number, JobControl.STATUS);
+            }
+            err().println();
+            err().println(
+                            isRunning(report)
+                                    ? "sdfscli: the " + command + " is being stopped"
+                                    : "sdfscli: " + report.get("state") + "; the same command goes on with it");
+        } catch (IOException | CommandFailedException e) {
+            err().println("sdfscli: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void show(Map<String, Object> report) {
+        if (showProgress) {
+            err().print("\r" + line(report));
+            err().flush();
+        }
+    }
+
+    private PrintWriter err() {
+        return cli.environment().err();
+    }
+
+    /** {@code [#####.....]  50 %, 1.20 GiB of 2.40 GiB, 310 MB/s, 4 s left}; while bytes are not known, what was found. */
+    static String line(Map<String, Object> report) {
+        long bytes = Json.number(report, "bytes");
+        long done = Json.number(report, "bytesDone");
+        if ("walking".equals(report.get("phase")) || bytes == 0) {
+            long entries = Json.number(report, "entries");
+            return (entries == 0 ? "looking" : "found " + entries + " files and folders, " + ByteSize.rounded(bytes))
+                    + "      ";
+        }
+        double share = Math.min(1, (double) done / bytes);
+        int filled = (int) (share * BAR);
+        double rate = (done - Json.number(report, "bytesResumed")) / Math.max(0.001, Json.decimal(report, "seconds"));
+        String left = rate <= 0 ? "" : ", " + (long) Math.ceil((bytes - done) / rate) + " s left";
+        return String.format(
+                Locale.ROOT,
+                "[%s%s] %3.0f %%, %s of %s, %.0f MB/s%s      ",
+                "#".repeat(filled),
+                ".".repeat(BAR - filled),
+                share * 100,
+                ByteSize.rounded(done),
+                ByteSize.rounded(bytes),
+                rate / 1e6,
+                left);
+    }
+}

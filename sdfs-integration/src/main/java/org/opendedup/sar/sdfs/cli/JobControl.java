@@ -1,0 +1,159 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The daemon's side of commands that take long: one job of a kind at a time, which a command starts, asks about and stops. A job
+ * about which nobody asks any more, its command having been killed, is stopped. What came of the last job can be asked until the
+ * next one.
+ */
+final class JobControl implements Closeable {
+    static final String STATUS = "status";
+    static final String STOP = "stop";
+
+    private static final Logger LOG = LoggerFactory.getLogger(JobControl.class);
+    private static final Duration FORGOTTEN = Duration.ofSeconds(30);
+
+    private final String kind;
+    private final Duration forgotten;
+    private @Nullable Running last;
+    private long started;
+    private boolean closed;
+
+    /** @param kind what the jobs are, for messages */
+    JobControl(String kind) {
+        this(kind, FORGOTTEN);
+    }
+
+    /** @param forgotten how long a job goes on when nobody asks about it */
+    JobControl(String kind, Duration forgotten) {
+        this.kind = kind;
+        this.forgotten = forgotten;
+    }
+
+    /** Starts a job; the report says by which number it is asked about. */
+    synchronized Map<String, Object> start(BackgroundJob job) throws IOException {
+        if (closed) {
+            throw new IOException("the volume is being unmounted");
+        }
+        if (last != null && last.isAlive()) {
+            throw new IOException("a " + kind + " is under way already; only one can be at a time");
+        }
+        last = new Running(++started, job);
+        last.start();
+        return last.report();
+    }
+
+    /** @param action {@link #STATUS} or {@link #STOP} */
+    Map<String, Object> answer(String action, long number) throws IOException {
+        Running job = job(number);
+        job.asked();
+        switch (action) {
+            case STATUS -> {}
+            case STOP -> job.job.stop();
+            default -> throw new IOException("the daemon knows no action '" + action + "' of a " + kind);
+        }
+        return job.report();
+    }
+
+    private synchronized Running job(long number) throws IOException {
+        if (last == null || last.number != number) {
+            throw new IOException("there is no " + kind + " number " + number);
+        }
+        return last;
+    }
+
+    /** Stops the job that is under way, and waits for its end. */
+    @Override
+    public void close() throws IOException {
+        Running running;
+        synchronized (this) {
+            closed = true;
+            running = last;
+        }
+        if (running == null) {
+            return;
+        }
+        running.job.stop();
+        try {
+            running.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while a " + kind + " was ending");
+        }
+    }
+
+    /** A job with the two threads that it has: one that runs it, and this one, which watches whether it is wanted. */
+    private final class Running extends Thread {
+        private final long number;
+        private final BackgroundJob job;
+        private final Thread worker;
+        private volatile long askedNanos = System.nanoTime();
+        private volatile String state = "running";
+        private volatile @Nullable String error;
+
+        Running(long number, BackgroundJob job) {
+            super("sdfs-" + kind + "-watch");
+            this.number = number;
+            this.job = job;
+            worker = new Thread(this::work, "sdfs-" + kind);
+            setDaemon(true);
+            worker.setDaemon(true);
+        }
+
+        void asked() {
+            askedNanos = System.nanoTime();
+        }
+
+        @Override
+        public void run() {
+            worker.start();
+            try {
+                while (worker.isAlive()) {
+                    worker.join(Math.max(1, forgotten.toMillis() / 10));
+                    if (System.nanoTime() - askedNanos > forgotten.toNanos()) {
+                        LOG.info("nobody asks about {} number {} any more; it is stopped", kind, number);
+                        job.stop();
+                    }
+                }
+            } catch (InterruptedException e) {
+                job.stop();
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        private void work() {
+            try {
+                job.run();
+                state = "done";
+            } catch (InterruptedIOException e) {
+                state = "stopped";
+            } catch (IOException | RuntimeException | Error e) {
+                LOG.warn("{} number {} failed", kind, number, e);
+                error = CommandRunner.messageOf(e);
+                state = "failed";
+            }
+        }
+
+        Map<String, Object> report() {
+            var report = new LinkedHashMap<String, Object>();
+            report.put("number", number);
+            // Before the job's own report: what it says is then not older than the state.
+            report.put("state", state);
+            report.putAll(job.report());
+            String why = error;
+            if (why != null) {
+                report.put("error", why);
+            }
+            return report;
+        }
+    }
+}

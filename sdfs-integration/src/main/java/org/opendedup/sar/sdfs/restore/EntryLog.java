@@ -1,0 +1,78 @@
+package org.opendedup.sar.sdfs.restore;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.Output;
+
+/**
+ * The entries of a tree in a scratch file, in the order of the walk, folders before what is in them: there may be more than memory
+ * holds. An entry's number is its place in the file. Written by one thread; read by any.
+ */
+final class EntryLog implements Closeable {
+    private static final String NAME = "entries";
+
+    private final Directory scratch;
+    private final Output output;
+    private final Input input;
+    private final MessageDigest digest;
+
+    EntryLog(Directory scratch) throws IOException {
+        this.scratch = scratch;
+        try {
+            digest = MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+        output = scratch.create(NAME);
+        input = scratch.open(NAME);
+    }
+
+    /** Returns the entry's number. */
+    long append(TreeEntry entry) throws IOException {
+        ByteBuffer encoded = entry.encode();
+        digest.update(encoded.duplicate());
+        ByteBuffer record = ByteBuffer.allocate(Integer.BYTES + encoded.remaining());
+        record.putInt(encoded.remaining()).put(encoded).flip();
+        return output.append(record);
+    }
+
+    TreeEntry read(long number) throws IOException {
+        ByteBuffer length = ByteBuffer.allocate(Integer.BYTES);
+        input.readFully(number, length);
+        ByteBuffer encoded = ByteBuffer.allocate(length.getInt(0));
+        input.readFully(number + Integer.BYTES, encoded);
+        return TreeEntry.decode(encoded.flip());
+    }
+
+    /** Takes the entries one by one. */
+    @FunctionalInterface
+    interface Visitor {
+        void visit(long number, TreeEntry entry) throws IOException;
+    }
+
+    void forEach(Visitor visitor) throws IOException {
+        for (long number = 0; number < output.position(); ) {
+            TreeEntry entry = read(number);
+            visitor.visit(number, entry);
+            number += Integer.BYTES + entry.encode().remaining();
+        }
+    }
+
+    /** SHA-256 of all entries: two walks that found the same have the same. Ends the appending. */
+    byte[] digest() {
+        return digest.digest();
+    }
+
+    /** Deletes the file. */
+    @Override
+    public void close() throws IOException {
+        output.close();
+        input.close();
+        scratch.delete(NAME);
+    }
+}

@@ -1,0 +1,90 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.sdfs.restore.RestoreStatus;
+import org.opendedup.sar.volume.Defragmentation.Limits;
+
+/** A volume with the one file {@code vm/disk.img}. */
+class FakeFileTools implements FileTools {
+    static final FileFragmentation FRAGMENTATION =
+            new FileFragmentation(100 << 20, 12_800, 90 << 20, 40 << 20, 50, 0.25, 40, 80, 120, 150_000_000);
+
+    /** Places that the next restore finds damaged. */
+    List<String> damages = List.of();
+
+    /** Whether the next restore goes on until it is stopped. */
+    boolean endless;
+
+    @Override
+    public FileFragmentation fragmentation(String path, DiskModel disk) throws IOException {
+        if (!path.equals("vm/disk.img")) {
+            throw new IOException(path + " is no file of the volume");
+        }
+        return FRAGMENTATION;
+    }
+
+    @Override
+    public BackgroundJob defragment(String path, DiskModel disk, Limits limits) {
+        return new FakeJob(
+                path,
+                Map.of(
+                        "sparseContainers",
+                        40,
+                        "wantedBytes",
+                        Math.round(limits.share() * (100 << 20)),
+                        "rewrittenChunks",
+                        640,
+                        "rewrittenBytes",
+                        5 << 20,
+                        "before",
+                        FragmentationReport.of(FRAGMENTATION, disk),
+                        "after",
+                        FragmentationReport.of(FRAGMENTATION, disk)));
+    }
+
+    @Override
+    public BackgroundJob restore(String path, Path target) {
+        return new FakeJob(
+                path,
+                RestoreJob.report(new RestoreStatus(
+                        RestoreStatus.Phase.DONE, 7, 2000, 2000, 500, damages.size(), damages, 3, 1.5)));
+    }
+
+    private final class FakeJob implements BackgroundJob {
+        private final String path;
+        private final Map<String, Object> report;
+        private volatile boolean stopped;
+
+        FakeJob(String path, Map<String, Object> report) {
+            this.path = path;
+            this.report = report;
+        }
+
+        @Override
+        public void run() throws IOException {
+            fragmentation(path, DiskModel.DEFAULT);
+            while (endless && !stopped) {
+                Thread.onSpinWait();
+            }
+            if (stopped) {
+                throw new InterruptedIOException("stopped");
+            }
+        }
+
+        @Override
+        public void stop() {
+            stopped = true;
+        }
+
+        @Override
+        public Map<String, Object> report() {
+            return report;
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code restore} and {@code defrag}, with a volume that only says that it did it. */
+@Timeout(30)
+class RestoreCommandTest {
+    @TempDir
+    Path folder;
+
+    private final FakeFileTools files = new FakeFileTools();
+
+    private RunningDaemon daemon() throws Exception {
+        FakeMountService service = new FakeMountService();
+        service.files = files;
+        Files.createDirectories(folder.resolve("mnt"));
+        return new RunningDaemon(folder.toRealPath(), service);
+    }
+
+    @Test
+    void aRestoreSaysWhatItDid() throws Exception {
+        try (RunningDaemon daemon = daemon()) {
+            assertEquals(
+                    0,
+                    daemon.cli("restore", "vm/disk.img", folder.resolve("out").toString()),
+                    daemon.err());
+            for (String shown : List.of("vm/disk.img is restored", "7 files", "3 extended attributes")) {
+                assertTrue(daemon.out().contains(shown), daemon.out());
+            }
+        }
+    }
+
+    @Test
+    void theJsonOfARestoreHasStableKeys() throws Exception {
+        try (RunningDaemon daemon = daemon()) {
+            assertEquals(
+                    0,
+                    daemon.cli("restore", "vm/disk.img", folder.resolve("out").toString(), "--json"));
+            assertEquals(
+                    List.of(
+                            "path",
+                            "destination",
+                            "state",
+                            "phase",
+                            "entries",
+                            "bytes",
+                            "bytesDone",
+                            "bytesResumed",
+                            "damagedPlaces",
+                            "damages",
+                            "attributesLost",
+                            "seconds"),
+                    List.copyOf(Json.read(daemon.out()).keySet()));
+            assertEquals("", daemon.err());
+        }
+    }
+
+    @Test
+    void damageIsNamedAndIsAFailure() throws Exception {
+        files.damages = List.of("vm/disk.img: 4096 bytes at offset 12288: a bad checksum");
+        try (RunningDaemon daemon = daemon()) {
+            assertEquals(
+                    ExitCode.FAILED,
+                    daemon.cli("restore", "vm/disk.img", folder.resolve("out").toString()));
+            assertTrue(daemon.err().contains("damaged: vm/disk.img: 4096 bytes at offset 12288"), daemon.err());
+        }
+    }
+
+    @Test
+    void whatCannotBeRestoredIsNamed() throws Exception {
+        try (RunningDaemon daemon = daemon()) {
+            assertEquals(
+                    ExitCode.FAILED,
+                    daemon.cli("restore", "x", folder.resolve("out").toString()));
+            assertTrue(daemon.err().contains("x is no file of the volume"), daemon.err());
+            assertEquals(
+                    ExitCode.FAILED,
+                    daemon.cli("restore", "x", daemon.mountPoint().resolve("y").toString()));
+            assertTrue(daemon.err().contains("lies in the volume itself"), daemon.err());
+            assertEquals(ExitCode.FAILED, daemon.cli("restore", "x", "/"));
+            assertTrue(daemon.err().contains("no absolute path of a destination"), daemon.err());
+        }
+    }
+
+    @Test
+    void oneRestoreRunsAtATimeAndIsStoppedOnRequest() throws Exception {
+        files.endless = true;
+        try (JobControl jobs = new JobControl("restore")) {
+            long number = Json.number(jobs.start(files.restore("vm/disk.img", folder)), "number");
+            BackgroundJob second = files.restore("vm/disk.img", folder);
+            var e = assertThrows(IOException.class, () -> jobs.start(second));
+            assertTrue(e.getMessage().contains("under way already"), e.getMessage());
+            assertThrows(IOException.class, () -> jobs.answer(JobControl.STATUS, number + 1));
+            assertThrows(IOException.class, () -> jobs.answer("dance", number));
+            jobs.answer(JobControl.STOP, number);
+            assertEquals("stopped", awaitEnd(jobs, number).get("state"));
+        }
+    }
+
+    @Test
+    void aJobWhoseCommandWasKilledIsStopped() throws Exception {
+        files.endless = true;
+        try (JobControl jobs = new JobControl("restore", Duration.ofMillis(200))) {
+            long number = Json.number(jobs.start(files.restore("vm/disk.img", folder)), "number");
+            do {
+                // Longer than a job goes on when nobody asks.
+                Thread.sleep(600);
+            } while ("running".equals(jobs.answer(JobControl.STATUS, number).get("state")));
+            assertEquals("stopped", jobs.answer(JobControl.STATUS, number).get("state"));
+        }
+    }
+
+    @Test
+    void anEndingDaemonStopsWhatIsUnderWayAndTakesNoMore() throws Exception {
+        files.endless = true;
+        JobControl jobs = new JobControl("restore");
+        long number = Json.number(jobs.start(files.restore("vm/disk.img", folder)), "number");
+        jobs.close();
+        assertEquals("stopped", jobs.answer(JobControl.STATUS, number).get("state"));
+        BackgroundJob another = files.restore("vm/disk.img", folder);
+        assertThrows(IOException.class, () -> jobs.start(another));
+    }
+
+    private static Map<String, Object> awaitEnd(JobControl jobs, long number) throws Exception {
+        while (true) {
+            Map<String, Object> report = jobs.answer(JobControl.STATUS, number);
+            if (!"running".equals(report.get("state"))) {
+                return report;
+            }
+            Thread.sleep(5);
+        }
+    }
+
+    @Test
+    void aDefragmentationShowsBeforeAndAfter() throws Exception {
+        try (RunningDaemon daemon = daemon()) {
+            assertEquals(0, daemon.cli("defrag", "vm/disk.img"), daemon.err());
+            for (String shown : List.of("before:", "after:", "Stored 5.00 MiB once more", "640 chunks from 40")) {
+                assertTrue(daemon.out().contains(shown), daemon.out());
+            }
+            assertEquals(0, daemon.cli("defrag", "vm/disk.img", "--share=2.5", "--dry-run"), daemon.err());
+            assertTrue(daemon.out().contains("Would store 2.50 MiB"), daemon.out());
+            assertEquals(0, daemon.cli("defrag", "vm/disk.img", "--json"), daemon.err());
+            assertEquals(1.25, Json.object(Json.read(daemon.out()), "after").get("speedFactor"));
+            assertEquals(ExitCode.FAILED, daemon.cli("defrag", "nothing"));
+            assertEquals(ExitCode.USAGE, daemon.cli("defrag", "vm/disk.img", "--share=101"));
+        }
+    }
+
+    @Test
+    void progressIsABarWithRateAndTimeLeft() {
+        assertEquals(
+                "[###############...............]  50 %, 1.00 GiB of 2.00 GiB, 107 MB/s, 10 s left",
+                JobClient.line(Map.of("bytes", 2L << 30, "bytesDone", 1L << 30, "seconds", 10.0))
+                        .strip());
+        assertEquals(
+                "found 12 files and folders, 1.00 MiB",
+                JobClient.line(Map.of("phase", "walking", "entries", 12, "bytes", 1 << 20))
+                        .strip());
+    }
+
+    @Test
+    void everyCommandHasHelpWithExamples() throws Exception {
+        try (RunningDaemon daemon = daemon()) {
+            for (String command : List.of("file", "defrag", "restore")) {
+                assertEquals(0, daemon.cli(command, "--help"));
+                assertTrue(daemon.out().contains("Usage: sdfscli VOLUME " + command), daemon.out());
+                assertTrue(daemon.out().contains("Examples:"), daemon.out());
+            }
+        }
+    }
+}

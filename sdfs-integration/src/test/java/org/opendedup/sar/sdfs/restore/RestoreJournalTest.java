@@ -1,0 +1,91 @@
+package org.opendedup.sar.sdfs.restore;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.sdfs.restore.RestoreJournal.State;
+
+class RestoreJournalTest {
+    private static final State STATE =
+            new State("123e4567-e89b-12d3-a456-426614174000", "61c3a4", "00ff", 17, 1L << 40, 2);
+    /** Version 1, as docs/FORMAT.md describes it. */
+    private static final String GOLDEN = """
+            sdfs-restore 1
+            volume 123e4567-e89b-12d3-a456-426614174000
+            source 61c3a4
+            tree 00ff
+            nextContainer 17
+            bytes 1099511627776
+            damaged 2
+            """;
+
+    private static final String GOLDEN_CRC = "215a54b0";
+
+    @TempDir
+    Path folder;
+
+    private Path file;
+    private RestoreJournal journal;
+
+    @BeforeEach
+    void open() {
+        file = folder.resolve("journal");
+        journal = new RestoreJournal(file);
+    }
+
+    @Test
+    void theFormatStaysAsItIs() throws IOException {
+        journal.write(STATE);
+        assertEquals(GOLDEN + "crc " + GOLDEN_CRC + "\n", Files.readString(file));
+        assertEquals(Optional.of(STATE), journal.read());
+    }
+
+    @Test
+    void noJournalIsNone() throws IOException {
+        assertEquals(Optional.empty(), journal.read());
+    }
+
+    @Test
+    void anyOtherByteIsRefused() throws IOException {
+        journal.write(STATE);
+        String text = Files.readString(file);
+        for (int i = 0; i < text.length(); i++) {
+            Files.writeString(file, text.substring(0, i) + (char) (text.charAt(i) ^ 1) + text.substring(i + 1));
+            assertThrows(IOException.class, journal::read);
+            Files.writeString(file, text.substring(0, i));
+            assertThrows(IOException.class, journal::read);
+        }
+    }
+
+    @Test
+    void damageIsNamed() throws IOException {
+        journal.write(STATE);
+        Files.writeString(file, Files.readString(file).replace("bytes 1", "bytes 2"));
+        assertThrows(CorruptionException.class, journal::read);
+    }
+
+    @Test
+    void anotherVersionIsNamed() throws IOException {
+        Files.writeString(file, "sdfs-restore 2\nanything\n");
+        var e = assertThrows(IOException.class, journal::read);
+        assertTrue(e.getMessage().contains("another version"), e.getMessage());
+    }
+
+    @Test
+    void aSourceIsTheSameOnlyInTheSameVolume() {
+        State begun = State.begin("a", "path/ä");
+        assertTrue(begun.isOfSame(State.begin("a", "path/ä")));
+        assertFalse(begun.isOfSame(State.begin("b", "path/ä")));
+        assertFalse(begun.isOfSame(State.begin("a", "path")));
+    }
+}

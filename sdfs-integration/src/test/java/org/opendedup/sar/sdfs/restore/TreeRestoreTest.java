@@ -1,0 +1,345 @@
+package org.opendedup.sar.sdfs.restore;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.sdfs.config.Definitions;
+import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.OpenFile;
+import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeConfig;
+
+/** Restores trees of a volume that nobody has mounted. */
+@Timeout(60)
+class TreeRestoreTest {
+    private static final int MIB = 1 << 20;
+    private static final long RARELY = Long.MAX_VALUE;
+
+    @TempDir
+    Path folder;
+
+    private VolumeConfig config;
+    private Volume volume;
+    private Path target;
+
+    @BeforeEach
+    void makeVolume() throws IOException {
+        config = Definitions.plain("pool0", folder.resolve("base")).engineConfig();
+        Volume.create(config);
+        volume = Volume.open(config);
+        target = folder.resolve("out");
+    }
+
+    @AfterEach
+    void closeVolume() throws IOException {
+        volume.close();
+    }
+
+    @Test
+    void aTreeComesBackWithAllItsBytesAndEachContainerIsReadOnce() throws IOException {
+        byte[] shared = random(12 * MIB, 1);
+        byte[] mixed = mixed(shared);
+        long sub = volume.makeDirectory(Inode.ROOT, bytes("sub"), 0750, new Owner(0, 0))
+                .inode();
+        write(make(Inode.ROOT, "shared"), 0, shared);
+        write(make(sub, "mixed"), 0, mixed);
+        write(make(sub, "empty"), 0, new byte[0]);
+        volume.sync();
+        long containers = volume.statistics().containers();
+        long reads = volume.statistics().diskReads();
+
+        RestoreStatus status = restore();
+
+        assertEquals(RestoreStatus.Phase.DONE, status.phase());
+        assertEquals(5, status.entries());
+        assertEquals(status.bytes(), status.bytesWritten());
+        assertEquals(shared.length + mixed.length, status.bytes());
+        assertArrayEquals(shared, Files.readAllBytes(target.resolve("shared")));
+        assertArrayEquals(mixed, Files.readAllBytes(target.resolve("sub/mixed")));
+        assertEquals(0, Files.size(target.resolve("sub/empty")));
+        long read = volume.statistics().diskReads() - reads;
+        assertTrue(read <= 2 * containers, () -> read + " reads of " + containers + " containers");
+        assertLeavesNothingBeside();
+    }
+
+    /** The other file's chunks in another order, between own ones. */
+    private static byte[] mixed(byte[] shared) {
+        byte[] mixed = random(12 * MIB, 2);
+        Random random = new Random(3);
+        for (int at = 0; at + MIB <= mixed.length; at += MIB) {
+            System.arraycopy(shared, random.nextInt(shared.length - MIB / 2), mixed, at, MIB / 2);
+        }
+        return mixed;
+    }
+
+    @Test
+    void holesStayHoles() throws IOException {
+        long inode = make(Inode.ROOT, "sparse");
+        write(inode, 500L * MIB, bytes("end"));
+        write(inode, 100L * MIB, new byte[MIB]);
+        restore();
+        Path restored = target.resolve("sparse");
+        assertEquals(500L * MIB + 3, Files.size(restored));
+        assertTrue((long) (int) blocks(restored) * 512 < MIB, () -> "too many blocks");
+    }
+
+    private static int blocks(Path file) {
+        try {
+            Process process = new ProcessBuilder("stat", "-c", "%b", file.toString()).start();
+            return Integer.parseInt(new String(process.getInputStream().readAllBytes(), UTF_8).strip());
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void metadataComesBack() throws IOException {
+        assumeTrue(System.getProperty("user.name").equals("root"), "needs root, to give files away");
+        long file = make(Inode.ROOT, "file");
+        write(file, 0, bytes("hello"));
+        volume.link(file, Inode.ROOT, bytes("second name"));
+        volume.makeSymbolicLink(Inode.ROOT, bytes("link"), bytes("../nowhere"), new Owner(7, 8));
+        volume.makeNode(Inode.ROOT, bytes("fifo"), 0010600, 0, new Owner(0, 0));
+        long sub = volume.makeDirectory(Inode.ROOT, bytes("sub"), 0510, new Owner(5, 6))
+                .inode();
+        write(make(sub, "inside"), 0, bytes("x"));
+        volume.change(file, new AttributeChange(04751, 1234, 4321, null, 1_000_000_007L, 2_000_000_009L, null));
+        volume.change(sub, new AttributeChange(null, null, null, null, 3_000_000_000L, 4_000_000_000L, null));
+        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), Volume.SetMode.CREATE);
+
+        RestoreStatus status = restore();
+
+        assertEquals(0, status.attributesLost());
+        Path restored = target.resolve("file");
+        assertEquals(1234, Files.getAttribute(restored, "unix:uid"));
+        assertEquals(4321, Files.getAttribute(restored, "unix:gid"));
+        assertEquals(0104751, Files.getAttribute(restored, "unix:mode"));
+        assertEquals(2_000, Files.getLastModifiedTime(restored).toMillis());
+        assertEquals(2, Files.getAttribute(restored, "unix:nlink"));
+        assertEquals("hello", Files.readString(target.resolve("second name")));
+        assertArrayEquals(bytes("blue"), (byte[]) Files.getAttribute(restored, "user:colour"));
+        Path link = target.resolve("link");
+        assertEquals("../nowhere", Files.readSymbolicLink(link).toString());
+        assertEquals(7, Files.getAttribute(link, "unix:uid", LinkOption.NOFOLLOW_LINKS));
+        assertEquals(0010600, Files.getAttribute(target.resolve("fifo"), "unix:mode"));
+        assertEquals("r-x--x---", PosixFilePermissions.toString(Files.getPosixFilePermissions(target.resolve("sub"))));
+        assertEquals(4_000, Files.getLastModifiedTime(target.resolve("sub")).toMillis());
+    }
+
+    @Test
+    void aNameThatIsNoTextComesBack() throws IOException {
+        byte[] name = {'a', (byte) 0xff, (byte) 0xfe};
+        long inode =
+                volume.makeNode(Inode.ROOT, name, 0100644, 0, new Owner(0, 0)).inode();
+        write(inode, 0, bytes("x"));
+        restore();
+        Process listing = new ProcessBuilder("ls", "--quoting-style=c", target.toString()).start();
+        assertEquals("\"a\\377\\376\"", new String(listing.getInputStream().readAllBytes(), UTF_8).strip());
+    }
+
+    @Test
+    void aSingleFileIsRestoredUnderTheNameThatIsAskedFor() throws IOException {
+        long file = make(Inode.ROOT, "file");
+        write(file, 0, random(100_000, 5));
+        new TreeRestore(volume, "file", target).run(file);
+        assertArrayEquals(random(100_000, 5), Files.readAllBytes(target));
+        assertLeavesNothingBeside();
+    }
+
+    @Test
+    void whatIsThereIsNeverOverwritten() throws IOException {
+        write(make(Inode.ROOT, "file"), 0, bytes("new"));
+        Files.createDirectory(target);
+        Files.writeString(target.resolve("file"), "precious");
+        var e = assertThrows(IOException.class, this::restore);
+        assertTrue(e.getMessage().contains("exists already"), e.getMessage());
+        assertEquals("precious", Files.readString(target.resolve("file")));
+        assertLeavesNothingBeside();
+    }
+
+    @Test
+    void anEmptyFolderIsTaken() throws IOException {
+        write(make(Inode.ROOT, "file"), 0, bytes("new"));
+        Files.createDirectory(target);
+        restore();
+        assertEquals("new", Files.readString(target.resolve("file")));
+    }
+
+    @Test
+    void aRestoreThatWasStoppedGoesOnWhereItWas() throws Exception {
+        writeLarge();
+        RestoreStatus stopped = stopHalfway();
+        assertTrue(stopped.bytesWritten() < stopped.bytes(), stopped::toString);
+
+        TreeRestore again = new TreeRestore(volume, "", target);
+        again.run(Inode.ROOT);
+
+        assertTrue(again.status().bytesResumed() > 0, again.status()::toString);
+        assertEquals(again.status().bytes(), again.status().bytesWritten());
+        assertArrayEquals(random(40 * MIB, 6), Files.readAllBytes(target.resolve("large")));
+        assertLeavesNothingBeside();
+    }
+
+    @Test
+    void goingOnDoesNotWriteAgainWhatTheJournalSaysIsThere() throws Exception {
+        // The control of the test above: had it begun anew, the file would be whole.
+        writeLarge();
+        stopHalfway();
+        Files.write(target.resolve("large"), new byte[MIB], StandardOpenOption.WRITE);
+        restore();
+        assertFalse(Arrays.equals(random(40 * MIB, 6), Files.readAllBytes(target.resolve("large"))));
+    }
+
+    @Test
+    void aRestoreOfWhatChangedMeanwhileDoesNotGoOn() throws Exception {
+        writeLarge();
+        stopHalfway();
+        write(volume.lookup(Inode.ROOT, bytes("large")).inode(), 0, bytes("other"));
+        var e = assertThrows(IOException.class, this::restore);
+        assertTrue(e.getMessage().contains("was changed since its restore"), e.getMessage());
+    }
+
+    @Test
+    void aDestinationThatChangedMeanwhileIsNotGoneOnWith() throws Exception {
+        writeLarge();
+        stopHalfway();
+        Files.write(target.resolve("large"), new byte[1], StandardOpenOption.APPEND);
+        var longer = assertThrows(IOException.class, this::restore);
+        assertTrue(longer.getMessage().contains("was changed since it was restored"), longer.getMessage());
+        Files.delete(target.resolve("large"));
+        var gone = assertThrows(IOException.class, this::restore);
+        assertTrue(gone.getMessage().contains("large: No such file"), gone.getMessage());
+    }
+
+    @Test
+    void aRestoreOfSomethingElseDoesNotGoOn() throws Exception {
+        writeLarge();
+        stopHalfway();
+        long large = volume.lookup(Inode.ROOT, bytes("large")).inode();
+        var e = assertThrows(IOException.class, () -> new TreeRestore(volume, "large", target).run(large));
+        assertTrue(e.getMessage().contains("from another file or volume"), e.getMessage());
+    }
+
+    @Test
+    void aDamagedJournalIsNotTrusted() throws Exception {
+        writeLarge();
+        stopHalfway();
+        Path journal = folder.resolve(".out.sdfs-restore/journal");
+        Files.writeString(journal, Files.readString(journal).replace("nextContainer ", "nextContainer 9"));
+        assertThrows(IOException.class, this::restore);
+    }
+
+    @Test
+    void damagedChunksAreNamedAndAllElseIsRestored() throws IOException {
+        byte[] good = random(MIB, 7);
+        write(make(Inode.ROOT, "good"), 0, good);
+        volume.close();
+        List<Path> before = containers();
+        volume = Volume.open(config);
+        write(make(Inode.ROOT, "bad"), 0, random(MIB, 8));
+        volume.close();
+        for (Path container : containers()) {
+            if (!before.contains(container)) {
+                flip(container, Files.size(container) / 2);
+            }
+        }
+        volume = Volume.open(config);
+
+        RestoreStatus status = restore();
+
+        assertTrue(status.damagedPlaces() > 0, status::toString);
+        assertTrue(status.damages().get(0).startsWith(target.resolve("bad") + ": "), status::toString);
+        assertTrue(status.damages().get(0).contains(" bytes at offset "), status::toString);
+        assertArrayEquals(good, Files.readAllBytes(target.resolve("good")));
+        assertEquals(MIB, Files.size(target.resolve("bad")));
+    }
+
+    private List<Path> containers() throws IOException {
+        try (Stream<Path> files = Files.walk(config.locations().data())) {
+            return files.filter(file -> file.toString().endsWith(".container")).toList();
+        }
+    }
+
+    private static void flip(Path file, long offset) throws IOException {
+        byte[] content = Files.readAllBytes(file);
+        content[(int) offset] ^= 1;
+        Files.write(file, content);
+    }
+
+    private void writeLarge() throws IOException {
+        write(make(Inode.ROOT, "large"), 0, random(40 * MIB, 6));
+        volume.sync();
+    }
+
+    /** A restore with a milestone before each container, which is stopped when some are behind it. */
+    private RestoreStatus stopHalfway() throws Exception {
+        TreeRestore restore = new TreeRestore(volume, "", target, 0);
+        FutureTask<Void> running = new FutureTask<>(() -> {
+            assertThrows(InterruptedIOException.class, () -> restore.run(Inode.ROOT));
+            return null;
+        });
+        new Thread(running).start();
+        while (restore.status().bytesWritten() == 0 && !running.isDone()) {
+            Thread.onSpinWait();
+        }
+        restore.stop();
+        running.get();
+        return restore.status();
+    }
+
+    private RestoreStatus restore() throws IOException {
+        TreeRestore restore = new TreeRestore(volume, "", target, RARELY);
+        restore.run(Inode.ROOT);
+        return restore.status();
+    }
+
+    private void assertLeavesNothingBeside() {
+        assertFalse(Files.exists(folder.resolve(".out.sdfs-restore")));
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(UTF_8);
+    }
+
+    private static byte[] random(int length, long seed) {
+        byte[] data = new byte[length];
+        new Random(seed).nextBytes(data);
+        return data;
+    }
+
+    private long make(long directory, String name) throws IOException {
+        return volume.makeNode(directory, bytes(name), 0100644, 0, new Owner(0, 0))
+                .inode();
+    }
+
+    private void write(long inode, long offset, byte[] data) throws IOException {
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, offset, ByteBuffer.wrap(data));
+        volume.close(file);
+    }
+}

@@ -1,0 +1,181 @@
+package org.opendedup.sar.crash;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Output;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.model.TestVolumes;
+import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.volume.Defragmentation;
+import org.opendedup.sar.volume.OpenFile;
+import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.Verification;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeChecker;
+import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.VolumeStores;
+
+/** Power goes at each step of a defragmentation: between append and commit, and in the middle of either. */
+class DefragmentationCrashTest {
+    private static final int CHUNK = 4096;
+    private static final int CONTAINERS = 2;
+    private static final int OLD_BYTES = CONTAINERS * (4 << 20) + (1 << 20);
+    private static final byte[] NAME = "file".getBytes(UTF_8);
+    /** More calls of the stores than a defragmentation makes. */
+    private static final int NEVER = 1_000_000;
+
+    private final VolumeConfig config = TestVolumes.config(Path.of("in memory"), Chunking.SHA256);
+    private final InstantSource clock = InstantSource.system();
+    private final byte[] old = new byte[OLD_BYTES];
+    private final byte[] content = new byte[64 * CHUNK];
+
+    @Test
+    void aCrashAtAnyStepLosesNothing() throws IOException {
+        int steps = 0;
+        Trial trial;
+        do {
+            trial = new Trial(steps, false);
+            assertEquals(Optional.empty(), trial.problem(), "power off after " + steps + " steps");
+            steps++;
+        } while (trial.interrupted);
+        assertTrue(steps > 3, "it was done after " + steps + " steps");
+    }
+
+    @Test
+    void copiesThatWereNotForcedAreFoundMissing() throws IOException {
+        boolean found = false;
+        for (int seed = 0; seed < 10 && !found; seed++) {
+            found = new Trial(NEVER + seed, true).problem().isPresent();
+        }
+        assertTrue(found, "a force that does nothing was not noticed");
+    }
+
+    private final class Trial {
+        private final int steps;
+        private final CrashDirectory containers;
+        private final CrashKeyValueStore metadata = new CrashKeyValueStore();
+        private final boolean lies;
+        private boolean lying;
+        boolean interrupted;
+
+        /** @param lies whether forcing containers does nothing while the file is defragmented */
+        Trial(int steps, boolean lies) {
+            this.steps = steps;
+            this.lies = lies;
+            containers = new CrashDirectory(steps);
+        }
+
+        /** What is wrong after the crash. */
+        Optional<String> problem() throws IOException {
+            PowerCut power = new PowerCut();
+            Volume.create(config, containers, metadata, clock);
+            Volume volume = open(power.guard(lyingOnDemand()), power.guard(metadata));
+            writeFragmented(volume);
+            lying = lies;
+            power.after(steps);
+            try {
+                long inode = volume.lookup(Inode.ROOT, NAME).inode();
+                Defragmentation done = volume.defragment(
+                        inode, DiskModel.DEFAULT, new Defragmentation.Limits(1, false), (bytes, of) -> true);
+                assertTrue(done.rewrittenChunks() >= CONTAINERS, done::toString);
+            } catch (IOException e) {
+                interrupted = true;
+            }
+            power.now();
+            CrashDirectory containersLeft = containers.crash(steps);
+            CrashKeyValueStore metadataLeft = metadata.crash(steps);
+            try {
+                volume.close();
+            } catch (IOException e) {
+                // It finds its stores without power: what else.
+            }
+            return judge(containersLeft, metadataLeft);
+        }
+
+        private Optional<String> judge(CrashDirectory containersLeft, CrashKeyValueStore metadataLeft)
+                throws IOException {
+            try (Volume found = open(containersLeft, metadataLeft)) {
+                if (!VolumeChecker.check(found).isEmpty()) {
+                    return Optional.of(VolumeChecker.check(found).toString());
+                }
+                return Arrays.equals(content, read(found)) ? Optional.empty() : Optional.of("other bytes");
+            } catch (IOException e) {
+                return Optional.of(e.toString());
+            }
+        }
+
+        private Volume open(Directory directory, org.opendedup.sar.metadata.KeyValueStore database) throws IOException {
+            return Volume.open(
+                    config,
+                    new VolumeStores(directory, database, ChunkIndexes.heap(), clock),
+                    Verification.FINGERPRINTS);
+        }
+
+        private Directory lyingOnDemand() {
+            return decorate(Directory.class, containers);
+        }
+
+        private <T> T decorate(Class<T> type, T target) {
+            return type.cast(Proxy.newProxyInstance(
+                    type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+                        if (lying
+                                && (method.getName().equals("force")
+                                        || method.getName().equals("sync"))) {
+                            return null;
+                        }
+                        try {
+                            Object result = method.invoke(target, arguments);
+                            return result instanceof Output output ? decorate(Output.class, output) : result;
+                        } catch (InvocationTargetException e) {
+                            throw e.getCause();
+                        }
+                    }));
+        }
+    }
+
+    /** A file of a few chunks of each container of another one, between chunks of its own. */
+    private void writeFragmented(Volume volume) throws IOException {
+        Random random = new Random(1);
+        random.nextBytes(old);
+        write(volume, "old".getBytes(UTF_8), old);
+        random.nextBytes(content);
+        for (int i = 0; i < 16; i++) {
+            System.arraycopy(old, i * (OLD_BYTES / 16 / CHUNK) * CHUNK, content, 4 * i * CHUNK, CHUNK);
+        }
+        write(volume, NAME, content);
+    }
+
+    private static void write(Volume volume, byte[] name, byte[] data) throws IOException {
+        long inode =
+                volume.makeNode(Inode.ROOT, name, 0100644, 0, new Owner(0, 0)).inode();
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, 0, ByteBuffer.wrap(data));
+        volume.sync(file, false);
+        volume.close(file);
+    }
+
+    private byte[] read(Volume volume) throws IOException {
+        OpenFile file = volume.open(volume.lookup(Inode.ROOT, NAME).inode(), false);
+        ByteBuffer target = ByteBuffer.allocate(content.length);
+        volume.read(file, 0, target);
+        volume.close(file);
+        return target.array();
+    }
+}
