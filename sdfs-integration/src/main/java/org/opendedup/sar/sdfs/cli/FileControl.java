@@ -8,8 +8,8 @@ import org.opendedup.sar.restore.DiskModel;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 
 /**
- * The daemon's side of {@code sdfscli VOLUME file}, {@code defrag} and {@code restore}: the control commands of these names. The
- * latter two are jobs, see {@link JobControl}; the argument {@code action} is {@value #START}, {@code status} or {@code stop}.
+ * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code defrag} and {@code restore}: the control commands of these names.
+ * The latter two are jobs, see {@link JobControl}; the argument {@code action} is {@value #START}, {@code status} or {@code stop}.
  *
  * <p>Whoever may ask here is the daemon's user, or root: both can read the containers themselves. So nobody gets at a file that the
  * mount would refuse to give.
@@ -18,6 +18,7 @@ final class FileControl implements Closeable {
     static final String FILE = "file";
     static final String DEFRAG = "defrag";
     static final String RESTORE = "restore";
+    static final String TOP = "top";
     static final String START = "start";
 
     private final FileTools files;
@@ -36,6 +37,7 @@ final class FileControl implements Closeable {
         try {
             return switch (command) {
                 case FILE -> file(arguments);
+                case TOP -> top(arguments);
                 case DEFRAG -> defrag(arguments);
                 case RESTORE -> restore(arguments);
                 default -> throw new IOException("the command '" + command + "' is not known to the daemon");
@@ -49,6 +51,11 @@ final class FileControl implements Closeable {
         String path = arguments.text("path");
         arguments.end();
         return FragmentationReport.of(files.fragmentation(path, DiskModel.DEFAULT), DiskModel.DEFAULT);
+    }
+
+    private Map<String, Object> top(ControlArguments arguments) throws IOException {
+        arguments.end();
+        return ReadersReport.of(files.readers());
     }
 
     private Map<String, Object> defrag(ControlArguments arguments) throws IOException {

@@ -2,8 +2,10 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.opendedup.sar.restore.DiskModel;
 import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.restore.StreamStatus;
 import org.opendedup.sar.volume.Defragmentation;
 
 /** What can be done with files of a mounted volume, beside reading and writing them. Paths are from the volume's root. */
@@ -24,4 +26,7 @@ interface FileTools {
      * @param target an absolute path; see {@link org.opendedup.sar.sdfs.restore.TreeRestore}
      */
     BackgroundJob restore(String path, Path target) throws IOException;
+
+    /** The readers in sequence that are read ahead for now. */
+    List<StreamStatus> readers();
 }

@@ -2,8 +2,10 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import org.opendedup.sar.restore.DiskModel;
 import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.restore.StreamStatus;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 import org.opendedup.sar.volume.Volume;
@@ -23,6 +25,11 @@ record FilesOfVolume(Volume volume, FuseMount mount) implements FileTools {
     @Override
     public BackgroundJob restore(String path, Path target) throws IOException {
         return new RestoreJob(this, path, target);
+    }
+
+    @Override
+    public List<StreamStatus> readers() {
+        return volume.readers();
     }
 
     /** Finds a file, and does something with it after the kernel has sent what it holds. */

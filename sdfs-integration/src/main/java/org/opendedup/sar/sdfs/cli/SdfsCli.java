@@ -33,6 +33,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             InfoCommand.class,
             StatsCommand.class,
+            TopCommand.class,
             FileCommand.class,
             DefragCommand.class,
             RestoreCommand.class,

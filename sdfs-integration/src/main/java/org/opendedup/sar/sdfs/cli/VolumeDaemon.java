@@ -189,7 +189,7 @@ final class VolumeDaemon {
                 yield new SarControl(Objects.requireNonNull(sar), Objects.requireNonNull(mounted)::explain)
                         .answer(arguments);
             }
-            case FileControl.FILE, FileControl.DEFRAG, FileControl.RESTORE -> {
+            case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE -> {
                 requireMounted();
                 yield Objects.requireNonNull(fileTools).answer(command, arguments);
             }

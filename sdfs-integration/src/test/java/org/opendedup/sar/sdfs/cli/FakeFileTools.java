@@ -7,11 +7,13 @@ import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.restore.DiskModel;
 import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.restore.StreamStatus;
 import org.opendedup.sar.sdfs.restore.RestoreStatus;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 
 /** A volume with the one file {@code vm/disk.img}. */
 class FakeFileTools implements FileTools {
+    List<StreamStatus> readers = List.of();
     static final FileFragmentation FRAGMENTATION =
             new FileFragmentation(100 << 20, 12_800, 90 << 20, 40 << 20, 50, 0.25, 40, 80, 120, 150_000_000);
 
@@ -54,6 +56,11 @@ class FakeFileTools implements FileTools {
                 path,
                 RestoreJob.report(new RestoreStatus(
                         RestoreStatus.Phase.DONE, 7, 2000, 2000, 500, damages.size(), damages, 3, 1.5)));
+    }
+
+    @Override
+    public List<StreamStatus> readers() {
+        return readers;
     }
 
     private final class FakeJob implements BackgroundJob {

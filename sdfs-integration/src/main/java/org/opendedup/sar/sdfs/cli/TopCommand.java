@@ -1,0 +1,69 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code sdfscli VOLUME top}: who reads in sequence now, and where the bytes come from. */
+@Command(
+        name = "top",
+        description = {"Shows the sequential readers of a mounted volume, until interrupted.", ""},
+        customSynopsis = "sdfscli VOLUME top [--once] [--interval=SECONDS] [--json]%n",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        footer = {
+            "",
+            "inode       of the file; find MOUNTPOINT -inum N names it",
+            "at, of      how far the reader has come, and what share of the file that is",
+            "containers  containers read from for it; one that was gone back to counts again",
+            "from disk   compressed bytes read from the disk since it began; amp: for each byte it asked for. Below 1",
+            "            thanks to compression, zeros and chunks that repeat",
+            "SSD, mem    share of what it asked for that came from the SSD, and that was in memory already",
+            "held        chunks in memory for it",
+            "",
+            "Examples:",
+            "  sdfscli pool0 top",
+            "  sdfscli pool0 top --json | jq '.readers[].mbPerSecond'"
+        })
+final class TopCommand implements Callable<Integer> {
+    private static final long MILLIS = 1000;
+
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Option(names = "--once", description = "Show them once. So does --json.")
+    boolean once;
+
+    @Option(
+            names = "--interval",
+            paramLabel = "SECONDS",
+            defaultValue = "1",
+            description = "Between two looks, from 1 on. Default: ${DEFAULT-VALUE}.")
+    int seconds = 1;
+
+    @Option(names = "--json", description = "Print JSON; the keys are stable.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException, InterruptedException {
+        SdfsCli cli = Objects.requireNonNull(parent);
+        if (json || cli.json) {
+            cli.environment().out().println(Json.pretty(cli.ask(FileControl.TOP, Map.of())));
+            return ExitCode.OK;
+        }
+        while (true) {
+            cli.environment().out().print(ReadersReport.text(cli.ask(FileControl.TOP, Map.of())));
+            cli.environment().out().flush();
+            if (once) {
+                return ExitCode.OK;
+            }
+            Thread.sleep(Math.max(1, seconds) * MILLIS);
+        }
+    }
+}
