@@ -111,6 +111,23 @@ class ArchitectureTest {
     }
 
     @Test
+    void restoreCachePoliciesStandOnTheCommonValuesAlone() {
+        // The simulator runs them without any of the rest.
+        classes()
+                .that(are(inLayer("restore.cache")))
+                .should()
+                .onlyDependOnClassesThat(are(describe(
+                        "of restore.cache, of common, or of the JDK",
+                        (JavaClass type) -> inLayer("restore.cache").test(type)
+                                || inLayer("common").test(type)
+                                || type.getPackageName().startsWith("java.")
+                                || type.getPackageName().startsWith("org.jspecify.")
+                                || type.isPrimitive()
+                                || type.isArray())))
+                .check(MAIN);
+    }
+
+    @Test
     void noPackageIsOutsideTheLayers() {
         noClasses()
                 .that()

@@ -32,8 +32,8 @@ final class Lookahead implements Closeable {
     private static final int SLACK_BYTES = 2 << 20;
     /** The first step is short, so that its bytes are there early; each next one is twice as long. */
     private static final int FIRST_STEP_BYTES = 1 << 20;
-    /** Half of a stream's memory is for what the window wants; of the other half, one step is being read while the next comes. */
-    private static final int STEPS_IN_MEMORY = 4;
+    /** One step is being read by the reader while the next comes. */
+    private static final int STEPS_AHEAD = 2;
 
     private final StepReads reads;
     private final HeldChunks held;
@@ -44,8 +44,10 @@ final class Lookahead implements Closeable {
     private final Consumer<Lookahead> onClosed;
 
     /** Used by the one who makes a step, as are the three below it. */
-    private final ContainerCache cache;
+    private ContainerCache cache;
 
+    private long cacheMemory;
+    private final Keeper keeper = new Keeper();
     private final LongMap<Boolean> kept = new LongMap<>();
 
     /** Guarded by this, as is all below it. */
@@ -113,7 +115,8 @@ final class Lookahead implements Closeable {
         readerAt = from;
         plannedTo = from;
         fetchedTo = from;
-        cache = budget.cache(new Keeper());
+        cacheMemory = budget.cacheBytes();
+        cache = budget.cache(cacheMemory, keeper);
     }
 
     /** Holds what the cache wants to stay. */
@@ -157,7 +160,7 @@ final class Lookahead implements Closeable {
     }
 
     private void requestStepIfDue() {
-        boolean isRoom = plannedBytes + stepBytes <= budget.share() / 2 || fetchedTo <= readerAt;
+        boolean isRoom = plannedBytes + stepBytes <= budget.aheadBytes() || fetchedTo <= readerAt;
         if (!closed && !stepping && plannedTo < size && isRoom) {
             stepping = steps.request(this);
             if (!stepping) {
@@ -208,12 +211,27 @@ final class Lookahead implements Closeable {
     }
 
     private void fetchStep() throws IOException {
-        look(stepBytes() + cache.windowBytes());
+        followBudget();
+        look(stepBytes() + Math.min(cache.windowBytes(), Long.MAX_VALUE / 2));
         Step step = new Step(reads, inode);
         int references = plan(step);
-        count(step.fetch(this::windowChunks, budget.share() / 2 - cache.weightBytes(), cache));
+        count(step.fetch(this::windowChunks, cacheMemory - cache.weightBytes(), cache));
         for (int i = 0; i < references; i++) {
             cache.advance();
+        }
+    }
+
+    /** When there are far more readers than before, or fewer, begins with an empty cache of another size. */
+    private synchronized void followBudget() {
+        long memory = budget.cacheBytes();
+        if (cacheMemory <= memory / 4 * 5 && cacheMemory > memory / 2) {
+            return;
+        }
+        forgetKept();
+        cacheMemory = memory;
+        cache = budget.cache(memory, keeper);
+        for (int i = planned; i < references.count(); i++) {
+            cache.ahead(references.chunkId(i), references.neededBytes(i));
         }
     }
 
@@ -242,7 +260,7 @@ final class Lookahead implements Closeable {
     }
 
     private synchronized long stepBytes() {
-        stepBytes = Math.min(stepBytes, budget.share() / STEPS_IN_MEMORY);
+        stepBytes = Math.min(stepBytes, budget.aheadBytes() / STEPS_AHEAD);
         return stepBytes;
     }
 
@@ -250,11 +268,14 @@ final class Lookahead implements Closeable {
     private void look(long bytes) throws IOException {
         long end;
         long known;
+        int room;
         synchronized (this) {
             end = size;
             known = windowBytes;
+            room = budget.references() - references.count();
         }
-        while (known < bytes && cursor.next(end)) {
+        // However small the chunks are, the next step has to be known.
+        while (known < bytes && (room-- > 0 || known < stepBytes()) && cursor.next(end)) {
             cache.ahead(cursor.chunkId(), cursor.neededBytes());
             known += cursor.neededBytes();
             synchronized (this) {
@@ -290,7 +311,7 @@ final class Lookahead implements Closeable {
         long room = bytes;
         for (int i = planned; i < references.count() && room > 0; i++) {
             long chunkId = references.chunkId(i);
-            if (Arrays.binarySearch(containers, ChunkId.container(chunkId)) >= 0) {
+            if (Arrays.binarySearch(containers, ChunkId.container(chunkId)) >= 0 && cache.wants(chunkId)) {
                 chunks = count == chunks.length ? Arrays.copyOf(chunks, 2 * count) : chunks;
                 chunks[count++] = chunkId;
                 room -= references.neededBytes(i);
@@ -340,8 +361,12 @@ final class Lookahead implements Closeable {
         while (planned > 0) {
             releaseFirst();
         }
+        forgetKept();
+        onClosed.accept(this);
+    }
+
+    private void forgetKept() {
         kept.forEachKey(held::release);
         kept.clear();
-        onClosed.accept(this);
     }
 }

@@ -8,6 +8,9 @@ public final class StreamBudget {
     /** With less, a step is so short that a disk seeks all the time; a reader more goes without. */
     static final long MIN_SHARE_BYTES = 8 << 20;
 
+    /** In the tables of the policies, and in {@link References}. */
+    private static final int BYTES_PER_REFERENCE = 114;
+
     private final long bytes;
     private final CacheMaker caches;
     private int streams;
@@ -20,7 +23,7 @@ public final class StreamBudget {
 
     /**
      * @param bytes of chunks, for all readers together
-     * @param caches decides what stays in half of a reader's share
+     * @param caches decides what stays in memory behind what a reader fetches
      */
     public StreamBudget(long bytes, CacheMaker caches) {
         this.bytes = bytes;
@@ -40,12 +43,27 @@ public final class StreamBudget {
         streams--;
     }
 
-    /** Bytes for each reader, by now. */
-    synchronized long share() {
+    private synchronized long share() {
         return bytes / Math.max(1, streams);
     }
 
-    ContainerCache cache(ChunkHolder holder) {
-        return caches.make(share() / 2, holder);
+    /** Bytes that a reader may have fetched and not passed, by now: half of its share. */
+    long aheadBytes() {
+        return share() / 2;
+    }
+
+    /** Bytes that may stay in a reader's cache, by now. */
+    long cacheBytes() {
+        return share() / 8 * 3;
+    }
+
+    /** References that may be known in a reader's window, by now: what they take of the tables makes the rest of the share. */
+    int references() {
+        return (int) Math.min(Integer.MAX_VALUE, share() / 8 / BYTES_PER_REFERENCE);
+    }
+
+    /** A cache of {@code memoryBytes} for one reader. */
+    ContainerCache cache(long memoryBytes, ChunkHolder holder) {
+        return caches.make(memoryBytes, holder);
     }
 }

@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
         footer = {"", "Exit codes:  0 done, 1 failed, 2 wrong usage"})
 public final class SarSim implements Runnable {
     private static final int FAILED = 1;
+    private static final int HELP_WIDTH = 120;
 
     @Spec
     @Nullable
@@ -44,8 +45,18 @@ public final class SarSim implements Runnable {
         return new CommandLine(new SarSim())
                 .setOut(out)
                 .setErr(err)
+                .setUsageHelpWidth(HELP_WIDTH)
+                .setParameterExceptionHandler((wrong, given) -> refuse(wrong, err))
                 .setExecutionExceptionHandler((problem, command, parsed) -> report(problem, err))
                 .execute(arguments);
+    }
+
+    private static int refuse(ParameterException wrong, PrintWriter err) {
+        CommandLine command = wrong.getCommandLine();
+        String name = command.getCommandSpec().qualifiedName();
+        err.println(name + ": " + wrong.getMessage() + " (see " + name + " --help)");
+        err.flush();
+        return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
     /** What the user can do something about is a line; anything else is a defect, and thrown. */

@@ -40,6 +40,12 @@ public interface ContainerCache {
     boolean contains(long chunkId);
 
     /**
+     * Whether a chunk that is not in memory would be kept for a while if it were read now, for who plans which parts of a container to
+     * read. Changes nothing.
+     */
+    boolean wants(long chunkId);
+
+    /**
      * A container was read, whole or in part, because of a reference in the window. Decides what stays in memory, within the memory
      * given, and tells the {@link ChunkHolder}.
      */

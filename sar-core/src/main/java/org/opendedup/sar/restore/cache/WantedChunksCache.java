@@ -65,6 +65,12 @@ final class WantedChunksCache implements ContainerCache {
     }
 
     @Override
+    public boolean wants(long chunkId) {
+        int entry = window.find(chunkId);
+        return entry != LookaheadWindow.NONE && states[entry] == ABSENT;
+    }
+
+    @Override
     public void read(long container, ContainerContents contents) {
         wasRead(container);
         for (int i = 0; i < contents.count(); i++) {

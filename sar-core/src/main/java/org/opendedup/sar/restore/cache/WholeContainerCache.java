@@ -39,6 +39,12 @@ class WholeContainerCache implements ContainerCache {
         return holds(chunkId);
     }
 
+    /** All that can be read of a container is kept with it. */
+    @Override
+    public final boolean wants(long chunkId) {
+        return !contains(chunkId);
+    }
+
     /** Whether a chunk is in memory with its container. */
     final boolean holds(long chunkId) {
         int place = cached.find(ChunkId.container(chunkId));

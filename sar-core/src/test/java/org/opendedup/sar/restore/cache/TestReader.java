@@ -19,6 +19,9 @@ final class TestReader implements ChunkHolder {
     private final long memoryBytes;
     private final ContainerCache cache;
     private final Set<Long> held = new HashSet<>();
+    /** What the cache wants of the container that is being read. */
+    private final Set<Long> wanted = new HashSet<>();
+
     private final List<Integer> reads = new ArrayList<>();
     private int head;
 
@@ -72,6 +75,12 @@ final class TestReader implements ChunkHolder {
         missing.forEach(chunkId -> containers.add((int) ChunkId.container(chunkId)));
         for (int container : containers) {
             reads.add(container);
+            wanted.clear();
+            for (int slot = 0; slot < recipe.lengths()[container].length; slot++) {
+                if (cache.wants(ChunkId.of(container, slot))) {
+                    wanted.add(ChunkId.of(container, slot));
+                }
+            }
             cache.read(container, contents(container, missing, onlyWanted));
             check();
         }
@@ -95,17 +104,21 @@ final class TestReader implements ChunkHolder {
         for (int i = Math.max(0, head - 30); i < head; i++) {
             long chunkId = recipe.chunkIds()[i];
             assertEquals(held.contains(chunkId), cache.contains(chunkId));
+            assertFalse(cache.contains(chunkId) && cache.wants(chunkId));
         }
     }
 
     @Override
     public void keep(long chunkId) {
         assertTrue(held.add(chunkId), () -> "kept twice: " + ChunkId.toString(chunkId));
+        assertTrue(wanted.contains(chunkId), () -> "kept, but not wanted: " + ChunkId.toString(chunkId));
     }
 
     @Override
     public void drop(long chunkId) {
         assertTrue(held.remove(chunkId), () -> "dropped, but not kept: " + ChunkId.toString(chunkId));
+        // It may leave the log and come back with its container, in one read.
+        wanted.add(chunkId);
     }
 
     private ContainerContents contents(int container, Set<Long> missing, boolean onlyWanted) {

@@ -29,9 +29,10 @@ import picocli.CommandLine.TypeConversionException;
         name = "restore",
         sortOptions = false,
         description = {
-            "Counts the container reads that restoring the versions of a chunk trace takes, for restore cache policies and",
-            "amounts of memory. New chunks are packed into containers in the order of the trace, all versions first; then each",
-            "version is read back with an empty cache, a missing chunk's container whole.",
+            "Counts the container reads of restores, by cache policy and memory.",
+            "",
+            "New chunks of a chunk trace are packed into containers in its order, all versions first, a container sealed at the",
+            "end of each; then each version is read back with an empty cache, a missing chunk's container whole.",
             ""
         },
         footer = {
@@ -39,11 +40,10 @@ import picocli.CommandLine.TypeConversionException;
             "Policies:",
             "  lru             gives up the container used longest ago",
             "  opt             Belady: the container whose next reference is farthest; knows the whole recipe",
-            "  assembly        forward assembly (FAST '13): keeps what the next bytes of the recipe, as many as the memory, want",
+            "  assembly        forward assembly (FAST '13): of what is read, keeps what the next bytes want, as many as the memory",
             "  lookahead-base  the lookahead paper's base rule: gives up the container with the fewest references in the window",
             "  lookahead-log   its extended rule: a cold victim's chunks that are still wanted go to a circular log buffer",
-            "  default         what the file system uses: keeps chunks that the window wants, and gives up together those that",
-            "                  one more read will bring back",
+            "  default         keeps chunks that the window wants; gives up together those that one more read will bring back",
             "",
             "A chunk trace is text, plain or compressed with xz: '# version N', then a line for each chunk, with its fingerprint",
             "in hexadecimal and its length.",

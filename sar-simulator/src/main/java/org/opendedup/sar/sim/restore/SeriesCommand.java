@@ -23,8 +23,10 @@ import picocli.CommandLine.Spec;
         name = "series",
         sortOptions = false,
         description = {
-            "Makes a synthetic series of full backups, as a chunk trace for restore: each version is the one before, with runs",
-            "of chunks replaced, added and left out at random. The same options make the same series. It prints what came of them.",
+            "Makes a synthetic series of full backups, as a chunk trace for restore.",
+            "",
+            "Each version is the one before, with runs of chunks replaced, added and left out at random. The same options make the",
+            "same series. It prints what came of them.",
             ""
         },
         footer = {

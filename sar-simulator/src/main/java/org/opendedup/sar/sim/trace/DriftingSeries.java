@@ -6,7 +6,7 @@ import java.util.SplittableRandom;
 
 /**
  * A made-up series of full backups whose versions drift: each is the one before, with runs of chunks replaced, added and left out at
- * random. The same parameters make the same series. It stands in for the lookahead paper's data sets, which are not public, with what
+ * random. The same parameters make the same series, on any machine. It stands in for the lookahead paper's data sets, which are not public, with what
  * the paper says matters: how much is duplicate, and how it is scattered.
  */
 public final class DriftingSeries {
@@ -67,7 +67,7 @@ public final class DriftingSeries {
             version.addRun(source, from, Math.min(length, source.count - from));
         } else {
             for (int i = 0; i < length; i++) {
-                double excess = -Math.log(1 - random.nextDouble()) * EXCESS_BYTES;
+                double excess = -StrictMath.log(1 - random.nextDouble()) * EXCESS_BYTES;
                 version.add(++fingerprints, (int) Math.min(MIN_CHUNK_BYTES + excess, MAX_CHUNK_BYTES));
             }
         }
@@ -75,7 +75,7 @@ public final class DriftingSeries {
 
     /** Geometric. */
     private int runLength() {
-        return 1 + (int) (-Math.log(1 - random.nextDouble()) * (parameters.runChunks() - 1));
+        return 1 + (int) (-StrictMath.log(1 - random.nextDouble()) * (parameters.runChunks() - 1));
     }
 
     private static final class Version {

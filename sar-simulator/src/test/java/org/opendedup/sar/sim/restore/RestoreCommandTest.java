@@ -80,7 +80,9 @@ class RestoreCommandTest {
                 List.of("--window", "-1"),
                 List.of("--version", "3"),
                 List.of("--hot-threshold", "two"))) {
+            err.getBuffer().setLength(0);
             assertEquals(2, run(arguments.toArray(String[]::new)), arguments::toString);
+            assertEquals(1, err.toString().lines().count(), err::toString);
         }
     }
 
