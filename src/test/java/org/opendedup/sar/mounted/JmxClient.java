@@ -1,6 +1,7 @@
 package org.opendedup.sar.mounted;
 
 import com.sun.tools.attach.VirtualMachine;
+import java.nio.file.Path;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import javax.management.Attribute;
@@ -23,7 +24,7 @@ final class JmxClient implements AutoCloseable {
     @SuppressWarnings("BanJNDI") // the address comes from the JDK, and has no JNDI name in it
     JmxClient(MountedVolume mounted) throws Exception {
         volume = mounted.name();
-        VirtualMachine daemon = VirtualMachine.attach(Long.toString(mounted.figure("info", "pid")));
+        VirtualMachine daemon = VirtualMachine.attach(Long.toString(mounted.pid()));
         try {
             connector = JMXConnectorFactory.connect(new JMXServiceURL(daemon.startLocalManagementAgent()));
         } finally {
@@ -39,6 +40,14 @@ final class JmxClient implements AutoCloseable {
 
     void set(String type, String attribute, Object value) throws Exception {
         server.setAttribute(VolumeRegistration.sarName(type, volume), new Attribute(attribute, value));
+    }
+
+    /** Has the bean of the SSD take one into use. */
+    void attach(Path ssd) throws Exception {
+        server.invoke(
+                VolumeRegistration.sarName("SsdLog", volume), "attach", new Object[] {ssd.toString()}, new String[] {
+                    String.class.getName()
+                });
     }
 
     /** What is told of the SSD's state from now on. */

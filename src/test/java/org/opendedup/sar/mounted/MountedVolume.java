@@ -152,18 +152,33 @@ final class MountedVolume implements AutoCloseable {
         assertEquals(0, result.exitCode(), result::output);
         assertTrue(isMounted(), () -> "mount.sdfs said all was well, but nothing is mounted: " + result.output());
         try {
-            return adopt();
-        } catch (IOException | RuntimeException | Error e) {
+            return adopt(pidIn(result.output()));
+        } catch (RuntimeException | Error e) {
             // Nobody got it to close.
             Commands.run("umount", mountPoint);
             throw e;
         }
     }
 
+    private static long pidIn(String output) {
+        Matcher matcher = Pattern.compile("process (\\d+)").matcher(output);
+        assertTrue(matcher.find(), () -> "no process in " + output);
+        return Long.parseLong(matcher.group(1));
+    }
+
     /** Makes a daemon that {@link #tryMount} left the one of this volume. */
     MountedVolume adopt() throws IOException {
-        daemon = ProcessHandle.of(figure("info", "pid"));
+        return adopt(figure("info", "pid"));
+    }
+
+    private MountedVolume adopt(long pid) {
+        daemon = ProcessHandle.of(pid);
         return this;
+    }
+
+    /** The number of the daemon's process. */
+    long pid() {
+        return daemon.orElseThrow().pid();
     }
 
     boolean isMounted() throws IOException {

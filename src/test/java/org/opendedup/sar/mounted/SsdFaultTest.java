@@ -12,11 +12,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.io.UncachedRead;
 import org.opendedup.sar.tier.SsdTier;
 
 /**
@@ -27,16 +29,18 @@ import org.opendedup.sar.tier.SsdTier;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SsdFaultTest {
     private static final long DISK_BYTES = 256L << 20;
+    /** Longer than a reader waits for a few chunks from an SSD. */
+    private static final long DELAY_MS = 1000;
 
-    @TempDir
-    static Path folder;
+    private Path folder;
 
     private MountedVolume volume;
     private SsdLoad load;
     private int places;
 
     @BeforeAll
-    void mountWithSsd() throws IOException {
+    void mountWithSsd(@TempDir Path given) throws IOException {
+        folder = given;
         Path made = Files.createDirectory(folder.resolve("ssdfaults"));
         volume = MountedVolume.makeWith(
                 made,
@@ -112,6 +116,26 @@ class SsdFaultTest {
     }
 
     @Test
+    void aSlowSsdIsSuspendedAndComesBackByItself() throws Exception {
+        try (SlowDisk disk = new SlowDisk(place());
+                SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
+            Path segment = segment(disk.folder());
+            Commands.succeed("sync", "-f", disk.folder());
+            trial.fault("suspended", () -> disk.order("delay_ms " + DELAY_MS));
+
+            trial.assertToldOnce("suspended", "too slowly");
+            long start = System.nanoTime();
+            UncachedRead.block(segment, 0);
+            assertTrue(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) >= DELAY_MS);
+            disk.order("delay_ms 0");
+            // While nobody reads.
+            trial.awaitState("online");
+            trial.remount("online", "");
+            trial.recover(disk.folder().resolve("ssd"));
+        }
+    }
+
+    @Test
     void aFullSsdIsReadOn() throws Exception {
         try (LoopDisk disk = new LoopDisk(place(), DISK_BYTES / 4);
                 SsdTrial trial = new SsdTrial(volume, load, disk.folder().resolve("ssd"))) {
@@ -137,7 +161,7 @@ class SsdFaultTest {
 
             assertThrows(IOException.class, () -> Files.write(disk.folder().resolve("more"), new byte[1]));
             trial.assertToldOnce("read-only", "Read-only file system");
-            trial.remountAfter(disk::mountReadOnly, "read-only", "mounted read-only");
+            trial.remountAfter(disk::mountReadOnly, "read-only", "Read-only file system");
             trial.recover(place());
         }
     }

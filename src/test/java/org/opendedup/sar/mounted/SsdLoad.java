@@ -3,7 +3,6 @@ package org.opendedup.sar.mounted;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -31,7 +30,9 @@ final class SsdLoad {
     private static final long LIMIT_SECONDS = 60;
 
     private final Path target;
-    private final List<Long> pairs = Collections.synchronizedList(new ArrayList<>());
+    /** Pairs that were not read back as a whole yet. */
+    private final List<Long> unread = Collections.synchronizedList(new ArrayList<>());
+
     private long nextPair = 1;
 
     /** @param target folder on the volume */
@@ -46,7 +47,7 @@ final class SsdLoad {
             long pair = nextPair++;
             Bytes.writeAndSync(first(pair), content(pair, 1));
             Bytes.writeAndSync(second(pair), content(pair, 2));
-            pairs.add(pair);
+            unread.add(pair);
             written.add(pair);
         }
         return written;
@@ -63,20 +64,16 @@ final class SsdLoad {
     private static byte[] content(long pair, int file) {
         byte[] shared = Bytes.random(3 * pair, SHARED_CHUNKS * CHUNK);
         byte[] own = Bytes.random(3 * pair + file, SHARED_CHUNKS * CHUNK);
-        ByteArrayOutputStream content = new ByteArrayOutputStream();
-        for (int at = 0; at < shared.length; at += CHUNK) {
-            content.write(shared, at, CHUNK);
-            content.write(own, at, CHUNK);
-        }
-        return content.toByteArray();
+        return SharedFiles.alternating(shared, own);
     }
 
-    /** Reads every file written so far from the volume's own store, and finds every byte right. */
+    /** Reads every file written since the last time from the volume's own store, and finds every byte right. */
     void assertAllRight() throws IOException {
         dropKernelCaches();
-        for (long pair : List.copyOf(pairs)) {
+        for (long pair : List.copyOf(unread)) {
             assertEquals(new Bytes.Comparison(CHUNKS, 0, 0), Bytes.compare(first(pair), content(pair, 1)));
             assertEquals(new Bytes.Comparison(CHUNKS, 0, 0), Bytes.compare(second(pair), content(pair, 2)));
+            unread.remove(pair);
         }
     }
 

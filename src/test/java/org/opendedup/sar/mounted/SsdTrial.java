@@ -31,21 +31,17 @@ final class SsdTrial implements AutoCloseable {
     SsdTrial(MountedVolume volume, SsdLoad load, Path ssd) throws Exception {
         this.volume = volume;
         this.load = load;
+        jmx = new JmxClient(volume);
         attach(ssd);
-        watch();
+        heard = jmx.listen();
+        logMark = Files.size(volume.log());
         pairs = load.write(PAIRS);
         assertServes();
     }
 
-    void attach(Path ssd) throws IOException {
-        String said = sar("attach", Files.createDirectories(ssd).toString());
-        assertTrue(said.contains("online"), said);
-    }
-
-    /** From now on notifications and lines of the log count. */
-    private void watch() throws Exception {
-        connect();
-        logMark = Files.size(volume.log());
+    void attach(Path ssd) throws Exception {
+        jmx.attach(Files.createDirectories(ssd));
+        assertEquals("online", state());
     }
 
     /** The pairs' shared chunks are on the SSD, and a reader gets them from there. */
@@ -86,7 +82,7 @@ final class SsdTrial implements AutoCloseable {
         });
     }
 
-    private void awaitState(String wanted) throws Exception {
+    void awaitState(String wanted) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
         while (!state().equals(wanted)) {
             assertTrue(System.nanoTime() < deadline, () -> "not " + wanted + "; the log says " + log());
@@ -139,17 +135,13 @@ final class SsdTrial implements AutoCloseable {
         step.run();
         logMark = Files.size(volume.log());
         volume.mount();
-        connect();
+        jmx = new JmxClient(volume);
+        heard = jmx.listen();
         assertEquals(state, state());
         String reason = (String) jmx.get("SsdLog", "Reason");
         assertTrue(reason.contains(words) && (!words.isEmpty() || reason.isEmpty()), reason);
         assertEquals(state.equals("online") ? 0 : 1, warnings().size(), warnings()::toString);
         load.assertAllRight();
-    }
-
-    private void connect() throws Exception {
-        jmx = new JmxClient(volume);
-        heard = jmx.listen();
     }
 
     /** As {@link #fault}, for what leaves the state as it is. */
@@ -173,7 +165,6 @@ final class SsdTrial implements AutoCloseable {
     /** A good SSD in the place of the other makes everything as it was. */
     void recover(Path good) throws Exception {
         attach(good);
-        assertEquals("online", state());
         long known = figure("MapTable", "Entries");
         pairs.clear();
         pairs.addAll(load.write(PAIRS));

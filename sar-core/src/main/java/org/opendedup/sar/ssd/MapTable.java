@@ -109,7 +109,7 @@ public final class MapTable {
     }
 
     /** As {@link #remove(long, MapEntry)}, but only if the entry still points to that place. */
-    public boolean removeIfAt(long chunkId, int segment, int offset, MapEntry removed) {
+    boolean removeIfAt(long chunkId, int segment, int offset, MapEntry removed) {
         long hash = ChunkHash.of(chunkId);
         MapStripe stripe = stripe(hash);
         synchronized (stripe) {

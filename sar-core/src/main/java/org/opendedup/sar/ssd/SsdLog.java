@@ -66,10 +66,6 @@ final class SsdLog {
         cleaner = new SegmentCleaner(table);
     }
 
-    long capacityBytes() {
-        return capacityBytes;
-    }
-
     void setCapacity(long bytes) {
         capacityBytes = bytes;
         fullBytes = Long.MAX_VALUE;

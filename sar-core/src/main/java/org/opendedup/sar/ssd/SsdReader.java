@@ -3,7 +3,6 @@ package org.opendedup.sar.ssd;
 import java.io.EOFException;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
@@ -17,7 +16,6 @@ final class SsdReader {
     private static final int MAX_GAP_BYTES = 4 << 10;
 
     private static final int MAX_READ_BYTES = 1 << 20;
-    private static final int PROBE_BYTES = 4 << 10;
     private static final int CHUNKS = 64;
 
     private static final int OFFSET_BITS = 24;
@@ -58,24 +56,6 @@ final class SsdReader {
             int end = endOfRead(i, count);
             read(request, i, end);
             i = end;
-        }
-    }
-
-    /** See {@link SsdStore#probe}. Anywhere: so what is read is most likely in no cache. */
-    void probe() {
-        ThreadLocalRandom random = ThreadLocalRandom.current();
-        SegmentFile segment = segments.from(random.nextInt(PackedEntry.SEGMENTS));
-        if (segment == null || !segment.enter()) {
-            return;
-        }
-        try {
-            int bytes = (int) Math.min(PROBE_BYTES, segment.length());
-            segment.read(random.nextLong(segment.length() - bytes + 1), buffer, bytes);
-        } catch (IOException e) {
-            counters.readFailures.increment();
-            failure.accept(e);
-        } finally {
-            leave(segment);
         }
     }
 

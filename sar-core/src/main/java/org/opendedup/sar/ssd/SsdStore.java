@@ -3,15 +3,20 @@ package org.opendedup.sar.ssd;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.UncachedRead;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One attached SSD: the log of promoted chunks, the {@link MapTable} and its database. Whatever fails here costs speed, never a
@@ -26,6 +31,7 @@ public final class SsdStore implements Closeable {
     /** Held as long as a thread of this program may write there: also after {@link #close}, where the SSD hangs. */
     static final String LOCK = "sar.lock";
 
+    private static final Logger logger = LoggerFactory.getLogger(SsdStore.class);
     private static final long CLOSE_MILLIS = TimeUnit.SECONDS.toMillis(10);
 
     private final Path location;
@@ -236,7 +242,7 @@ public final class SsdStore implements Closeable {
     }
 
     /** Whether the SSD takes writes: false for a while after it failed one, longer each time. */
-    public boolean takesWrites() {
+    boolean takesWrites() {
         return !closed && writer.takesWrites();
     }
 
@@ -251,21 +257,28 @@ public final class SsdStore implements Closeable {
      * at once.
      */
     public void read(CopyRequest request) {
-        SsdReader reader = reader();
+        SsdReader pooled = readers.poll();
+        SsdReader reader = pooled == null ? new SsdReader(table, segments, format, failure, counters) : pooled;
         reader.read(request);
         readers.add(reader);
     }
 
-    /** Reads a few bytes of some segment: so it shows whether the SSD answers. */
+    /** Reads a block of some segment from the disk itself, not from the kernel's cache: so it shows whether the SSD answers. */
     public void probe() {
-        SsdReader reader = reader();
-        reader.probe();
-        readers.add(reader);
-    }
-
-    private SsdReader reader() {
-        SsdReader pooled = readers.poll();
-        return pooled == null ? new SsdReader(table, segments, format, failure, counters) : pooled;
+        ThreadLocalRandom random = ThreadLocalRandom.current();
+        SegmentFile segment = segments.from(random.nextInt(PackedEntry.SEGMENTS));
+        if (segment == null) {
+            return;
+        }
+        String name = SegmentFile.name(segment.number());
+        try {
+            UncachedRead.block(location.resolve(SEGMENTS_FOLDER).resolve(name), random.nextLong(segment.length()));
+        } catch (NoSuchFileException e) {
+            logger.debug("{} was deleted before it was probed; so the SSD answers", name);
+        } catch (IOException e) {
+            counters.readFailures.increment();
+            failure.accept(e);
+        }
     }
 
     /** Demotes a chunk: its entry goes, its bytes on the SSD are dead. False if it was neither there nor on its way. */
@@ -290,10 +303,6 @@ public final class SsdStore implements Closeable {
         return segments.bytes() + log.databaseBytes();
     }
 
-    public long capacityBytes() {
-        return log.capacityBytes();
-    }
-
     /** Changes the capacity. A smaller one is reached in the background, by demotion and cleaning. */
     public void resize(long capacityBytes) {
         log.setCapacity(capacityBytes);
@@ -316,17 +325,17 @@ public final class SsdStore implements Closeable {
     }
 
     /** Chunks taken and then dropped, because there was no room for them or the SSD did not take them. */
-    public long refusedChunks() {
+    long refusedChunks() {
         return counters.refused.sum();
     }
 
     /** Offers dropped because their bytes were not those of the chunk. */
-    public long wrongOffers() {
+    long wrongOffers() {
         return counters.wrongOffers.sum();
     }
 
-    /** Waits until everything taken is on the SSD or dropped; for tests and for closing. */
-    public void drain() throws IOException {
+    /** Waits until everything taken is on the SSD or dropped. */
+    void drain() throws IOException {
         try {
             queue.wake();
             queue.awaitEmpty();

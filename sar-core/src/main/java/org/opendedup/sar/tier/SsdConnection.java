@@ -165,7 +165,8 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
             failures.ssd = opened;
         }
         if (opened.isReadOnly()) {
-            pauseWriting(opened, "its file system is mounted read-only");
+            // In the kernel's words for it, as the first write would say it.
+            pauseWriting(opened, "Read-only file system");
         }
     }
 

@@ -60,6 +60,22 @@ final class SsdStoreTest {
     }
 
     @Test
+    void aProbeOfASoundSsdChangesNothing() throws IOException {
+        SsdFixture fixture = fixture();
+        try (SsdStore store = fixture.open()) {
+            store.probe();
+            SsdFixture.promote(store, 1, 100);
+            store.probe();
+            for (Path file : fixture.segments()) {
+                Files.delete(file);
+            }
+            store.probe();
+            assertEquals(List.of(), fixture.failures);
+            assertEquals(99, store.table().size());
+        }
+    }
+
+    @Test
     void bytesThatAreNotTheChunksAreDropped() throws IOException {
         try (SsdStore store = fixture().open()) {
             byte[] bytes = SsdFixture.chunk(5);

@@ -20,6 +20,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.tier.TierSettings.Policy;
@@ -98,7 +99,7 @@ class DataDemotionTest {
 
     @Test
     void theSelectionIsThatOfASort() {
-        Random random = Seeds.random("theSelectionIsThatOfASort");
+        Random random = new Random(TestSeed.next());
         for (int round = 0; round < 20; round++) {
             FakeSsd table = new FakeSsd(Long.MAX_VALUE);
             PromotionPolicy policy =
@@ -317,7 +318,7 @@ class DataDemotionTest {
 
     @Test
     void aSweepShowsEachChunkOnceAndContainersWhole() {
-        Random random = Seeds.random("aSweepShowsEachChunkOnce");
+        Random random = new Random(TestSeed.next());
         for (int i = 0; i < 500; i++) {
             add(1 + random.nextInt(40), random.nextInt(1000), 5);
         }

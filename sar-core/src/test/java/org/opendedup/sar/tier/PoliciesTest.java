@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.tier.TierSettings.Policy;
 
 class PoliciesTest {
@@ -81,7 +82,7 @@ class PoliciesTest {
 
     @Test
     void ranksNeverFallWithCountOrHeatAndNeverRiseWithTheRecord() {
-        Random random = Seeds.random("ranksNeverFall");
+        Random random = new Random(TestSeed.next());
         for (int round = 0; round < 10_000; round++) {
             int count = 1 + random.nextInt(70_000);
             int bytes = 16 + random.nextInt(1 << 20);

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.Compression;
@@ -95,7 +96,7 @@ class RecipePromotionTest {
     }
 
     private long[] store() throws IOException {
-        Random random = Seeds.random("RecipePromotion");
+        Random random = new Random(TestSeed.next());
         long[] chunkIds = new long[CONTAINERS * PER_CONTAINER];
         try (ContainerWriter writer = containers.writer(1)) {
             for (int i = 0; i < chunkIds.length; i++) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 
 /** Containers here have 512 chunks of 8 KiB, eight in a frame, which compresses to half. */
@@ -144,7 +145,7 @@ class RecipeUseTest {
 
     @Test
     void allThatIsWantedOfSparselyUsedContainersIsInExactlyOneRequestAVisit() {
-        Random random = Seeds.random("allThatIsWanted");
+        Random random = new Random(TestSeed.next());
         java.util.Set<Long> wanted = new java.util.HashSet<>();
         for (int i = 0; i < 5000; i++) {
             int slot = random.nextInt(CHUNKS / 3);

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.tier.TierSettings.Policy;
 
@@ -26,7 +27,7 @@ class ScanResistanceTest {
     /** A tenth of the SSD: how often heat ages meanwhile depends on the pace of the background thread; 4 to 6 % were seen. */
     private static final long TOLERATED_BYTES = SSD_BYTES / 10;
 
-    private final Random random = Seeds.random("ScanResistance");
+    private final Random random = new Random(TestSeed.next());
     private final int[] references = new int[CHUNKS];
     private final FakeSsd ssd = new FakeSsd(SSD_BYTES);
 

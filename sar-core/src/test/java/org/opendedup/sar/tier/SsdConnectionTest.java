@@ -293,7 +293,7 @@ class SsdConnectionTest {
         SsdConnection connection = connection(place);
         connection.openAtMount(1000, 10);
         assertEquals(State.READ_ONLY, connection.state());
-        assertTrue(connection.reason().contains("mounted read-only"), connection.reason());
+        assertTrue(connection.reason().contains("Read-only file system"), connection.reason());
         assertNotNull(connection.attached());
         assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
         assertEquals(List.of(State.READ_ONLY), events);

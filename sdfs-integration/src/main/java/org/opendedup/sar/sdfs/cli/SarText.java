@@ -10,6 +10,9 @@ import org.opendedup.sar.common.ByteSize;
 
 /** What the sar commands print for people, from the replies of {@link SarControl}. */
 final class SarText {
+    /** The table's share of an entry says nothing where there are fewer: the empty table takes 26 KB. */
+    private static final int FEW_ENTRIES = 1000;
+
     private static final Map<String, String> PROMOTED = ordered(
             "byWrite", "when a duplicate was written",
             "byRead", "on a second read from the disk",
@@ -76,19 +79,20 @@ final class SarText {
 
     private void memory(Map<String, Object> memory) {
         heading("Memory");
+        long entries = number(memory, "mapTableEntries");
         line(
                 "Map table",
-                String.format(
-                        Locale.ROOT,
-                        "%d of at most %d entries, %s, %.1f bytes an entry",
-                        number(memory, "mapTableEntries"),
-                        number(memory, "mapTableMaxEntries"),
-                        ByteSize.rounded(number(memory, "mapTableHeapBytes")),
-                        decimal(memory, "mapTableBytesPerEntry")));
+                entries + " of at most " + number(memory, "mapTableMaxEntries") + " entries, "
+                        + ByteSize.rounded(number(memory, "mapTableHeapBytes"))
+                        + (entries < FEW_ENTRIES ? "" : bytesPerEntry(memory)));
         line(
                 "LRU list",
                 number(memory, "lruItems") + " items, " + ByteSize.rounded(number(memory, "lruHeapBytes")) + ", "
                         + number(memory, "lruHits") + " second reads found");
+    }
+
+    private static String bytesPerEntry(Map<String, Object> memory) {
+        return String.format(Locale.ROOT, ", %.1f bytes an entry", decimal(memory, "mapTableBytesPerEntry"));
     }
 
     private void promotion(Map<String, Object> promotion) {
