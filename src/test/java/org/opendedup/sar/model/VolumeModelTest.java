@@ -54,15 +54,15 @@ class VolumeModelTest {
         int count = Seeds.ops(OPS_WITH_SSD);
         List<SsdTroubles.Figures> all = new ArrayList<>();
         for (long seed : Seeds.upTo(SEEDS).toArray()) {
-            for (Chunking chunking : Chunking.values()) {
-                List<SsdTroubles> troubles = new ArrayList<>();
-                new Comparison(() -> newVolumeWithSsd(chunking, seed, troubles, false))
-                        .check(seed, count, withSsdInUse(seed, count), getClass());
-                all.add(troubles.get(0).past());
-            }
+            // One chunking a seed: what the SSD does hardly depends on both at once.
+            Chunking chunking = Chunking.values()[Math.floorMod(seed, Chunking.values().length)];
+            List<SsdTroubles> troubles = new ArrayList<>();
+            new Comparison(() -> newVolumeWithSsd(chunking, seed, troubles, false))
+                    .check(seed, count, withSsdInUse(seed, count), getClass());
+            all.add(troubles.get(0).past());
         }
         // A seed that is given to find out more need not meet all of it.
-        boolean many = all.size() > Chunking.values().length;
+        boolean many = all.size() >= SEEDS;
         assertAll(
                 "the SSD was not put to the test: " + all,
                 () -> assertTrue(all.stream().allMatch(figures -> figures.promoted() > 0)),
