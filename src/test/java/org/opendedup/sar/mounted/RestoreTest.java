@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** {@code sdfscli VOLUME file}, {@code defrag} and {@code restore} of a mounted volume. */
 class RestoreTest {
     private static final int MIB = 1 << 20;
-    private static final int OLD_MIB = 24;
+    private static final int OLD_MIB = 16;
 
     @TempDir
     Path folder;
@@ -71,7 +71,7 @@ class RestoreTest {
     void theUnmountOfAVolumeStopsItsRestoreWhichThenGoesOn() throws Exception {
         try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("stopped")))
                 .mount()) {
-            byte[] content = Bytes.random(3, 64 * MIB);
+            byte[] content = Bytes.random(3, 32 * MIB);
             Bytes.writeAndSync(volume.mountPoint().resolve("file"), content);
             Path out = folder.resolve("out");
             Thread restoring = new Thread(() -> {

@@ -32,7 +32,7 @@ import org.opendedup.sar.volume.Defragmentation.Limits;
 class DefragmentationTest {
     private static final int CHUNK = 4096;
     private static final int MIB = 1 << 20;
-    private static final int OLD_MIB = 24;
+    private static final int OLD_MIB = 16;
     /** Chunks of the old file that the new one wants: so many of each MiB. */
     private static final int CHUNKS_PER_MIB = 4;
 

@@ -38,6 +38,9 @@ import org.opendedup.sar.volume.VolumeConfig;
 @Timeout(60)
 class TreeRestoreTest {
     private static final int MIB = 1 << 20;
+    /** Length of a file in several containers. */
+    private static final int LARGE_MIB = 20;
+
     private static final long RARELY = Long.MAX_VALUE;
 
     @TempDir
@@ -201,7 +204,7 @@ class TreeRestoreTest {
 
         assertTrue(again.status().bytesResumed() > 0, again.status()::toString);
         assertEquals(again.status().bytes(), again.status().bytesWritten());
-        assertArrayEquals(random(40 * MIB, 6), Files.readAllBytes(target.resolve("large")));
+        assertArrayEquals(random(LARGE_MIB * MIB, 6), Files.readAllBytes(target.resolve("large")));
         assertLeavesNothingBeside();
     }
 
@@ -212,7 +215,7 @@ class TreeRestoreTest {
         stopHalfway();
         Files.write(target.resolve("large"), new byte[MIB], StandardOpenOption.WRITE);
         restore();
-        assertFalse(Arrays.equals(random(40 * MIB, 6), Files.readAllBytes(target.resolve("large"))));
+        assertFalse(Arrays.equals(random(LARGE_MIB * MIB, 6), Files.readAllBytes(target.resolve("large"))));
     }
 
     @Test
@@ -292,7 +295,7 @@ class TreeRestoreTest {
     }
 
     private void writeLarge() throws IOException {
-        write(make(Inode.ROOT, "large"), 0, random(40 * MIB, 6));
+        write(make(Inode.ROOT, "large"), 0, random(LARGE_MIB * MIB, 6));
         volume.sync();
     }
 
