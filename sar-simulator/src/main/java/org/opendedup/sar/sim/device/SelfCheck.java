@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public final class SelfCheck {
     private static final long SEED = 2014;
     private static final int BLOCK = 4096;
-    private static final int REQUESTS = 100_000;
+    private static final int REQUESTS = 40_000;
     private static final long SEQUENTIAL_REQUEST = 256 << 10;
     private static final int SEQUENTIAL_REQUESTS = 4000;
     private static final double TOLERANCE_PERCENT = 1;

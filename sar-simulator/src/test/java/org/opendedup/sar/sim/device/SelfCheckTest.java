@@ -56,7 +56,7 @@ class SelfCheckTest {
 
     @Test
     void theCommandEndsWithOneWhenTheModelIsOff() throws IOException {
-        Path wrong = Files.writeString(folder.resolve("wrong"), MachineText.sarWith("disk.overhead.ms", "0.5"));
+        Path wrong = Files.writeString(folder.resolve("wrong"), MachineText.sarWith("disk.overhead.ms", "0.8"));
         StringWriter out = new StringWriter();
         CommandLine command = new CommandLine(new SelfcheckCommand()).setOut(new PrintWriter(out));
         assertEquals(1, command.execute("--json", "--machine", wrong.toString()));
