@@ -16,6 +16,7 @@ final class FiuLine {
     private static final long ZERO_BLOCK = 0x3df1244f6143869fL;
 
     private static final long ZERO_SECTOR = 0xbf619eac0cdf3f68L;
+    private static final byte[] HEX = hexDigits();
     private static final long NO_NUMBER = -1;
     private static final long MAX_TENTH = Long.MAX_VALUE / 10 - 1;
     private static final long MAX_LBA = (1L << BlockRequest.DEVICE_BITS) * SECTORS_PER_BLOCK - 1;
@@ -90,15 +91,23 @@ final class FiuLine {
     }
 
     private boolean parseDigest(int from, int to) {
-        if (to - from == DIGEST_DIGITS) {
-            content = hex(from);
-            return isHex(from, to) && setContent(content, content == ZERO_BLOCK);
+        if (!isHex(from, to)) {
+            return false;
         }
-        return to - from == SECTOR_DIGESTS_DIGITS && isHex(from, to) && parseSectorDigests(from);
+        if (to - from == DIGEST_DIGITS) {
+            long digest = hex(from);
+            setContent(digest, digest == ZERO_BLOCK);
+            return true;
+        }
+        if (to - from == SECTOR_DIGESTS_DIGITS) {
+            parseSectorDigests(from);
+            return true;
+        }
+        return false;
     }
 
     /** A block is known by the digests of its sectors, mixed in their order. */
-    private boolean parseSectorDigests(int from) {
+    private void parseSectorDigests(int from) {
         boolean allZero = true;
         long mixed = 0;
         for (int i = 0; i < SECTORS_PER_BLOCK; i++) {
@@ -106,38 +115,37 @@ final class FiuLine {
             allZero &= sector == ZERO_SECTOR;
             mixed = Mixing.mix(mixed + sector);
         }
-        return setContent(mixed, allZero);
+        setContent(mixed, allZero);
     }
 
-    private boolean setContent(long value, boolean isZero) {
+    private void setContent(long value, boolean isZero) {
         content = isZero ? BlockRequest.ZERO_CONTENT : value == BlockRequest.ZERO_CONTENT ? 1 : value;
-        return true;
     }
 
     private boolean isHex(int from, int to) {
+        int all = 0;
         for (int i = from; i < to; i++) {
-            if (digit(bytes[i]) < 0) {
-                return false;
-            }
+            all |= HEX[bytes[i] & 0xff];
         }
-        return true;
+        return all >= 0;
     }
 
     /** The number that the first digits are. */
     private long hex(int from) {
         long value = 0;
         for (int i = from; i < from + CONTENT_DIGITS; i++) {
-            value = value << 4 | (digit(bytes[i]) & 0xf);
+            value = value << 4 | HEX[bytes[i] & 0xff];
         }
         return value;
     }
 
-    private static int digit(byte character) {
-        if (character >= '0' && character <= '9') {
-            return character - '0';
+    /** The value of each character as a digit; negative if it is none. */
+    private static byte[] hexDigits() {
+        byte[] values = new byte[256];
+        for (int character = 0; character < values.length; character++) {
+            values[character] = (byte) Character.digit((char) character, 16);
         }
-        int letter = character | 0x20;
-        return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+        return values;
     }
 
     /** Where the last word begins. */

@@ -145,29 +145,36 @@ public final class FiuTrace implements BlockTrace {
     }
 
     private boolean isGood(LineBuffer from) throws IOException {
-        if (from.start() == from.end()) {
-            return false;
-        }
-        linesRead++;
         if (from.equalsLine(previous, previousLength)) {
+            linesRead++;
             duplicates++;
-            if (!keepDuplicates) {
-                return false;
-            }
+            return keepDuplicates && parse(from);
         }
         remember(from);
-        if (line.parse(from.bytes(), from.start(), from.end())) {
+        if (parse(from) || (from.skipArchive() && parse(from))) {
+            linesRead++;
             return true;
         }
+        if (from.start() < from.end()) {
+            linesRead++;
+            countBad(from.line());
+        }
+        return false;
+    }
+
+    private boolean parse(LineBuffer from) {
+        return line.parse(from.bytes(), from.start(), from.end());
+    }
+
+    private void countBad(long number) throws TraceFormatException {
         badLines++;
         if (badLines > ALLOWED_BAD_LINES + linesRead / BAD_LINES_SHARE) {
             throw new TraceFormatException(
                     file,
-                    from.line(),
+                    number,
                     "not a line of an FIU trace, as were " + (badLines - 1) + " of the " + linesRead
                             + " before; allowed are " + ALLOWED_BAD_LINES + " and one in " + BAD_LINES_SHARE);
         }
-        return false;
     }
 
     private void remember(LineBuffer from) {

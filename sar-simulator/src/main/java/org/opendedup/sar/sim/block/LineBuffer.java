@@ -6,8 +6,7 @@ import java.io.InputStream;
 import java.util.Arrays;
 
 /**
- * Lines of a file as ranges of one byte array, without copying them. NUL bytes and all before them are no part of a line: so the
- * headers and the padding of a tar archive around the file are passed over. For one thread.
+ * Lines of a file as ranges of one byte array, without copying them. For one thread.
  */
 final class LineBuffer implements Closeable {
     private static final byte NEWLINE = '\n';
@@ -50,7 +49,6 @@ final class LineBuffer implements Closeable {
         end = newline < 0 ? filled : newline;
         next = newline < 0 ? filled : newline + 1;
         line++;
-        skipArchive();
         return true;
     }
 
@@ -75,14 +73,19 @@ final class LineBuffer implements Closeable {
         filled += Math.max(0, read);
     }
 
-    private void skipArchive() {
+    /**
+     * Takes NUL bytes and all before them off the line: the header and the padding of a tar archive around the file have no line's end
+     * of their own. False if there are none.
+     */
+    boolean skipArchive() {
         for (int i = end - 1; i >= start; i--) {
             if (bytes[i] == 0) {
                 start = i + 1;
                 skippedHeaders++;
-                return;
+                return true;
             }
         }
+        return false;
     }
 
     byte[] bytes() {

@@ -58,7 +58,7 @@ public record TraceProfile(
                     1.09 / 3.40,
                     0.86 / 11.46,
                     0.534,
-                    new Fitted(0.34, 0.60, 4),
+                    new Fitted(0.34, 0.60, 3),
                     "1:30-12:25",
                     List.of("100MB", "500MB", "2GB")),
             new TraceProfile(
@@ -71,7 +71,7 @@ public record TraceProfile(
                     1.99 / 5.79,
                     4.33 / 148.86,
                     0.345,
-                    new Fitted(0.335, 0.40, 4),
+                    new Fitted(0.335, 0.40, 2),
                     "15:50-19:10",
                     List.of("100MB", "500MB", "2GB")),
             new TraceProfile(
@@ -84,7 +84,7 @@ public record TraceProfile(
                     28.82 / 62.00,
                     4.18 / 482.10,
                     0.927,
-                    new Fitted(0.10, 0.935, 4),
+                    new Fitted(0.30, 0.945, 3),
                     "18:40-23:45",
                     List.of("1GB", "4GB", "8GB")));
 

@@ -38,10 +38,11 @@ final class Replay {
     /**
      * How to replay.
      *
+     * @param readsOnly whether writes of the window, too, only change what is stored where
      * @param timeScale what times between requests are multiplied with: 0.5 replays twice as fast
      * @param bucketNanos of the replayed time, for the series
      */
-    record Settings(Machine machine, Window window, double timeScale, long bucketNanos) {}
+    record Settings(Machine machine, Window window, boolean readsOnly, double timeScale, long bucketNanos) {}
 
     private Replay(Settings settings, StorageSystem system, BlockTrace trace) {
         this.settings = settings;
@@ -106,8 +107,12 @@ final class Replay {
     }
 
     private void submit(long arrivalNanos) throws IOException {
-        RequestPlan plan = new RequestPlan();
         boolean isWrite = request.isWrite();
+        if (isWrite && settings.readsOnly()) {
+            system.serve(request, TransferSink.NONE);
+            return;
+        }
+        RequestPlan plan = new RequestPlan();
         system.serve(request, plan);
         series.planned(arrivalNanos, plan);
         ssdReadBytes += plan.ssdReadBytes();

@@ -113,6 +113,11 @@ public final class SarCommand implements Callable<Integer> {
             description = "What the times between requests are multiplied with: 0.5 replays twice as fast.")
     double timeScale = 1;
 
+    @Option(
+            names = "--reads-only",
+            description = "Writes cost the devices nothing, as if a cache without end took them.")
+    boolean readsOnly;
+
     @Option(names = "--bucket", paramLabel = "MINUTES", defaultValue = "10", description = "Step of the time series.")
     int bucketMinutes = 10;
 
@@ -180,6 +185,7 @@ public final class SarCommand implements Callable<Integer> {
         return new Replay.Settings(
                 Machine.load(machine),
                 Window.parse(hours, days),
+                readsOnly,
                 timeScale,
                 checked("the step of the series", bucketMinutes, MOST_DAYS) * MINUTE_NANOS);
     }
@@ -221,6 +227,7 @@ public final class SarCommand implements Callable<Integer> {
                 machine,
                 warmDays,
                 hours,
+                readsOnly,
                 timeScale,
                 threshold,
                 references,

@@ -28,6 +28,7 @@ record SarReport(
         String machine,
         int warmDays,
         String window,
+        boolean readsOnly,
         double timeScale,
         int threshold,
         String counting,
@@ -49,6 +50,7 @@ record SarReport(
                 machine,
                 warmDays,
                 window,
+                readsOnly,
                 timeScale,
                 threshold,
                 counting,
@@ -117,11 +119,12 @@ record SarReport(
         StringBuilder text = new StringBuilder();
         text.append(String.format(
                 Locale.ROOT,
-                "trace: %s%nmachine %s, warmed up with %d days, replayed %s, time scale %s, threshold %d, references %s%n",
+                "trace: %s%nmachine %s, warmed up with %d days, replayed %s%s, time scale %s, threshold %d, references %s%n",
                 trace,
                 machine,
                 warmDays,
                 window,
+                readsOnly ? " (reads only)" : "",
                 timeScale,
                 threshold,
                 counting));

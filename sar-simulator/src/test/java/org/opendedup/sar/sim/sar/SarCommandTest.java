@@ -101,6 +101,24 @@ class SarCommandTest {
     }
 
     @Test
+    void whereWritesCostNothingReadsTakeLess() throws IOException {
+        String[] arguments = {
+            "--synthetic", "homes", "--warm", "0", "--window", "10:00-12:00", "--systems", "native", "--json"
+        };
+        assertEquals(0, run(arguments));
+        JsonNode all = new ObjectMapper().readTree(out.toString()).at("/systems/0/result");
+        String[] readsOnly = Arrays.copyOf(arguments, arguments.length + 1);
+        readsOnly[arguments.length] = "--reads-only";
+        assertEquals(0, run(readsOnly));
+        JsonNode reads = new ObjectMapper().readTree(out.toString()).at("/systems/0/result");
+        assertEquals(all.at("/reads/requests"), reads.at("/reads/requests"));
+        assertTrue(
+                reads.at("/reads/meanMs").asDouble() < all.at("/reads/meanMs").asDouble());
+        assertTrue(all.at("/writes/requests").asInt() > 0);
+        assertEquals(0, reads.at("/writes/requests").asInt());
+    }
+
+    @Test
     void aTraceOfOnesOwnIsReplayed() throws IOException {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < 50; i++) {
