@@ -189,6 +189,9 @@ public final class FiuTrace implements BlockTrace {
         file = path.toString();
         isFirstOfFile = true;
         previousLength = 0;
+        if (!Files.isReadable(path) || Files.isDirectory(path)) {
+            throw new IOException(file + " is no file that can be read");
+        }
         InputStream in = Files.newInputStream(path);
         if (file.endsWith(".gz") || file.endsWith(".tgz")) {
             in = new GZIPInputStream(new BufferedInputStream(in, 1 << 16), 1 << 16);

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sim.block.BlockRequest;
 import org.opendedup.sar.sim.block.BlockTrace;
 import org.opendedup.sar.sim.block.Calibration;
 import org.opendedup.sar.sim.block.FiuTrace;
@@ -29,6 +30,7 @@ public final class SarCommand implements Callable<Integer> {
     private static final long MINUTE_NANOS = 60_000_000_000L;
     private static final double MOST_SCALE = 1000;
     private static final int MOST_DAYS = 10_000;
+    private static final int MOST_BUCKET_MINUTES = 1440;
     private static final long MOST_SSD_BYTES = 1L << 42;
 
     @Spec
@@ -137,27 +139,41 @@ public final class SarCommand implements Callable<Integer> {
         if (command == null) {
             throw new IllegalStateException("the command was not made by picocli");
         }
+        Prepared prepared;
         try {
-            run(command.commandLine().getOut());
+            prepared = prepare();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(command.commandLine(), e.getMessage(), e);
         }
+        run(prepared, command.commandLine().getOut());
         return 0;
     }
 
-    private void run(PrintWriter out) throws IOException {
+    /** What the arguments ask for, checked. */
+    private record Prepared(
+            @Nullable TraceProfile profile,
+            String hours,
+            List<SystemKind> kinds,
+            List<Long> ssdSizes,
+            Evaluation evaluation) {}
+
+    private Prepared prepare() throws IOException {
         TraceProfile profile = input.synthetic == null ? null : TraceProfile.named(input.synthetic);
         String hours = window != null ? window : profile != null ? profile.window() : Window.WHOLE_DAY;
         List<SystemKind> kinds = systems.stream().map(SystemKind::of).toList();
-        List<Long> sizes = sizes(profile, kinds);
         Evaluation evaluation = new Evaluation(
                 settings(hours),
                 () -> open(profile),
-                (int) checked("the threshold", threshold, Integer.MAX_VALUE),
+                (int) checked("the threshold", threshold, 1, Integer.MAX_VALUE),
                 counting());
-        SarReport head = head(profile, hours);
+        return new Prepared(profile, hours, kinds, sizes(profile, kinds), evaluation);
+    }
+
+    private void run(Prepared prepared, PrintWriter out) throws IOException {
+        SarReport head = head(prepared.profile(), prepared.hours());
         show(out, head.head());
-        List<Evaluation.Row> rows = evaluation.run(kinds, sizes, row -> show(out, SarReport.line(row)));
+        List<Evaluation.Row> rows =
+                prepared.evaluation().run(prepared.kinds(), prepared.ssdSizes(), row -> show(out, SarReport.line(row)));
         SarReport report = head.with(rows, counters());
         show(out, report.foot());
         if (json) {
@@ -181,18 +197,18 @@ public final class SarCommand implements Callable<Integer> {
         if (!(timeScale > 0 && timeScale <= MOST_SCALE)) {
             throw new IllegalArgumentException("the time scale is " + timeScale + "; it must be above 0, up to 1000");
         }
-        int days = (int) checked("the days of warming up", warmDays + 1L, MOST_DAYS) - 1;
+        int days = (int) checked("the days of warming up", warmDays, 0, MOST_DAYS);
         return new Replay.Settings(
                 Machine.load(machine),
                 Window.parse(hours, days),
                 readsOnly,
                 timeScale,
-                checked("the step of the series", bucketMinutes, MOST_DAYS) * MINUTE_NANOS);
+                checked("the step of the series", bucketMinutes, 1, MOST_BUCKET_MINUTES) * MINUTE_NANOS);
     }
 
-    private static long checked(String what, long value, long most) {
-        if (value < 1 || value > most) {
-            throw new IllegalArgumentException(what + " can't be " + value + "; it must be up to " + most);
+    private static long checked(String what, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(what + " can't be " + value + ", but " + least + " to " + most);
         }
         return value;
     }
@@ -211,7 +227,7 @@ public final class SarCommand implements Callable<Integer> {
             throw new IllegalArgumentException("say how large the SSD is, such as --ssd 500MB,2GB");
         }
         return texts.stream()
-                .map(text -> checked("the SSD", ByteSize.parse(text), MOST_SSD_BYTES))
+                .map(text -> checked("the SSD", ByteSize.parse(text), BlockRequest.BLOCK_BYTES, MOST_SSD_BYTES))
                 .toList();
     }
 
