@@ -66,7 +66,7 @@ final class Replay {
             }
             replay.simulation.run();
         } catch (UncheckedIOException e) {
-            throw new IOException(e.getMessage(), e);
+            throw e.getCause();
         }
         return replay.result();
     }
@@ -102,7 +102,7 @@ final class Replay {
                 scheduleArrival();
             }
         } catch (IOException e) {
-            throw new UncheckedIOException(e.getMessage(), e);
+            throw new UncheckedIOException(e);
         }
     }
 
