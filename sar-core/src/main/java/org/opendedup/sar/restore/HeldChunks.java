@@ -13,6 +13,8 @@ import org.opendedup.sar.container.Frame;
  */
 final class HeldChunks {
     private static final int SHARDS = 16;
+    /** A frame of which less is wanted would take too much more memory than is counted. */
+    private static final int MIN_SHARED_PERCENT = 85;
 
     private final Shard[] shards = new Shard[SHARDS];
     private final AtomicLong bytes = new AtomicLong();
@@ -22,28 +24,52 @@ final class HeldChunks {
         Arrays.setAll(shards, i -> new Shard());
     }
 
-    /** A chunk's bytes and the first four bytes of its fingerprint, as {@link org.opendedup.sar.common.Fingerprints#check}. */
-    record Held(byte[] data, int check) {}
+    /**
+     * A chunk that has come.
+     *
+     * @param data its bytes are in it, and perhaps others beside them; not to be changed
+     * @param check the first four bytes of its fingerprint, as {@link org.opendedup.sar.common.Fingerprints#check}
+     */
+    record Held(byte[] data, int offset, int length, int check) {
+        static Held copyOf(byte[] source, int offset, int length, int check) {
+            return new Held(Arrays.copyOfRange(source, offset, offset + length), 0, length, check);
+        }
+    }
 
+    /** Changed with its shard's monitor. Who waits for it has its own monitor only. */
     private static final class Holding {
         private int holders;
         /** Whether somebody is going to bring the bytes, if they are not there. */
-        private boolean comes;
+        private volatile boolean comes;
 
-        private @Nullable Held held;
+        private volatile @Nullable Held held;
+        private volatile int waiting;
+
+        /** Wakes who waits. He says so before he looks, and this looks after a change was made: so none sleeps through it. */
+        void changed() {
+            if (waiting > 0) {
+                synchronized (this) {
+                    notifyAll();
+                }
+            }
+        }
+
+        synchronized @Nullable Held await() throws InterruptedException {
+            waiting++;
+            try {
+                while (held == null && comes) {
+                    wait();
+                }
+            } finally {
+                waiting--;
+            }
+            return held;
+        }
     }
 
     /** The chunks of some of the containers: all of one container are in one shard. Guarded by its monitor. */
     private static final class Shard {
         private final LongMap<Holding> chunks = new LongMap<>();
-        private int waiting;
-
-        /** Something that others may wait for has changed. */
-        void changed() {
-            if (waiting > 0) {
-                notifyAll();
-            }
-        }
     }
 
     private Shard shard(long container) {
@@ -74,9 +100,10 @@ final class HeldChunks {
             }
             shard.chunks.remove(chunkId);
             holding.comes = false;
-            shard.changed();
-            if (holding.held != null) {
-                bytes.addAndGet(-holding.held.data.length);
+            holding.changed();
+            Held held = holding.held;
+            if (held != null) {
+                bytes.addAndGet(-held.length);
             }
         }
     }
@@ -95,21 +122,11 @@ final class HeldChunks {
     @Nullable
     Held await(long chunkId) throws InterruptedException {
         Shard shard = shard(ChunkId.container(chunkId));
+        Holding holding;
         synchronized (shard) {
-            Holding holding = shard.chunks.get(chunkId);
-            if (holding == null) {
-                return null;
-            }
-            shard.waiting++;
-            try {
-                while (holding.held == null && holding.comes) {
-                    shard.wait();
-                }
-            } finally {
-                shard.waiting--;
-            }
-            return holding.held;
+            holding = shard.chunks.get(chunkId);
         }
+        return holding == null ? null : holding.await();
     }
 
     /** The chunk's bytes will not come, if they have not; who waits for them is told. */
@@ -119,28 +136,49 @@ final class HeldChunks {
             Holding holding = shard.chunks.get(chunkId);
             if (holding != null && holding.held == null) {
                 holding.comes = false;
-                shard.changed();
+                holding.changed();
             }
         }
     }
 
-    /** Takes over, from a frame, the chunks that are held and have no bytes yet, by copying them. */
+    /**
+     * Takes over, from a frame, the chunks that are held and have no bytes yet: the frame itself if that is nearly all of it, else
+     * copies.
+     */
     void fill(Frame frame) {
-        long added = 0;
+        long added;
         Shard shard = shard(frame.container());
         synchronized (shard) {
-            for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
-                Holding holding = shard.chunks.get(ChunkId.of(frame.container(), slot));
-                if (holding != null && holding.held == null) {
-                    int from = frame.offset(slot);
-                    byte[] copy = Arrays.copyOfRange(frame.data(), from, from + frame.length(slot));
-                    holding.held = new Held(copy, frame.check(slot));
-                    added += copy.length;
-                }
-            }
-            shard.changed();
+            boolean shared = wantedBytes(shard, frame) >= frame.data().length * MIN_SHARED_PERCENT / 100;
+            added = fill(shard, frame, shared);
         }
         noteAdded(added);
+    }
+
+    private static int wantedBytes(Shard shard, Frame frame) {
+        int wanted = 0;
+        for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
+            Holding holding = shard.chunks.get(ChunkId.of(frame.container(), slot));
+            wanted += holding == null || holding.held != null ? 0 : frame.length(slot);
+        }
+        return wanted;
+    }
+
+    private static long fill(Shard shard, Frame frame, boolean shared) {
+        long added = 0;
+        for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
+            Holding holding = shard.chunks.get(ChunkId.of(frame.container(), slot));
+            if (holding != null && holding.held == null) {
+                int offset = frame.offset(slot);
+                int length = frame.length(slot);
+                holding.held = shared
+                        ? new Held(frame.data(), offset, length, frame.check(slot))
+                        : Held.copyOf(frame.data(), offset, length, frame.check(slot));
+                holding.changed();
+                added += length;
+            }
+        }
+        return added;
     }
 
     /** Takes over a chunk's bytes, by copying them, if it is held and has none yet. */
@@ -151,10 +189,22 @@ final class HeldChunks {
             if (holding == null || holding.held != null) {
                 return;
             }
-            holding.held = new Held(Arrays.copyOfRange(source, offset, offset + length), check);
-            shard.changed();
+            holding.held = Held.copyOf(source, offset, length, check);
+            holding.changed();
         }
         noteAdded(length);
+    }
+
+    /** The chunk will be held for long: its bytes must not keep those of its neighbours in memory. */
+    void detach(long chunkId) {
+        Shard shard = shard(ChunkId.container(chunkId));
+        synchronized (shard) {
+            Holding holding = shard.chunks.get(chunkId);
+            Held held = holding == null ? null : holding.held;
+            if (holding != null && held != null && held.length < held.data.length) {
+                holding.held = Held.copyOf(held.data, held.offset, held.length, held.check);
+            }
+        }
     }
 
     private void noteAdded(long added) {

@@ -125,6 +125,7 @@ final class Lookahead implements Closeable {
         public void keep(long chunkId) {
             if (kept.put(chunkId, true) == null) {
                 held.hold(chunkId);
+                held.detach(chunkId);
             }
         }
 

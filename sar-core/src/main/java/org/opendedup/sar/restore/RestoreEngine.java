@@ -196,10 +196,10 @@ public final class RestoreEngine {
             } else {
                 Held chunk = ahead.chunk(page.chunkId(entry), pageOffset + page.start(entry));
                 int skip = page.chunkOffset(entry) + at - page.start(entry);
-                if (chunk == null || chunk.check() != page.check(entry) || chunk.data().length < skip + length) {
+                if (chunk == null || chunk.check() != page.check(entry) || chunk.length() < skip + length) {
                     return false;
                 }
-                target.put(chunk.data(), skip, length);
+                target.put(chunk.data(), chunk.offset() + skip, length);
             }
             at += length;
         }

@@ -134,7 +134,7 @@ final class Step {
         @Override
         public int bytes(int index) {
             HeldChunks.Held held = reads.held().get(chunks[from + index]);
-            return held == null ? 0 : held.data().length;
+            return held == null ? 0 : held.length();
         }
     }
 }

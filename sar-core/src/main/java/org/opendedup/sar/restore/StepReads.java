@@ -92,7 +92,7 @@ final class StepReads {
         for (int i = 0; i < chunks.count(); i++) {
             Held known = held.get(chunks.chunkId(i));
             if (known != null && known.check() == chunks.check(i)) {
-                chunks.setData(i, known.data(), 0, known.data().length);
+                chunks.setData(i, known.data(), known.offset(), known.length());
                 chunks.setSource(i, Source.MEMORY);
             }
         }

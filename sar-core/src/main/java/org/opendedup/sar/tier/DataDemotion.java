@@ -269,7 +269,7 @@ public final class DataDemotion implements Admission, Closeable {
     }
 
     /** Waits until the background thread has done all that was asked for; for tests and simulations. */
-    void awaitIdle() throws InterruptedException {
+    public void awaitIdle() throws InterruptedException {
         synchronized (work) {
             while (!idle || !closed && hasWork()) {
                 work.wait();

@@ -6,8 +6,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sim.device.SelfcheckCommand;
 import org.opendedup.sar.sim.restore.RestoreCommand;
 import org.opendedup.sar.sim.restore.SeriesCommand;
+import org.opendedup.sar.sim.sar.SarCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -23,7 +25,7 @@ import picocli.CommandLine.Spec;
         customSynopsis = {"sar-sim COMMAND [OPTION...]", ""},
         description = {"Runs the file system's own policies over traces, without a disk.", ""},
         commandListHeading = "%nCommands:%n",
-        subcommands = {RestoreCommand.class, SeriesCommand.class},
+        subcommands = {RestoreCommand.class, SarCommand.class, SeriesCommand.class, SelfcheckCommand.class},
         footer = {"", "Exit codes:  0 done, 1 failed, 2 wrong usage"})
 public final class SarSim implements Runnable {
     private static final int FAILED = 1;

@@ -1,0 +1,12 @@
+package org.opendedup.sar.sim.block;
+
+import java.io.IOException;
+
+/** A trace is not what it should be; the message names file and line. */
+public final class TraceFormatException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    TraceFormatException(String file, long line, String what) {
+        super(file + ", line " + line + ": " + what);
+    }
+}

@@ -1,0 +1,65 @@
+package org.opendedup.sar.sim.sar;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.opendedup.sar.sim.device.Transfer;
+
+/** The transfers that one request costs. */
+final class RequestPlan implements TransferSink {
+    private final List<Transfer> array = new ArrayList<>(2);
+    private final List<Transfer> ssd = new ArrayList<>(2);
+    private long laterBytes;
+    private long arrayReadBytes;
+    private long ssdReadBytes;
+
+    @Override
+    public void array(boolean isWrite, long offset, long bytes) {
+        array.add(new Transfer(isWrite, offset, bytes));
+        arrayReadBytes += isWrite ? 0 : bytes;
+    }
+
+    @Override
+    public void readSsd(long bytes) {
+        ssd.add(Transfer.read(0, bytes));
+        ssdReadBytes += bytes;
+    }
+
+    @Override
+    public void writeSsdLater(long bytes) {
+        laterBytes += bytes;
+    }
+
+    List<Transfer> ofArray() {
+        return array;
+    }
+
+    List<Transfer> ofSsd() {
+        return ssd;
+    }
+
+    /** Transfers that the request waits for. */
+    int transfers() {
+        return array.size() + ssd.size();
+    }
+
+    int arrayTransfers() {
+        return array.size();
+    }
+
+    int ssdReads() {
+        return ssd.size();
+    }
+
+    /** Bytes to be written to the SSD when the request is done. */
+    long laterBytes() {
+        return laterBytes;
+    }
+
+    long arrayReadBytes() {
+        return arrayReadBytes;
+    }
+
+    long ssdReadBytes() {
+        return ssdReadBytes;
+    }
+}

@@ -1,0 +1,46 @@
+package org.opendedup.sar.sim.sar;
+
+import org.HdrHistogram.Histogram;
+
+/** Times from a request's arrival to its end. Three digits are kept of each, the mean is exact. For one thread. */
+final class Responses {
+    private static final long MOST_NANOS = 86_400_000_000_000L;
+    private static final int DIGITS = 3;
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    private final Histogram histogram = new Histogram(MOST_NANOS, DIGITS);
+    private double sumNanos;
+
+    void add(long nanos) {
+        histogram.recordValue(Math.min(MOST_NANOS, nanos));
+        sumNanos += nanos;
+    }
+
+    /** Milliseconds. */
+    record Summary(
+            long requests,
+            double meanMs,
+            double p50Ms,
+            double p90Ms,
+            double p95Ms,
+            double p99Ms,
+            double p999Ms,
+            double maxMs) {}
+
+    Summary summary() {
+        long requests = histogram.getTotalCount();
+        return new Summary(
+                requests,
+                requests == 0 ? 0 : sumNanos / requests / NANOS_PER_MILLI,
+                millis(50),
+                millis(90),
+                millis(95),
+                millis(99),
+                millis(99.9),
+                millis(100));
+    }
+
+    private double millis(double percentile) {
+        return histogram.getValueAtPercentile(percentile) / NANOS_PER_MILLI;
+    }
+}

@@ -1,0 +1,265 @@
+package org.opendedup.sar.sim.sar;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sim.block.BlockRequest;
+import org.opendedup.sar.sim.block.BlockTrace;
+import org.opendedup.sar.sim.block.Calibration;
+import org.opendedup.sar.sim.block.FiuTrace;
+import org.opendedup.sar.sim.block.SyntheticTrace;
+import org.opendedup.sar.sim.block.TraceProfile;
+import org.opendedup.sar.sim.device.Machine;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code sar-sim sar}: the SAR paper's evaluation, on a trace of one's own or a synthetic one. */
+@Command(
+        name = "sar",
+        description = "Replays a block trace on several storage systems and says how long requests take.",
+        mixinStandardHelpOptions = true)
+public final class SarCommand implements Callable<Integer> {
+    private static final long MINUTE_NANOS = 60_000_000_000L;
+    private static final double MOST_SCALE = 1000;
+    private static final int MOST_DAYS = 10_000;
+    private static final int MOST_BUCKET_MINUTES = 1440;
+    private static final long MOST_SSD_BYTES = 1L << 42;
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @ArgGroup(multiplicity = "1")
+    Input input = new Input();
+
+    /** Where requests come from. */
+    static final class Input {
+        @Option(
+                names = "--trace",
+                paramLabel = "FILE",
+                split = ",",
+                description = "FIU block traces (web-vm, homes, mail), read in this order; .gz too.")
+        List<Path> files = List.of();
+
+        @Option(
+                names = "--synthetic",
+                paramLabel = "NAME",
+                description = "A synthetic trace like web-vm, homes or mail, from what was published of it.")
+        @Nullable
+        String synthetic;
+    }
+
+    @Option(names = "--keep-duplicates", description = "Keep lines that repeat the one before; else they are dropped.")
+    boolean keepDuplicates;
+
+    @Option(names = "--seed", defaultValue = "1", description = "Of a synthetic trace; ${DEFAULT-VALUE} if not given.")
+    long seed = 1;
+
+    @Option(
+            names = "--warm",
+            paramLabel = "DAYS",
+            defaultValue = "7",
+            description = "Days that warm up; 7 if not given.")
+    int warmDays = 7;
+
+    @Option(
+            names = "--window",
+            paramLabel = "H:MM-H:MM",
+            description = "Hours of the day after that are replayed; the paper's for a synthetic trace, else all.")
+    @Nullable
+    String window;
+
+    @Option(
+            names = "--ssd",
+            paramLabel = "SIZE",
+            split = ",",
+            description = "Sizes of the SSD; those of the paper for a synthetic trace.")
+    List<String> ssdSizes = List.of();
+
+    @Option(
+            names = "--systems",
+            paramLabel = "NAME",
+            split = ",",
+            description = "Of native, dedupe, cache-lba, cache-content, sar, sar-cost; all if not given.")
+    List<String> systems = SystemKind.labels();
+
+    @Option(
+            names = "--machine",
+            paramLabel = "NAME|FILE",
+            defaultValue = "sar",
+            description = "Its devices: sar, lookahead, tddfs or a parameter file.")
+    String machine = "sar";
+
+    @Option(names = "--threshold", defaultValue = "5", description = "References from which the paper's rule promotes.")
+    int threshold = 5;
+
+    @Option(
+            names = "--references",
+            paramLabel = "ever|now",
+            defaultValue = "ever",
+            description = "Which references count: all there ever were, as in the paper, or those that there are.")
+    String references = "ever";
+
+    @Option(
+            names = "--time-scale",
+            paramLabel = "FACTOR",
+            defaultValue = "1",
+            description = "What the times between requests are multiplied with: 0.5 replays twice as fast.")
+    double timeScale = 1;
+
+    @Option(
+            names = "--reads-only",
+            description = "Writes cost the devices nothing, as if a cache without end took them.")
+    boolean readsOnly;
+
+    @Option(names = "--bucket", paramLabel = "MINUTES", defaultValue = "10", description = "Step of the time series.")
+    int bucketMinutes = 10;
+
+    @Option(names = "--json", description = "Print JSON, with the time series.")
+    boolean json;
+
+    @Option(names = "--csv", paramLabel = "FOLDER", description = "Write summary.csv and series.csv there.")
+    @Nullable
+    Path csv;
+
+    /** Read for the last system; all are shown the same. */
+    private @Nullable FiuTrace lastRead;
+
+    @Override
+    public Integer call() throws IOException {
+        CommandSpec command = spec;
+        if (command == null) {
+            throw new IllegalStateException("the command was not made by picocli");
+        }
+        Prepared prepared;
+        try {
+            prepared = prepare();
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(command.commandLine(), e.getMessage(), e);
+        }
+        run(prepared, command.commandLine().getOut());
+        return 0;
+    }
+
+    /** What the arguments ask for, checked. */
+    private record Prepared(
+            @Nullable TraceProfile profile,
+            String hours,
+            List<SystemKind> kinds,
+            List<Long> ssdSizes,
+            Evaluation evaluation) {}
+
+    private Prepared prepare() throws IOException {
+        TraceProfile profile = input.synthetic == null ? null : TraceProfile.named(input.synthetic);
+        String hours = window != null ? window : profile != null ? profile.window() : Window.WHOLE_DAY;
+        List<SystemKind> kinds = systems.stream().map(SystemKind::of).toList();
+        Evaluation evaluation = new Evaluation(
+                settings(hours),
+                () -> open(profile),
+                (int) checked("the threshold", threshold, 1, Integer.MAX_VALUE),
+                counting());
+        return new Prepared(profile, hours, kinds, sizes(profile, kinds), evaluation);
+    }
+
+    private void run(Prepared prepared, PrintWriter out) throws IOException {
+        SarReport head = head(prepared.profile(), prepared.hours());
+        show(out, head.head());
+        List<Evaluation.Row> rows =
+                prepared.evaluation().run(prepared.kinds(), prepared.ssdSizes(), row -> show(out, SarReport.line(row)));
+        SarReport report = head.with(rows, counters());
+        show(out, report.foot());
+        if (json) {
+            out.print(report.json());
+            out.flush();
+        }
+        if (csv != null) {
+            report.writeCsv(csv);
+        }
+    }
+
+    /** Shows a part of the table as soon as it is there, unless JSON is wanted. */
+    private void show(PrintWriter out, String text) {
+        if (!json) {
+            out.print(text);
+            out.flush();
+        }
+    }
+
+    private Replay.Settings settings(String hours) throws IOException {
+        if (!(timeScale > 0 && timeScale <= MOST_SCALE)) {
+            throw new IllegalArgumentException("the time scale is " + timeScale + "; it must be above 0, up to 1000");
+        }
+        int days = (int) checked("the days of warming up", warmDays, 0, MOST_DAYS);
+        return new Replay.Settings(
+                Machine.load(machine),
+                Window.parse(hours, days),
+                readsOnly,
+                timeScale,
+                checked("the step of the series", bucketMinutes, 1, MOST_BUCKET_MINUTES) * MINUTE_NANOS);
+    }
+
+    private static long checked(String what, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(what + " can't be " + value + ", but " + least + " to " + most);
+        }
+        return value;
+    }
+
+    private DedupMap.Counting counting() {
+        return switch (references) {
+            case "ever" -> DedupMap.Counting.EVER;
+            case "now" -> DedupMap.Counting.NOW;
+            default -> throw new IllegalArgumentException("references are 'ever' or 'now', not '" + references + "'");
+        };
+    }
+
+    private List<Long> sizes(@Nullable TraceProfile profile, List<SystemKind> kinds) {
+        List<String> texts = ssdSizes.isEmpty() && profile != null ? profile.ssdSizes() : ssdSizes;
+        if (texts.isEmpty() && kinds.stream().anyMatch(SystemKind::hasSsd)) {
+            throw new IllegalArgumentException("say how large the SSD is, such as --ssd 500MB,2GB");
+        }
+        return texts.stream()
+                .map(text -> checked("the SSD", ByteSize.parse(text), BlockRequest.BLOCK_BYTES, MOST_SSD_BYTES))
+                .toList();
+    }
+
+    private SarReport head(@Nullable TraceProfile profile, String hours) {
+        String trace = profile != null
+                ? "synthetic, like " + profile.name() + ", seed " + seed
+                : String.join(" ", input.files.stream().map(Path::toString).toList());
+        return new SarReport(
+                trace,
+                profile != null,
+                profile == null ? null : Calibration.of(profile, seed),
+                null,
+                machine,
+                warmDays,
+                hours,
+                readsOnly,
+                timeScale,
+                threshold,
+                references,
+                List.of());
+    }
+
+    private BlockTrace open(@Nullable TraceProfile profile) {
+        if (profile != null) {
+            return new SyntheticTrace(profile, warmDays + 1, seed);
+        }
+        FiuTrace trace = new FiuTrace(input.files, keepDuplicates);
+        lastRead = trace;
+        return trace;
+    }
+
+    private FiuTrace.@Nullable Counters counters() {
+        return lastRead == null ? null : lastRead.counters();
+    }
+}
