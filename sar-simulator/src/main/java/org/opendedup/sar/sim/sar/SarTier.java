@@ -5,14 +5,15 @@ import java.io.IOException;
 import java.util.function.Consumer;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.sim.block.BlockRequest;
+import org.opendedup.sar.ssd.MapEntry;
+import org.opendedup.sar.ssd.MapTable;
+import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.tier.ChunkRequest;
 import org.opendedup.sar.tier.CopyStore;
 import org.opendedup.sar.tier.CountSource;
 import org.opendedup.sar.tier.DataDemotion;
 import org.opendedup.sar.tier.DataDistributor;
 import org.opendedup.sar.tier.LruList;
-import org.opendedup.sar.tier.MapEntry;
-import org.opendedup.sar.tier.MapTable;
 import org.opendedup.sar.tier.PromotionTarget;
 import org.opendedup.sar.tier.SelectivePromotion;
 import org.opendedup.sar.tier.Source;
@@ -194,9 +195,9 @@ final class SarTier implements Closeable {
         }
 
         @Override
-        public Answer offer(long chunkId, int check, int count, int saving, byte[] data, int from, int length) {
+        public OfferAnswer offer(long chunkId, int check, int count, int saving, byte[] data, int from, int length) {
             if (table.contains(chunkId)) {
-                return Answer.PRESENT;
+                return OfferAnswer.PRESENT;
             }
             if (offset + RECORD_BYTES > SEGMENT_BYTES) {
                 segment = (segment + 1) % SEGMENTS;
@@ -216,7 +217,7 @@ final class SarTier implements Closeable {
             if (liveBytes > capacityBytes) {
                 makeRoom.run();
             }
-            return Answer.TAKEN;
+            return OfferAnswer.TAKEN;
         }
 
         boolean follows(long earlier, long later) {
@@ -245,6 +246,10 @@ final class SarTier implements Closeable {
         public void read(ChunkRequest request) {
             throw new UnsupportedOperationException("the simulator's devices read");
         }
+
+        /** There is nothing that might not answer. */
+        @Override
+        public void probe() {}
 
         @Override
         public void dropDamaged(long chunkId) {
