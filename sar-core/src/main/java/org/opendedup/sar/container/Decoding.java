@@ -14,8 +14,8 @@ import java.util.concurrent.RejectedExecutionException;
  * may be under way at a time; the reader itself does what no worker has begun when it would have to wait. For use by one thread.
  */
 public final class Decoding implements AutoCloseable {
-    /** One is decoded while the next is read; one more evens out their sizes. */
-    private static final int MAX_UNDER_WAY = 2;
+    /** Decoding may lag behind reading for a while: the workers have other work, and a disk that waits has lost its time. */
+    private static final int MAX_UNDER_WAY = 6;
 
     private final Executor workers;
     private final ArrayDeque<FutureTask<?>> underWay = new ArrayDeque<>();

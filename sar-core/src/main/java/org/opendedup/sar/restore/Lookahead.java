@@ -29,11 +29,11 @@ final class Lookahead implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Lookahead.class);
 
     /** Requests of one reader come side by side and out of order: what lies so far behind the furthest is kept for them. */
-    private static final int SLACK_BYTES = 2 << 20;
+    private static final int SLACK_BYTES = 12 << 20;
     /** The first step is short, so that its bytes are there early; each next one is twice as long. */
     private static final int FIRST_STEP_BYTES = 1 << 20;
-    /** One step is being read by the reader while the next comes. */
-    private static final int STEPS_AHEAD = 2;
+    /** The reader is to have enough before it while the next step comes, and what it has just passed is still there. */
+    private static final int STEPS_AHEAD = 4;
 
     private final StepReads reads;
     private final HeldChunks held;
@@ -147,7 +147,8 @@ final class Lookahead implements Closeable {
     }
 
     private void pass() {
-        while (fetched > 0 && references.offset(0) + references.neededBytes(0) <= readerAt - SLACK_BYTES) {
+        long passed = readerAt - Math.min(SLACK_BYTES, budget.aheadBytes() / 4);
+        while (fetched > 0 && references.offset(0) + references.neededBytes(0) <= passed) {
             releaseFirst();
             fetched--;
         }

@@ -14,8 +14,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class ReadStream implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(ReadStream.class);
-    /** How far from its expected place a request may lie: the kernel's own read-ahead of a few MiB. */
-    private static final long NEAR_BYTES = 4 << 20;
+    /**
+     * How far from its expected place a request may lie. The kernel has a dozen requests of up to 1 MiB under way, and whoever serves one
+     * may be held up while others go on, quickly where the file has holes.
+     */
+    private static final long NEAR_BYTES = 32 << 20;
     /** A request in sequence after so many bytes starts the reading ahead; smaller readers are left alone. */
     private static final long WARM_UP_BYTES = 256 << 10;
 

@@ -47,14 +47,14 @@ public final class StreamBudget {
         return bytes / Math.max(1, streams);
     }
 
-    /** Bytes that a reader may have fetched and not passed, by now: half of its share. */
+    /** Bytes that a reader may have fetched and not passed, by now. */
     long aheadBytes() {
-        return share() / 2;
+        return share() / 8 * 5;
     }
 
     /** Bytes that may stay in a reader's cache, by now. */
     long cacheBytes() {
-        return share() / 8 * 3;
+        return share() / 4;
     }
 
     /** References that may be known in a reader's window, by now: what they take of the tables makes the rest of the share. */

@@ -44,8 +44,8 @@ public record MemoryPlan(
     /** With less, the parts are too small to work. */
     public static final long MIN_BUDGET_BYTES = 256L << 20;
 
-    /** Share of the restore cache for readers in sequence, in thirds. */
-    private static final int STREAM_THIRDS = 2;
+    /** Share of the restore cache for readers in sequence, in quarters. */
+    private static final int STREAM_QUARTERS = 3;
 
     /** Decoded frames, for readers here and there. */
     public long frameCache() {
@@ -54,7 +54,7 @@ public record MemoryPlan(
 
     /** Chunks held for readers in sequence. */
     public long streams() {
-        return restoreCache / 3 * STREAM_THIRDS;
+        return restoreCache / 4 * STREAM_QUARTERS;
     }
 
     /** Divides the budget of a volume. */
