@@ -34,6 +34,11 @@ final class FrameLoader {
     interface Sink {
         Sink NONE = new Sink() {};
 
+        /** Whether a frame still has something for the caller, asked when it is about to be read. */
+        default boolean wants(FrameTable table, long container, int frame) {
+            return true;
+        }
+
         /** A frame was read. Called by several threads, before the call returns. */
         default void read(int number, Frame frame) {}
 
@@ -218,11 +223,17 @@ final class FrameLoader {
     /** Reads what is wanted of one container, from key {@code first} on; returns the first key of the next one. */
     private int read(Fetch fetch, long[] keys, int first, Decoding decoding) throws IOException {
         int end = first;
-        int[] frames = new int[keys.length - first];
-        int own = 0;
         while (end < keys.length && ChunkId.container(keys[end]) == fetch.container) {
-            int frame = ChunkId.slot(keys[end++]);
-            if (cache.get(fetch.container, frame) == null && fetch.claim(frame)) {
+            end++;
+        }
+        FrameTable table = containers.frameTable(fetch.container);
+        int[] frames = new int[end - first];
+        int own = 0;
+        for (int i = first; i < end; i++) {
+            int frame = ChunkId.slot(keys[i]);
+            if (cache.get(fetch.container, frame) == null
+                    && fetch.sink.wants(table, fetch.container, frame)
+                    && fetch.claim(frame)) {
                 frames[own++] = frame;
             }
         }
@@ -231,13 +242,12 @@ final class FrameLoader {
             long start = System.nanoTime();
             containers.readFrames(fetch.container, frames, own, MAX_GAP_BYTES, fetch, decoding);
             fetch.sink.readContainer(System.nanoTime() - start);
-            fetch.sink.readBytes(fileBytes(fetch.container, frames, own));
+            fetch.sink.readBytes(fileBytes(table, frames, own));
         }
         return end;
     }
 
-    private long fileBytes(long container, int[] frames, int count) throws IOException {
-        FrameTable table = containers.frameTable(container);
+    private static long fileBytes(FrameTable table, int[] frames, int count) {
         long bytes = 0;
         for (int i = 0; i < count; i++) {
             // Of a container that is being written, the last frames are in memory only.
@@ -278,8 +288,8 @@ final class FrameLoader {
             if (sink.keepsInCache()) {
                 cache.put(container, number, frame);
             }
-            finish(number, frame, null);
             sink.read(number, frame);
+            finish(number, frame, null);
         }
 
         @Override

@@ -39,8 +39,8 @@ final class HeldChunks {
     /** Changed with its shard's monitor. Who waits for it has its own monitor only. */
     private static final class Holding {
         private int holders;
-        /** Whether somebody is going to bring the bytes, if they are not there. */
-        private volatile boolean comes;
+        /** How many are about to bring the bytes, if they are not there. */
+        private volatile int bringers;
 
         private volatile @Nullable Held held;
         private volatile int waiting;
@@ -57,7 +57,7 @@ final class HeldChunks {
         synchronized @Nullable Held await() throws InterruptedException {
             waiting++;
             try {
-                while (held == null && comes) {
+                while (held == null && bringers > 0) {
                     wait();
                 }
             } finally {
@@ -70,14 +70,32 @@ final class HeldChunks {
     /** The chunks of some of the containers: all of one container are in one shard. Guarded by its monitor. */
     private static final class Shard {
         private final LongMap<Holding> chunks = new LongMap<>();
+
+        /** Of a chunk that is held. */
+        Holding holding(long chunkId) {
+            Holding holding = chunks.get(chunkId);
+            if (holding == null) {
+                throw new IllegalStateException("chunk " + ChunkId.toString(chunkId) + " is not held");
+            }
+            return holding;
+        }
     }
 
     private Shard shard(long container) {
         return shards[(int) (container & SHARDS - 1)];
     }
 
-    /** One more is going to want the chunk, and will {@link #release} it. Its bytes may have yet to come. */
+    /** One more is going to want the chunk, and will {@link #release} it. */
     void hold(long chunkId) {
+        hold(chunkId, 0);
+    }
+
+    /** As {@link #hold}, and the caller is about to bring its bytes: who wants them is to wait until it says {@link #brought}. */
+    void holdToBring(long chunkId) {
+        hold(chunkId, 1);
+    }
+
+    private void hold(long chunkId, int bringers) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
             Holding holding = shard.chunks.get(chunkId);
@@ -86,7 +104,7 @@ final class HeldChunks {
                 shard.chunks.put(chunkId, holding);
             }
             holding.holders++;
-            holding.comes = true;
+            holding.bringers += bringers;
         }
     }
 
@@ -94,13 +112,11 @@ final class HeldChunks {
     void release(long chunkId) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
-            Holding holding = shard.chunks.get(chunkId);
-            if (holding == null || --holding.holders > 0) {
+            Holding holding = shard.holding(chunkId);
+            if (--holding.holders > 0) {
                 return;
             }
             shard.chunks.remove(chunkId);
-            holding.comes = false;
-            holding.changed();
             Held held = holding.held;
             if (held != null) {
                 bytes.addAndGet(-held.length);
@@ -118,7 +134,7 @@ final class HeldChunks {
         }
     }
 
-    /** As {@link #get}, but waits for the bytes of a chunk that is held, until whoever was to bring them gives up. */
+    /** As {@link #get}, but waits for the bytes of a chunk that is held, until nobody is about to bring them. */
     @Nullable
     Held await(long chunkId) throws InterruptedException {
         Shard shard = shard(ChunkId.container(chunkId));
@@ -129,15 +145,27 @@ final class HeldChunks {
         return holding == null ? null : holding.await();
     }
 
-    /** The chunk's bytes will not come, if they have not; who waits for them is told. */
-    void giveUp(long chunkId) {
+    /** Undoes what {@link #holdToBring} said. If the bytes have not come and nobody else brings them, who waits is told. */
+    void brought(long chunkId) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
-            Holding holding = shard.chunks.get(chunkId);
-            if (holding != null && holding.held == null) {
-                holding.comes = false;
-                holding.changed();
+            Holding holding = shard.holding(chunkId);
+            holding.bringers--;
+            holding.changed();
+        }
+    }
+
+    /** Whether one of these chunks is held and has no bytes. */
+    boolean lacks(long container, int firstSlot, int count) {
+        Shard shard = shard(container);
+        synchronized (shard) {
+            for (int slot = firstSlot; slot < firstSlot + count; slot++) {
+                Holding holding = shard.chunks.get(ChunkId.of(container, slot));
+                if (holding != null && holding.held == null) {
+                    return true;
+                }
             }
+            return false;
         }
     }
 

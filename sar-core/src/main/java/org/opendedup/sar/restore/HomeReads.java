@@ -2,7 +2,6 @@ package org.opendedup.sar.restore;
 
 import java.util.HashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.tier.ChunkRequest;
@@ -18,15 +17,15 @@ final class HomeReads implements FrameLoader.Sink {
     /** The chunk before it that misses the same frame, or {@link #NONE}. */
     private final int[] before;
 
-    private final @Nullable DataDistributor distributor;
+    private final DataDistributor distributor;
 
     /** Chunks that came, and their bytes. Guarded by this, as all chunks are, while workers decode. */
     private int chunks;
 
     private long bytes;
 
-    /** @param distributor told how long the disk took; null: nobody is */
-    HomeReads(WantedChunks wanted, @Nullable DataDistributor distributor) {
+    /** @param distributor told how long the disk took, and how much came */
+    HomeReads(WantedChunks wanted, DataDistributor distributor) {
         this.wanted = wanted;
         this.distributor = distributor;
         before = new int[wanted.chunks().count()];
@@ -53,15 +52,11 @@ final class HomeReads implements FrameLoader.Sink {
 
     @Override
     public void readContainer(long nanos) {
-        if (distributor != null) {
-            distributor.noteHomeRead(nanos);
-        }
+        distributor.noteHomeRead(nanos);
     }
 
     /** Tells the distributor how much came. */
     synchronized void finish() {
-        if (distributor != null) {
-            distributor.noteHome(chunks, bytes);
-        }
+        distributor.noteHome(chunks, bytes);
     }
 }

@@ -34,6 +34,10 @@ final class Lookahead implements Closeable {
     private static final int FIRST_STEP_BYTES = 1 << 20;
     /** The reader is to have enough before it while the next step comes, and what it has just passed is still there. */
     private static final int STEPS_AHEAD = 4;
+    /** While a step is made, others wait for the disk: 200 ms. */
+    private static final int MAX_STEP_BYTES = 32 << 20;
+    /** A window is looked at while it is read, not before: so many steps ahead of each. */
+    private static final int LOOK_STEPS = 16;
 
     private final StepReads reads;
     private final HeldChunks held;
@@ -65,6 +69,8 @@ final class Lookahead implements Closeable {
     private long size;
     /** Every reference that begins before this offset is planned. */
     private long plannedTo;
+    /** What the recipe says before this offset is known. */
+    private long lookedTo;
     /** Every reference that begins before this offset is fetched. */
     private long fetchedTo;
 
@@ -80,6 +86,7 @@ final class Lookahead implements Closeable {
 
     private boolean stepping;
     private boolean closed;
+    private boolean failed;
 
     /** Runs steps. */
     @FunctionalInterface
@@ -114,6 +121,7 @@ final class Lookahead implements Closeable {
         start = from;
         readerAt = from;
         plannedTo = from;
+        lookedTo = from;
         fetchedTo = from;
         cacheMemory = budget.cacheBytes();
         cache = budget.cache(cacheMemory, keeper);
@@ -162,8 +170,13 @@ final class Lookahead implements Closeable {
     }
 
     private void requestStepIfDue() {
-        boolean isRoom = plannedBytes + stepBytes <= budget.aheadBytes() || fetchedTo <= readerAt;
-        if (!closed && !stepping && plannedTo < size && isRoom) {
+        if (closed || stepping || plannedTo >= size) {
+            return;
+        }
+        // A reader that stops early has not had much read for it.
+        boolean isEarned = plannedTo - readerAt <= Math.max(2L * FIRST_STEP_BYTES, 2 * (readerAt - start));
+        boolean isRoom = isEarned && plannedBytes + stepBytes() <= budget.aheadBytes();
+        if (isRoom || fetchedTo <= readerAt) {
             stepping = steps.request(this);
             if (!stepping) {
                 close();
@@ -203,8 +216,10 @@ final class Lookahead implements Closeable {
             fetchStep();
         } catch (IOException e) {
             log.debug("reading ahead of inode {} failed; the reader will see why", inode, e);
-            close();
+            fail();
         } catch (RuntimeException | Error e) {
+            // Whoever runs steps does not look at how they end.
+            log.error("reading ahead of inode {} failed", inode, e);
             close();
             throw e;
         } finally {
@@ -214,19 +229,20 @@ final class Lookahead implements Closeable {
 
     private void fetchStep() throws IOException {
         followBudget();
-        look(stepBytes() + Math.min(cache.windowBytes(), Long.MAX_VALUE / 2));
-        Step step = new Step(reads, inode);
-        int references = plan(step);
-        count(step.fetch(this::windowChunks, cacheMemory - cache.weightBytes(), cache));
-        for (int i = 0; i < references; i++) {
-            cache.advance();
+        look(stepBytes() + Math.min(cache.windowBytes(), LOOK_STEPS * stepBytes()));
+        try (Step step = new Step(reads, inode)) {
+            int planned = plan(step);
+            count(step.fetch(this::windowChunks, cacheMemory - cache.weightBytes(), cache));
+            for (int i = 0; i < planned; i++) {
+                cache.advance();
+            }
         }
     }
 
     /** When there are far more readers than before, or fewer, begins with an empty cache of another size. */
     private synchronized void followBudget() {
         long memory = budget.cacheBytes();
-        if (cacheMemory <= memory / 4 * 5 && cacheMemory > memory / 2) {
+        if (cacheMemory <= memory / 4 * 5 && cacheMemory >= memory / 3) {
             return;
         }
         forgetKept();
@@ -262,8 +278,7 @@ final class Lookahead implements Closeable {
     }
 
     private synchronized long stepBytes() {
-        stepBytes = Math.min(stepBytes, budget.aheadBytes() / STEPS_AHEAD);
-        return stepBytes;
+        return Math.min(stepBytes, Math.min(MAX_STEP_BYTES, budget.aheadBytes() / STEPS_AHEAD));
     }
 
     /** Follows the recipe until so many bytes of chunks are known beyond what is planned. */
@@ -277,31 +292,50 @@ final class Lookahead implements Closeable {
             room = budget.references() - references.count();
         }
         // However small the chunks are, the next step has to be known.
-        while (known < bytes && (room-- > 0 || known < stepBytes()) && cursor.next(end)) {
+        long needed = stepBytes();
+        while (known < bytes && (room-- > 0 || known < needed)) {
+            if (!next(end)) {
+                noteLooked(end);
+                return;
+            }
             cache.ahead(cursor.chunkId(), cursor.neededBytes());
             known += cursor.neededBytes();
             synchronized (this) {
                 references.add(cursor.offset(), cursor.chunkId(), cursor.neededBytes(), cursor.check());
                 windowBytes = known;
+                lookedTo = cursor.offset() + 1;
             }
         }
+    }
+
+    /** What lies behind a part of the recipe that can't be read is not known, until the reader has come there. */
+    private boolean next(long end) {
+        try {
+            return cursor.next(end);
+        } catch (IOException e) {
+            log.debug("the recipe of inode {} can't be followed; the reader will see why", inode, e);
+            return false;
+        }
+    }
+
+    private synchronized void noteLooked(long end) {
+        lookedTo = end;
     }
 
     /** Adds the next references to a step, and holds their chunks; returns how many. */
     private synchronized int plan(Step step) throws IOException {
         int first = planned;
         long bytes = 0;
-        while (planned < references.count() && bytes < stepBytes) {
-            long chunkId = references.chunkId(planned);
+        long most = stepBytes();
+        while (planned < references.count() && bytes < most) {
             int needed = references.neededBytes(planned);
-            held.hold(chunkId);
-            step.add(chunkId, references.check(planned), needed);
+            step.add(references.chunkId(planned), references.check(planned), needed);
             bytes += needed;
             planned++;
         }
         plannedBytes += bytes;
         windowBytes -= bytes;
-        plannedTo = planned < references.count() ? references.offset(planned) : size;
+        plannedTo = planned < references.count() ? references.offset(planned) : lookedTo;
         notifyAll();
         return planned - first;
     }
@@ -325,7 +359,7 @@ final class Lookahead implements Closeable {
     private synchronized void endStep() {
         fetched = planned;
         fetchedTo = plannedTo;
-        stepBytes *= 2;
+        stepBytes = 2 * stepBytes();
         stepping = false;
         notifyAll();
         if (closed) {
@@ -334,6 +368,16 @@ final class Lookahead implements Closeable {
             pass();
             requestStepIfDue();
         }
+    }
+
+    private synchronized void fail() {
+        failed = true;
+        close();
+    }
+
+    /** Whether this was closed because something could not be read. */
+    synchronized boolean hasFailed() {
+        return failed;
     }
 
     /** Closes this if its reader has not asked for anything for so long. */

@@ -18,9 +18,12 @@ public final class ReadStream implements Closeable {
      * How far from its expected place a request may lie. The kernel has a dozen requests of up to 1 MiB under way, and whoever serves one
      * may be held up while others go on, quickly where the file has holes.
      */
-    private static final long NEAR_BYTES = 32 << 20;
+    private static final long NEAR_BYTES = 16 << 20;
     /** A request in sequence after so many bytes starts the reading ahead; smaller readers are left alone. */
     private static final long WARM_UP_BYTES = 256 << 10;
+
+    /** When reading ahead has failed, it is not tried again before the reader has come so far. */
+    private static final long RETRY_BYTES = 8 << 20;
 
     private final RestoreEngine engine;
     private final long inode;
@@ -31,6 +34,7 @@ public final class ReadStream implements Closeable {
     private long sequentialBytes;
 
     private @Nullable Lookahead lookahead;
+    private long noStartBefore;
     private boolean closed;
 
     ReadStream(RestoreEngine engine, long inode) {
@@ -44,14 +48,20 @@ public final class ReadStream implements Closeable {
         if (!near) {
             reached = offset + length;
             sequentialBytes = 0;
+            noStartBefore = 0;
             stop();
             return;
         }
         reached = Math.max(reached, offset + length);
         sequentialBytes += length;
-        if (lookahead != null && !lookahead.isClosed()) {
+        if (lookahead != null && lookahead.isClosed()) {
+            // What could not be read lies before the reader: he has to come past it.
+            noStartBefore = lookahead.hasFailed() ? reached + RETRY_BYTES : 0;
+            lookahead = null;
+        }
+        if (lookahead != null) {
             lookahead.note(reached, size);
-        } else if (sequentialBytes >= WARM_UP_BYTES && reached < size && !closed) {
+        } else if (sequentialBytes >= WARM_UP_BYTES && reached >= noStartBefore && reached < size && !closed) {
             start(size);
         }
     }

@@ -36,6 +36,7 @@ final class ReadStreams {
         this.reads = reads;
         this.budget = budget;
         this.threads = threads;
+        threads.scheduleWithFixedDelay(this::closeIdle, IDLE_SECONDS, IDLE_SECONDS, TimeUnit.SECONDS);
     }
 
     /** Reads ahead of a reader from byte {@code from} of a file of {@code size} bytes on; null: too many others are read ahead for. */
@@ -49,7 +50,6 @@ final class ReadStreams {
             Lookahead started =
                     new Lookahead(reads, budget, inode, cursor, from, size, this::requestStep, this::closed);
             active.add(started);
-            closeWhenIdle(started);
             return started;
         } catch (IOException | RuntimeException e) {
             budget.leave();
@@ -71,20 +71,8 @@ final class ReadStreams {
         }
     }
 
-    private void closeWhenIdle(Lookahead lookahead) {
-        try {
-            threads.schedule(
-                    () -> {
-                        lookahead.closeIfIdle(TimeUnit.SECONDS.toNanos(IDLE_SECONDS));
-                        if (!lookahead.isClosed()) {
-                            closeWhenIdle(lookahead);
-                        }
-                    },
-                    IDLE_SECONDS,
-                    TimeUnit.SECONDS);
-        } catch (RejectedExecutionException closing) {
-            lookahead.close();
-        }
+    private void closeIdle() {
+        active.forEach(reader -> reader.closeIfIdle(TimeUnit.SECONDS.toNanos(IDLE_SECONDS)));
     }
 
     private void closed(Lookahead lookahead) {

@@ -12,7 +12,7 @@ import org.opendedup.sar.tier.ChunkRequest;
  * What a reader in sequence has fetched at once: the chunks of a few MiB of its file, and others that its window wants of the same
  * containers. For one thread.
  */
-final class Step {
+final class Step implements AutoCloseable {
     private final StepReads reads;
     private final long inode;
     private final WantedChunks wanted;
@@ -31,21 +31,17 @@ final class Step {
         long[] chunks(long[] containers, long bytes);
     }
 
-    /** Adds the next reference; its chunk is held. */
+    /** Adds the next reference, and holds its chunk until the reader has passed it. */
     void add(long chunkId, int check, int neededBytes) throws IOException {
         wanted.addChunk(chunkId, check, 0, neededBytes);
+        reads.held().holdToBring(chunkId);
     }
 
     /** Fetches all, and tells the cache what was read for it. */
     StepReads.Fetched fetch(Window window, long roomBytes, ContainerCache cache) throws IOException {
-        try {
-            StepReads.Fetched fetched = reads.fetch(inode, wanted, from -> furtherFrames(window, from, roomBytes));
-            tell(fetched.containers(), cache);
-            return fetched;
-        } finally {
-            further.forEachKey(reads.held()::release);
-            giveUpMissing();
-        }
+        StepReads.Fetched fetched = reads.fetch(inode, wanted, from -> furtherFrames(window, from, roomBytes));
+        tell(fetched.containers(), cache);
+        return fetched;
     }
 
     private long[] furtherFrames(Window window, Set<Long> containers, long roomBytes) throws IOException {
@@ -53,13 +49,14 @@ final class Step {
             return new long[0];
         }
         long[] from = containers.stream().mapToLong(Long::longValue).toArray();
-        long[] frames = window.chunks(from, roomBytes);
+        long[] chunks = window.chunks(from, roomBytes);
+        long[] frames = new long[chunks.length];
         int count = 0;
-        for (long chunkId : frames) {
-            if (reads.held().get(chunkId) == null && further.put(chunkId, true) == null) {
-                reads.held().hold(chunkId);
-                // No more frames than chunks: one array will do.
-                frames[count++] = ChunkId.of(ChunkId.container(chunkId), wanted.frameOf(chunkId));
+        for (long chunkId : chunks) {
+            int frame = reads.held().get(chunkId) == null ? wanted.knownFrameOf(chunkId) : -1;
+            if (frame >= 0 && further.put(chunkId, true) == null) {
+                reads.held().holdToBring(chunkId);
+                frames[count++] = ChunkId.of(ChunkId.container(chunkId), frame);
             }
         }
         return Arrays.copyOf(frames, count);
@@ -96,10 +93,16 @@ final class Step {
     }
 
     /** Whoever waits for what could not be read is to see for himself why. */
-    private void giveUpMissing() {
+    @Override
+    public void close() {
+        HeldChunks held = reads.held();
         for (int i = 0; i < wanted.chunks().count(); i++) {
-            reads.held().giveUp(wanted.chunks().chunkId(i));
+            held.brought(wanted.chunks().chunkId(i));
         }
+        further.forEachKey(chunkId -> {
+            held.brought(chunkId);
+            held.release(chunkId);
+        });
     }
 
     /** Chunks {@code from} to {@code to} of {@code chunks}: those of one container. */

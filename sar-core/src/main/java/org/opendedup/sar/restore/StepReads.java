@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Frame;
+import org.opendedup.sar.container.FrameTable;
 import org.opendedup.sar.restore.HeldChunks.Held;
 import org.opendedup.sar.tier.ChunkRequest;
 import org.opendedup.sar.tier.DataDistributor;
@@ -62,8 +63,9 @@ final class StepReads {
     /** Reads what is wanted, each chunk of which is held by the caller. What cannot be read is left out: whoever wants it will be told. */
     Fetched fetch(long inode, WantedChunks wanted, Further further) throws IOException {
         ChunkRequest chunks = wanted.chunks();
-        takeHeld(chunks);
+        takeHeld(chunks, Source.MEMORY);
         loader.noteHits(wanted.takeFromMemory());
+        giveToHolders(chunks);
         DataDistributor.SsdRead ssd = startSsd(wanted);
         long[] missing = wanted.missingFrames();
         Set<Long> containers = containers(missing);
@@ -73,7 +75,7 @@ final class StepReads {
             containers.addAll(containers(late));
             diskBytes += fetchHome(inode, wanted, late);
         }
-        fillOthers(chunks);
+        giveToHolders(chunks);
         if (tier != null) {
             tier.promotion().read(chunks, tier.counts());
         }
@@ -88,14 +90,19 @@ final class StepReads {
         return bytes;
     }
 
-    private void takeHeld(ChunkRequest chunks) {
+    /** Gives the chunks that are missing and held the bytes that are held, from {@code source}; returns how many those are. */
+    private int takeHeld(ChunkRequest chunks, Source source) {
+        int taken = 0;
         for (int i = 0; i < chunks.count(); i++) {
-            Held known = held.get(chunks.chunkId(i));
+            boolean isMissing = chunks.source(i) == Source.HOME && chunks.data(i) == null;
+            Held known = isMissing ? held.get(chunks.chunkId(i)) : null;
             if (known != null && known.check() == chunks.check(i)) {
                 chunks.setData(i, known.data(), known.offset(), known.length());
-                chunks.setSource(i, Source.MEMORY);
+                chunks.setSource(i, source);
+                taken++;
             }
         }
+        return taken;
     }
 
     private DataDistributor.@Nullable SsdRead startSsd(WantedChunks wanted) throws IOException {
@@ -117,32 +124,47 @@ final class StepReads {
     /** Returns the bytes of the frames read, as they are in their files. */
     private long fetchHome(long inode, WantedChunks wanted, long[] frames) throws IOException {
         long[] toRead = Arrays.stream(frames).filter(key -> !fillFromCache(key)).toArray();
-        LongAdder fileBytes = new LongAdder();
-        HomeReads reads = new HomeReads(wanted, tier == null ? null : tier.distributor());
-        loader.fetch(inode, toRead, new FrameLoader.Sink() {
-            @Override
-            public void read(int number, Frame frame) {
-                held.fill(frame);
-                reads.read(number, frame);
-            }
+        Filling filling = new Filling();
+        loader.fetch(inode, toRead, filling);
+        long bytes = bytesFrom(Source.HOME, wanted.chunks());
+        int chunks = takeHeld(wanted.chunks(), Source.HOME);
+        if (tier != null) {
+            tier.distributor().noteHome(chunks, bytesFrom(Source.HOME, wanted.chunks()) - bytes);
+        }
+        return filling.fileBytes.sum();
+    }
 
-            @Override
-            public void readBytes(long bytes) {
-                fileBytes.add(bytes);
-            }
+    /** Gives frames to those who hold their chunks; no request keeps a frame for one of its chunks. */
+    private final class Filling implements FrameLoader.Sink {
+        private final LongAdder fileBytes = new LongAdder();
 
-            @Override
-            public boolean keepsInCache() {
-                return false;
-            }
+        @Override
+        public boolean wants(FrameTable table, long container, int frame) {
+            // Of a container that is being written, the last frames are in memory only.
+            return frame >= table.frames() || held.lacks(container, table.firstSlot(frame), table.slotCount(frame));
+        }
 
-            @Override
-            public void readContainer(long nanos) {
-                reads.readContainer(nanos);
+        @Override
+        public void read(int number, Frame frame) {
+            held.fill(frame);
+        }
+
+        @Override
+        public boolean keepsInCache() {
+            return false;
+        }
+
+        @Override
+        public void readContainer(long nanos) {
+            if (tier != null) {
+                tier.distributor().noteHomeRead(nanos);
             }
-        });
-        reads.finish();
-        return fileBytes.sum();
+        }
+
+        @Override
+        public void readBytes(long bytes) {
+            fileBytes.add(bytes);
+        }
     }
 
     private boolean fillFromCache(long key) {
@@ -153,8 +175,8 @@ final class StepReads {
         return cached != null;
     }
 
-    /** Takes over what came from the SSD and from cached frames. */
-    private void fillOthers(ChunkRequest chunks) {
+    /** Gives what came from the SSD, or was in memory, to all who hold it. */
+    private void giveToHolders(ChunkRequest chunks) {
         for (int i = 0; i < chunks.count(); i++) {
             byte[] data = chunks.data(i);
             if (data != null) {

@@ -50,11 +50,7 @@ final class TieredReads {
 
     /** Reads every chunk that is to come from home and has no data yet. */
     private void readHome(WantedChunks wanted, long inode) throws IOException {
-        long[] frames = wanted.missingFrames();
-        if (frames.length == 0) {
-            return;
-        }
-        fetchHome(wanted, inode, frames);
+        fetchHome(wanted, inode, wanted.missingFrames());
         ChunkRequest chunks = wanted.chunks();
         for (int i = 0; i < chunks.count(); i++) {
             if (wanted.isMissing(i)) {
@@ -68,6 +64,9 @@ final class TieredReads {
     }
 
     private void fetchHome(WantedChunks wanted, long inode, long[] frames) throws IOException {
+        if (frames.length == 0) {
+            return;
+        }
         HomeReads reads = new HomeReads(wanted, tier.distributor());
         loader.fetch(inode, frames, reads);
         reads.finish();

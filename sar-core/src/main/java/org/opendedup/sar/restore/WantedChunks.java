@@ -8,12 +8,16 @@ import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.tier.ChunkRequest;
 import org.opendedup.sar.tier.Source;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A range of a file as its recipe describes it: pieces in the order of the file, each a run of zeros or a part of a chunk. The chunks
  * stand in a {@link ChunkRequest}, in the same order; one that a page border cuts in two is one piece again.
  */
 final class WantedChunks {
+    private static final Logger log = LoggerFactory.getLogger(WantedChunks.class);
+
     private static final int PIECES = 64;
     /** In place of an offset in a chunk: the piece is zeros. */
     private static final int ZEROS = -1;
@@ -92,19 +96,36 @@ final class WantedChunks {
         return ChunkId.of(ChunkId.container(chunks.chunkId(chunk)), chunks.frame(chunk));
     }
 
-    /** The frames of all chunks that are to come from home and have not yet, each once, rising, as {@link #frameKey}. */
-    long[] missingFrames() throws IOException {
+    /** As {@link #frameOf}, but -1 if that can't be told without reading a frame table, or the chunk does not exist. */
+    int knownFrameOf(long chunkId) throws IOException {
+        return loader.knownFrameOf(chunkId);
+    }
+
+    /**
+     * The frames of all chunks that are to come from home and have not yet, each once, rising, as {@link #frameKey}. A chunk whose frame
+     * can't be found is left out, and stays missing.
+     */
+    long[] missingFrames() {
         long[] keys = new long[chunks.count()];
         int missing = 0;
         for (int i = 0; i < chunks.count(); i++) {
-            if (isMissing(i)) {
-                if (chunks.frame(i) < 0) {
-                    chunks.setFrame(i, frameOf(chunks.chunkId(i)));
-                }
+            if (isMissing(i) && findFrame(i)) {
                 keys[missing++] = frameKey(i);
             }
         }
         return SortedIds.of(keys, missing);
+    }
+
+    private boolean findFrame(int chunk) {
+        if (chunks.frame(chunk) < 0) {
+            try {
+                chunks.setFrame(chunk, frameOf(chunks.chunkId(chunk)));
+            } catch (IOException e) {
+                log.debug("chunk {} is left to whoever needs it", ChunkId.toString(chunks.chunkId(chunk)), e);
+                return false;
+            }
+        }
+        return true;
     }
 
     boolean isMissing(int chunk) {

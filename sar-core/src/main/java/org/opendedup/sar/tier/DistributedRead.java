@@ -19,6 +19,8 @@ final class DistributedRead implements DataDistributor.SsdRead {
     private static final Logger log = LoggerFactory.getLogger(DistributedRead.class);
     /** A FUSE request of 128 KiB wants 16 chunks of 8 KiB: one part. Larger ones are read by several threads at once. */
     private static final int PART_CHUNKS = 32;
+    /** However much is asked, it leaves room for others' parts among those that wait for a thread. */
+    private static final int MOST_PARTS = 16;
     /** A machine under load may stop a thread for so long; no SSD in order takes it. */
     private static final long LEAST_PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     /** Nobody waits longer for an SSD, however much was asked of it. */
@@ -55,9 +57,14 @@ final class DistributedRead implements DataDistributor.SsdRead {
         this.readers = readers;
         this.checks = checks;
         this.outcome = outcome;
+        int copies = 0;
+        for (int i = 0; i < request.count(); i++) {
+            copies += request.source(i) == Source.SSD ? 1 : 0;
+        }
+        int partChunks = Math.max(PART_CHUNKS, (copies + MOST_PARTS - 1) / MOST_PARTS);
         for (int i = 0; i < request.count(); i++) {
             if (request.source(i) == Source.SSD) {
-                if (chunks % PART_CHUNKS == 0) {
+                if (chunks % partChunks == 0) {
                     parts.add(new Part());
                 }
                 parts.get(parts.size() - 1).add(i);

@@ -127,7 +127,7 @@ class LookaheadTest {
         try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
             read(stream, 0, 2 << 20);
             assertTrue(engine.heldBytes() > 0);
-            read(stream, 12 << 20, (12 << 20) + 1000);
+            read(stream, 20 << 20, (20 << 20) + 1000);
             awaitNothingHeld(engine);
         }
     }

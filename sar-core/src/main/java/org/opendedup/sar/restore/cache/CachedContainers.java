@@ -54,6 +54,14 @@ final class CachedContainers {
     }
 
     void addChunk(int place, int slot, int length) {
+        if (slot >= chunks[place]) {
+            // A container that is being written has more chunks by now than when it was added.
+            int capacity = lengths[place].length;
+            if (slot >= capacity) {
+                lengths[place] = Arrays.copyOf(lengths[place], Math.max(slot + 1, 2 * capacity));
+            }
+            chunks[place] = slot + 1;
+        }
         lengths[place][slot] = length;
         bytes[place] += length;
         weightBytes += length;
