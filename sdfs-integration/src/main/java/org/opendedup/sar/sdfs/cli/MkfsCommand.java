@@ -216,7 +216,7 @@ public final class MkfsCommand implements Callable<Integer> {
             heading = "%nPromotion to an SSD (sdfscli VOLUME sar set changes all but the location):%n")
     SarOptions sar = new SarOptions();
 
-    @ArgGroup(validate = false, heading = "%nReading back (stored with the volume now; acts with a later release):%n")
+    @ArgGroup(validate = false, heading = "%nReading back (see docs/RESTORE.md):%n")
     RestoreOptions restore = new RestoreOptions();
 
     /** Makes the engine's part of a volume. */
