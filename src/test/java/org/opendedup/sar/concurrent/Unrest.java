@@ -88,17 +88,16 @@ final class Unrest implements AutoCloseable {
             handle.write(offset, ByteBuffer.wrap(part));
         }
         handle.sync(false);
-        start(() -> readUntilTheEnd(inode, handle));
+        start(() -> readUntilTheEnd(inode, handle, bytes));
         return this;
     }
 
-    private Object readUntilTheEnd(long inode, FileSystem.Handle handle) throws IOException {
+    /** Here and there: what is read in sequence does not push others out of the cache. */
+    private Object readUntilTheEnd(long inode, FileSystem.Handle handle, int bytes) throws IOException {
         try (handle) {
             ByteBuffer target = ByteBuffer.allocate(WRITE_BYTES);
-            for (long offset = 0; !ended; offset += target.position()) {
-                if (handle.read(offset, target.clear()) <= 0) {
-                    offset = 0;
-                }
+            while (!ended) {
+                handle.read(ThreadLocalRandom.current().nextInt(bytes - WRITE_BYTES), target.clear());
             }
         } finally {
             fileSystem.forget(inode, 1);

@@ -42,6 +42,9 @@ final class FrameLoader {
         /** A frame was read. Called by several threads, before the call returns. */
         default void read(int number, Frame frame) {}
 
+        /** The disk is done; the last frames are still being decoded. */
+        default void allRead() {}
+
         /** Frames of so many bytes, as they are in their file, were read. */
         default void readBytes(long bytes) {}
 
@@ -215,6 +218,7 @@ final class FrameLoader {
             } finally {
                 disk.unlock();
             }
+            sink.allRead();
         } finally {
             fetches.forEach(Fetch::close);
         }

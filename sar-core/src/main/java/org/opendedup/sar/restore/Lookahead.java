@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  *          ^ reference 0             ^ fetched       ^ planned         ^ count
  * </pre>
  *
- * Safe for use by many threads; steps are made by one at a time.
+ * While the frames of a step are decoded the disk reads for the next one; they end in their order. Safe for use by many threads.
  */
 final class Lookahead implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Lookahead.class);
@@ -47,7 +47,9 @@ final class Lookahead implements Closeable {
     private final Steps steps;
     private final Consumer<Lookahead> onClosed;
 
-    /** Used by the one who makes a step, as are the three below it. */
+    /** Guards what decides about the window: the four below it. Taken before the monitor of this. */
+    private final Object policy = new Object();
+
     private ContainerCache cache;
 
     private long cacheMemory;
@@ -84,7 +86,12 @@ final class Lookahead implements Closeable {
     /** Bytes in the cache after the last step. */
     private long cacheBytes;
 
-    private boolean stepping;
+    /** A step is asked for, planned or on the disk: one at a time. */
+    private boolean reading;
+    /** Steps that have begun, and those that have ended: at most two more have begun. */
+    private long begun;
+
+    private long ended;
     private boolean closed;
     private boolean failed;
 
@@ -170,15 +177,15 @@ final class Lookahead implements Closeable {
     }
 
     private void requestStepIfDue() {
-        if (closed || stepping || plannedTo >= size) {
+        if (closed || reading || begun - ended > 1 || plannedTo >= size) {
             return;
         }
         // A reader that stops early has not had much read for it.
         boolean isEarned = plannedTo - readerAt <= Math.max(2L * FIRST_STEP_BYTES, 2 * (readerAt - start));
         boolean isRoom = isEarned && plannedBytes + stepBytes() <= budget.aheadBytes();
         if (isRoom || fetchedTo <= readerAt) {
-            stepping = steps.request(this);
-            if (!stepping) {
+            reading = steps.request(this);
+            if (!reading) {
                 close();
             }
         }
@@ -205,15 +212,20 @@ final class Lookahead implements Closeable {
     }
 
     private synchronized void awaitPlan(long offset) throws InterruptedException {
-        while (!closed && offset >= plannedTo && stepping) {
+        while (!closed && offset >= plannedTo && isStepping()) {
             wait();
         }
     }
 
+    private boolean isStepping() {
+        return reading || begun > ended;
+    }
+
     /** Makes the step that was requested. */
     void step() {
-        try {
-            fetchStep();
+        Step step = begin();
+        try (step) {
+            fetch(step);
         } catch (IOException e) {
             log.debug("reading ahead of inode {} failed; the reader will see why", inode, e);
             fail();
@@ -223,26 +235,63 @@ final class Lookahead implements Closeable {
             close();
             throw e;
         } finally {
-            endStep();
+            end(step);
         }
     }
 
-    private void fetchStep() throws IOException {
-        followBudget();
-        look(stepBytes() + Math.min(cache.windowBytes(), LOOK_STEPS * stepBytes()));
-        try (Step step = new Step(reads, inode)) {
-            int planned = plan(step);
-            count(step.fetch(this::windowChunks, cacheMemory - cache.weightBytes(), cache));
-            for (int i = 0; i < planned; i++) {
+    private synchronized Step begin() {
+        return new Step(reads, inode, begun++);
+    }
+
+    private void fetch(Step step) throws IOException {
+        long room;
+        synchronized (policy) {
+            followBudget();
+            look(stepBytes() + Math.min(cache.windowBytes(), LOOK_STEPS * stepBytes()));
+            room = cacheMemory - cache.weightBytes();
+        }
+        plan(step);
+        StepReads.Fetched fetched = step.fetch(this::windowChunks, room, () -> noteRead(step));
+        awaitTurn(step);
+        synchronized (policy) {
+            step.tell(fetched.containers(), cache);
+            for (int i = 0; i < step.references(); i++) {
                 cache.advance();
             }
+            count(fetched, cache.weightBytes());
+        }
+    }
+
+    /** The disk has done its part of a step: the next one may begin. */
+    private synchronized void noteRead(Step step) {
+        if (!step.isRead()) {
+            step.setRead();
+            reading = false;
+            requestStepIfDue();
+        }
+    }
+
+    /** Steps end in their order, for the policies decide by the order of the references. */
+    private synchronized void awaitTurn(Step step) {
+        boolean interrupted = false;
+        while (ended < step.number()) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 
     /** When there are far more readers than before, or fewer, begins with an empty cache of another size. */
     private synchronized void followBudget() {
         long memory = budget.cacheBytes();
-        if (cacheMemory <= memory / 4 * 5 && cacheMemory >= memory / 3) {
+        boolean fits = cacheMemory <= memory / 4 * 5 && cacheMemory >= memory / 3;
+        // A step before this one would end in a cache that was never told of its references.
+        if (fits || begun - ended > 1) {
             return;
         }
         forgetKept();
@@ -253,12 +302,12 @@ final class Lookahead implements Closeable {
         }
     }
 
-    private synchronized void count(StepReads.Fetched fetched) {
+    private synchronized void count(StepReads.Fetched fetched, long weightBytes) {
         containerReads += fetched.containers().size();
         diskBytes += fetched.diskBytes();
         ssdBytes += fetched.ssdBytes();
         memoryBytes += fetched.memoryBytes();
-        cacheBytes = cache.weightBytes();
+        cacheBytes = weightBytes;
     }
 
     /** How this reader does. */
@@ -322,26 +371,31 @@ final class Lookahead implements Closeable {
         lookedTo = end;
     }
 
-    /** Adds the next references to a step, and holds their chunks; returns how many. */
-    private synchronized int plan(Step step) throws IOException {
-        int first = planned;
-        long bytes = 0;
+    /** Adds the next references to a step, and holds their chunks. */
+    private synchronized void plan(Step step) throws IOException {
         long most = stepBytes();
+        long bytes = 0;
         while (planned < references.count() && bytes < most) {
             int needed = references.neededBytes(planned);
             step.add(references.chunkId(planned), references.check(planned), needed);
             bytes += needed;
             planned++;
+            plannedBytes += needed;
+            windowBytes -= needed;
         }
-        plannedBytes += bytes;
-        windowBytes -= bytes;
         plannedTo = planned < references.count() ? references.offset(planned) : lookedTo;
+        step.setPlannedTo(plannedTo);
         notifyAll();
-        return planned - first;
     }
 
     /** See {@link Step.Window}. */
-    private synchronized long[] windowChunks(long[] containers, long bytes) {
+    private long[] windowChunks(long[] containers, long bytes) {
+        synchronized (policy) {
+            return wantedOf(containers, bytes);
+        }
+    }
+
+    private synchronized long[] wantedOf(long[] containers, long bytes) {
         long[] chunks = new long[64];
         int count = 0;
         long room = bytes;
@@ -356,17 +410,21 @@ final class Lookahead implements Closeable {
         return Arrays.copyOf(chunks, count);
     }
 
-    private synchronized void endStep() {
-        fetched = planned;
-        fetchedTo = plannedTo;
-        stepBytes = 2 * stepBytes();
-        stepping = false;
-        notifyAll();
-        if (closed) {
-            releaseAll();
-        } else {
-            pass();
-            requestStepIfDue();
+    private void end(Step step) {
+        noteRead(step);
+        awaitTurn(step);
+        synchronized (this) {
+            fetched += step.references();
+            fetchedTo = Math.max(fetchedTo, step.plannedTo());
+            stepBytes = 2 * stepBytes();
+            ended++;
+            notifyAll();
+            if (!closed) {
+                pass();
+                requestStepIfDue();
+            } else if (!isStepping()) {
+                releaseAll();
+            }
         }
     }
 
@@ -397,7 +455,7 @@ final class Lookahead implements Closeable {
         if (!closed) {
             closed = true;
             notifyAll();
-            if (!stepping) {
+            if (!isStepping()) {
                 releaseAll();
             }
         }

@@ -19,9 +19,16 @@ final class Step implements AutoCloseable {
     /** Chunks of the window, held until the cache was told of them. */
     private final LongMap<Boolean> further = new LongMap<>();
 
-    Step(StepReads reads, long inode) {
+    private final long number;
+    private int references;
+    private long plannedTo;
+    private boolean read;
+
+    /** @param number how many steps of the same reader began before */
+    Step(StepReads reads, long inode, long number) {
         this.reads = reads;
         this.inode = inode;
+        this.number = number;
         wanted = reads.wanted(inode);
     }
 
@@ -35,13 +42,43 @@ final class Step implements AutoCloseable {
     void add(long chunkId, int check, int neededBytes) throws IOException {
         wanted.addChunk(chunkId, check, 0, neededBytes);
         reads.held().holdToBring(chunkId);
+        references++;
     }
 
-    /** Fetches all, and tells the cache what was read for it. */
-    StepReads.Fetched fetch(Window window, long roomBytes, ContainerCache cache) throws IOException {
-        StepReads.Fetched fetched = reads.fetch(inode, wanted, from -> furtherFrames(window, from, roomBytes));
-        tell(fetched.containers(), cache);
-        return fetched;
+    long number() {
+        return number;
+    }
+
+    int references() {
+        return references;
+    }
+
+    /** The offset in the file before which everything is in this step, or in earlier ones. */
+    long plannedTo() {
+        return plannedTo;
+    }
+
+    void setPlannedTo(long offset) {
+        plannedTo = offset;
+    }
+
+    /** Whether the disk has done its part. */
+    boolean isRead() {
+        return read;
+    }
+
+    void setRead() {
+        read = true;
+    }
+
+    /**
+     * Fetches all.
+     *
+     * @param roomBytes for chunks that the window wants
+     * @param whenRead called when the disk has done its part, and decoding goes on
+     */
+    StepReads.Fetched fetch(Window window, long roomBytes, Runnable whenRead) throws IOException {
+        return reads.fetch(inode, wanted, from -> furtherFrames(window, from, roomBytes), whenRead);
     }
 
     private long[] furtherFrames(Window window, Set<Long> containers, long roomBytes) throws IOException {
@@ -62,7 +99,8 @@ final class Step implements AutoCloseable {
         return Arrays.copyOf(frames, count);
     }
 
-    private void tell(Set<Long> containers, ContainerCache cache) throws IOException {
+    /** Tells the cache what was read for it. */
+    void tell(Set<Long> containers, ContainerCache cache) throws IOException {
         long[] chunks = chunksInMemory();
         int from = 0;
         for (long container : containers) {

@@ -60,8 +60,12 @@ final class StepReads {
      */
     record Fetched(Set<Long> containers, long diskBytes, long ssdBytes, long memoryBytes) {}
 
-    /** Reads what is wanted, each chunk of which is held by the caller. What cannot be read is left out: whoever wants it will be told. */
-    Fetched fetch(long inode, WantedChunks wanted, Further further) throws IOException {
+    /**
+     * Reads what is wanted, each chunk of which is held by the caller. What cannot be read is left out: whoever wants it will be told.
+     *
+     * @param whenRead called when the disk has done its part, and decoding goes on; not if there was nothing to read
+     */
+    Fetched fetch(long inode, WantedChunks wanted, Further further, Runnable whenRead) throws IOException {
         ChunkRequest chunks = wanted.chunks();
         takeHeld(chunks, Source.MEMORY);
         loader.noteHits(wanted.takeFromMemory());
@@ -69,11 +73,11 @@ final class StepReads {
         DataDistributor.SsdRead ssd = startSsd(wanted);
         long[] missing = wanted.missingFrames();
         Set<Long> containers = containers(missing);
-        long diskBytes = fetchHome(inode, wanted, SortedIds.union(missing, further.frames(containers)));
+        long diskBytes = fetchHome(inode, wanted, SortedIds.union(missing, further.frames(containers)), whenRead);
         if (ssd != null && !ssd.await()) {
             long[] late = wanted.missingFrames();
             containers.addAll(containers(late));
-            diskBytes += fetchHome(inode, wanted, late);
+            diskBytes += fetchHome(inode, wanted, late, () -> {});
         }
         giveToHolders(chunks);
         if (tier != null) {
@@ -122,9 +126,9 @@ final class StepReads {
     }
 
     /** Returns the bytes of the frames read, as they are in their files. */
-    private long fetchHome(long inode, WantedChunks wanted, long[] frames) throws IOException {
+    private long fetchHome(long inode, WantedChunks wanted, long[] frames, Runnable whenRead) throws IOException {
         long[] toRead = Arrays.stream(frames).filter(key -> !fillFromCache(key)).toArray();
-        Filling filling = new Filling();
+        Filling filling = new Filling(whenRead);
         loader.fetch(inode, toRead, filling);
         long bytes = bytesFrom(Source.HOME, wanted.chunks());
         int chunks = takeHeld(wanted.chunks(), Source.HOME);
@@ -137,6 +141,16 @@ final class StepReads {
     /** Gives frames to those who hold their chunks; no request keeps a frame for one of its chunks. */
     private final class Filling implements FrameLoader.Sink {
         private final LongAdder fileBytes = new LongAdder();
+        private final Runnable whenRead;
+
+        Filling(Runnable whenRead) {
+            this.whenRead = whenRead;
+        }
+
+        @Override
+        public void allRead() {
+            whenRead.run();
+        }
 
         @Override
         public boolean wants(FrameTable table, long container, int frame) {

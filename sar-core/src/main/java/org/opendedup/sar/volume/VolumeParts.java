@@ -42,8 +42,8 @@ final class VolumeParts implements Closeable {
     private static final int MAX_OPEN_CONTAINERS = 8;
     /** How long opening waits for the index to be brought up to date. */
     private static final long INDEX_WAIT_MS = 5_000;
-    /** One reads from the disk while what the other has read is decoded. */
-    private static final int PREFETCHERS = 2;
+    /** One reads from the disk while what the others have read is decoded. */
+    private static final int PREFETCHERS = 4;
 
     /** What background promotion reads at once. */
     private static final int PROMOTION_STEP_BYTES = 8 << 20;
