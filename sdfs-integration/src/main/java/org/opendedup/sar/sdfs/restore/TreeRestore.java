@@ -30,8 +30,9 @@ import org.slf4j.LoggerFactory;
  * it, which goes when all is done. For one use: {@link #run} by one thread; the others may be called by any.
  *
  * <p>Begun again, it walks the tree once more. If that is still the same, files that were made have their places filled from the
- * container on that the journal names: what was written before is durable. A file that changes gets a new change time, so the tree
- * is not the same then. A file that is only defragmented stays the same: its fresh copies lie in containers with higher numbers.
+ * container on that the journal names: what was written before is durable. The tree is the same if its entries and the references
+ * of all its recipes are. So a file that was defragmented meanwhile is another one: a fresh copy may lie in a container below the
+ * one that the journal names.
  */
 public final class TreeRestore {
     private static final Logger LOG = LoggerFactory.getLogger(TreeRestore.class);
@@ -233,11 +234,10 @@ public final class TreeRestore {
                 destination.make(entry);
             }
             if (entry.isRegular() && entry.size() > 0) {
-                volume.forEachReference(
-                        entry.inode(),
-                        entry.size(),
-                        (offset, chunkId, chunkOffset, length, check) ->
-                                places.add(chunkId, chunkOffset, length, check, number, offset));
+                volume.forEachReference(entry.inode(), entry.size(), (offset, chunkId, chunkOffset, length, check) -> {
+                    entries.addReference(number, offset, chunkId, chunkOffset, length);
+                    places.add(chunkId, chunkOffset, length, check, number, offset);
+                });
             }
         }
 

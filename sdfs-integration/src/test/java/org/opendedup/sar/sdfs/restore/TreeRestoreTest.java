@@ -27,8 +27,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.restore.DiskModel;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.Defragmentation;
+import org.opendedup.sar.volume.Defragmentation.Limits;
 import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.Volume;
@@ -225,6 +228,47 @@ class TreeRestoreTest {
         write(volume.lookup(Inode.ROOT, bytes("large")).inode(), 0, bytes("other"));
         var e = assertThrows(IOException.class, this::restore);
         assertTrue(e.getMessage().contains("was changed since its restore"), e.getMessage());
+    }
+
+    @Test
+    void aRestoreOfWhatWasDefragmentedMeanwhileDoesNotGoOn() throws Exception {
+        long mixed = writeFragmented();
+        stopHalfway();
+        Defragmentation done = volume.defragment(mixed, DiskModel.DEFAULT, new Limits(1, false), (bytes, of) -> true);
+        assertTrue(done.rewrittenChunks() > 0, done::toString);
+        var e = assertThrows(IOException.class, this::restore);
+        assertTrue(e.getMessage().contains("was changed since its restore"), e.getMessage());
+    }
+
+    @Test
+    void aRestoreOfWhatIsFragmentedGoesOn() throws Exception {
+        // The control of the test above.
+        long mixed = writeFragmented();
+        stopHalfway();
+        Defragmentation dry = volume.defragment(mixed, DiskModel.DEFAULT, new Limits(1, true), (bytes, of) -> true);
+        assertTrue(dry.sparseContainers() > 0, dry::toString);
+        RestoreStatus status = restore();
+        assertEquals(status.bytes(), status.bytesWritten());
+        assertArrayEquals(borrowing(), Files.readAllBytes(target.resolve("mixed")));
+    }
+
+    /** A file that wants little of each container of another one. */
+    private long writeFragmented() throws IOException {
+        writeLarge();
+        long mixed = make(Inode.ROOT, "mixed");
+        write(mixed, 0, borrowing());
+        volume.sync();
+        return mixed;
+    }
+
+    private static byte[] borrowing() {
+        byte[] large = random(LARGE_MIB * MIB, 6);
+        byte[] mixed = random(LARGE_MIB * MIB / 2, 9);
+        int piece = MIB / 8;
+        for (int i = 0; i < LARGE_MIB; i++) {
+            System.arraycopy(large, i * MIB, mixed, 4 * i * piece, piece);
+        }
+        return mixed;
     }
 
     @Test
