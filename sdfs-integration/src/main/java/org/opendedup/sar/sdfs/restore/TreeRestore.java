@@ -5,7 +5,6 @@ import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -47,7 +46,7 @@ public final class TreeRestore {
     private final Volume volume;
     private final String source;
     private final Path target;
-    private final Path workFolder;
+    private final WorkFolder workFolder;
     private final long milestoneNanos;
     private final long startNanos = System.nanoTime();
     private volatile boolean stopping;
@@ -84,7 +83,8 @@ public final class TreeRestore {
         if (!target.isAbsolute() || parent == null) {
             throw new IOException(target + " is no place to restore to");
         }
-        workFolder = parent.resolve("." + this.target.getFileName() + ".sdfs-restore");
+        int user = new PosixCalls().functions().geteuid();
+        workFolder = new WorkFolder(parent.resolve("." + this.target.getFileName() + ".sdfs-restore"), user);
     }
 
     /**
@@ -128,19 +128,22 @@ public final class TreeRestore {
     }
 
     private void restore(long inode) throws IOException {
-        var journal = new RestoreJournal(workFolder.resolve("journal"));
+        RestoreJournal journal = workFolder.journal();
         State begun = State.begin(volume.identity().toString(), source);
-        State earlier = journal.read().orElse(null);
+        boolean hasFolder = workFolder.exists();
+        State earlier = hasFolder ? journal.read().orElse(null) : null;
         if (earlier == null) {
             checkFree();
-            makeWorkFolder();
+            if (!hasFolder) {
+                workFolder.make();
+            }
             journal.write(begun);
         } else if (!earlier.isOfSame(begun)) {
             throw new IOException(target + " is being restored from another file or volume; " + howToBeginAnew());
         }
         // The tree is to be of one moment, as near as that can be had while it is in use.
         volume.sync();
-        FileDirectory scratch = emptyScratch();
+        FileDirectory scratch = workFolder.emptyScratch();
         try (EntryLog entries = new EntryLog(scratch);
                 Places places = new Places(scratch, PLACES_BYTES);
                 Destination destination = new Destination(target, earlier != null)) {
@@ -152,7 +155,7 @@ public final class TreeRestore {
             new Filling(entries, destination, journal, state).run(places);
             finish(scratch, entries, destination);
         }
-        deleteWorkFolder();
+        workFolder.delete();
     }
 
     private void checkFree() throws IOException {
@@ -167,30 +170,6 @@ public final class TreeRestore {
             }
         }
         throw new IOException(target + " exists already; a restore makes it anew");
-    }
-
-    private void makeWorkFolder() throws IOException {
-        if (!Files.isDirectory(workFolder, LinkOption.NOFOLLOW_LINKS)) {
-            Files.createDirectory(
-                    workFolder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        }
-    }
-
-    /** What an earlier restore left there is of no use any more. */
-    private FileDirectory emptyScratch() throws IOException {
-        Path folder = workFolder.resolve("scratch");
-        Files.createDirectories(folder);
-        FileDirectory scratch = FileDirectory.open(folder);
-        for (String name : scratch.list()) {
-            scratch.delete(name);
-        }
-        return scratch;
-    }
-
-    private void deleteWorkFolder() throws IOException {
-        Files.deleteIfExists(workFolder.resolve("scratch"));
-        Files.deleteIfExists(workFolder.resolve("journal"));
-        Files.deleteIfExists(workFolder);
     }
 
     private String howToBeginAnew() {

@@ -302,6 +302,62 @@ class TreeRestoreTest {
     }
 
     @Test
+    void aWorkFolderThatOthersMayWriteToIsNotTrusted() throws Exception {
+        writeLarge();
+        stopHalfway();
+        Path work = folder.resolve(".out.sdfs-restore");
+        Files.setPosixFilePermissions(work, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertIsRefused(work);
+        Files.setPosixFilePermissions(work, PosixFilePermissions.fromString("rwx------"));
+        Files.setPosixFilePermissions(work.resolve("scratch"), PosixFilePermissions.fromString("rwxrwx---"));
+        assertIsRefused(work.resolve("scratch"));
+        // The control: it was nothing else.
+        Files.setPosixFilePermissions(work.resolve("scratch"), PosixFilePermissions.fromString("rwx------"));
+        restore();
+        assertArrayEquals(random(LARGE_MIB * MIB, 6), Files.readAllBytes(target.resolve("large")));
+    }
+
+    @Test
+    void aWorkFolderOfSomebodyElseIsNotTrusted() throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "needs root, to give the folder away");
+        writeLarge();
+        stopHalfway();
+        Path work = folder.resolve(".out.sdfs-restore");
+        Files.setAttribute(work, "unix:uid", 1234);
+        assertIsRefused(work);
+    }
+
+    @Test
+    void aWorkFolderThatIsALinkIsNotTrusted() throws Exception {
+        writeLarge();
+        stopHalfway();
+        Path work = folder.resolve(".out.sdfs-restore");
+        Path moved = Files.move(work, folder.resolve("moved"));
+        Files.createSymbolicLink(work, moved);
+        assertIsRefused(work);
+        Files.delete(work);
+        Files.move(moved, work);
+        Files.move(work.resolve("journal"), folder.resolve("journal"));
+        Files.createSymbolicLink(work.resolve("journal"), folder.resolve("journal"));
+        var e = assertThrows(IOException.class, this::restore);
+        assertTrue(e.getMessage().contains("is no file"), e.getMessage());
+    }
+
+    private void assertIsRefused(Path work) {
+        var e = assertThrows(IOException.class, this::restore);
+        assertTrue(e.getMessage().startsWith(work + " is not a folder that a restore"), e.getMessage());
+    }
+
+    @Test
+    void whatAnInterruptedJournalLeftIsDeletedAtTheEnd() throws Exception {
+        writeLarge();
+        stopHalfway();
+        Files.createFile(folder.resolve(".out.sdfs-restore/journal.123.tmp"));
+        restore();
+        assertLeavesNothingBeside();
+    }
+
+    @Test
     void damagedChunksAreNamedAndAllElseIsRestored() throws IOException {
         byte[] good = random(MIB, 7);
         write(make(Inode.ROOT, "good"), 0, good);
