@@ -13,8 +13,7 @@ import org.opendedup.sar.sdfs.restore.TreeEntry.ExtendedAttribute;
 
 /**
  * The place that a tree is restored to. While that goes on, folders and files there are their owner's alone; {@link #finish} gives
- * them what they had. Never follows a symbolic link. Making something again that is there already is allowed if the restore goes
- * on with an earlier one. Safe for use by many threads.
+ * them what they had. Never follows a symbolic link. Safe for use by many threads.
  */
 final class Destination implements Closeable {
     /** Files kept open: chunks of one container mostly go to few files. */
@@ -26,7 +25,6 @@ final class Destination implements Closeable {
     private final PosixCalls posix = new PosixCalls();
     private final byte[] root;
     private final byte[] parent;
-    private final boolean resumed;
     private final boolean isRoot;
 
     /** Guarded by this, as are the open files. */
@@ -36,14 +34,10 @@ final class Destination implements Closeable {
 
     private final Map<Long, Integer> open = new LinkedHashMap<>(16, 0.75f, true);
 
-    /**
-     * @param root where the tree's root goes: an absolute path, and not {@code /}
-     * @param resumed whether some of it may be there, from an earlier restore of the same
-     */
-    Destination(Path root, boolean resumed) {
+    /** @param root where the tree's root goes: an absolute path, and not {@code /} */
+    Destination(Path root) {
         this.root = root.toString().getBytes(StandardCharsets.UTF_8);
         this.parent = Objects.requireNonNull(root.getParent()).toString().getBytes(StandardCharsets.UTF_8);
-        this.resumed = resumed;
         isRoot = posix.functions().geteuid() == 0;
         address = posix.address(buffer);
     }
@@ -92,8 +86,7 @@ final class Destination implements Closeable {
     }
 
     private void makeFile(TreeEntry entry, byte[] path) throws IOException {
-        int flags = PosixCalls.O_CREAT | (resumed ? 0 : PosixCalls.O_EXCL);
-        int fd = open(path, flags);
+        int fd = open(path, PosixCalls.O_CREAT | PosixCalls.O_EXCL);
         try {
             if (posix.functions().ftruncate(fd, entry.size()) != 0) {
                 throw posix.failure("making room for", path);
@@ -106,7 +99,7 @@ final class Destination implements Closeable {
     private int open(byte[] path, int flags) throws IOException {
         int all = flags | PosixCalls.O_WRONLY | PosixCalls.O_NOFOLLOW | PosixCalls.O_CLOEXEC;
         int fd = posix.functions().open(path, all, 0600);
-        if (fd < 0 && resumed && posix.errno() == PosixCalls.EACCES) {
+        if (fd < 0 && posix.errno() == PosixCalls.EACCES) {
             // An earlier restore has given it its mode already.
             posix.functions().chmod(path, 0600);
             fd = posix.functions().open(path, all, 0600);
@@ -124,7 +117,7 @@ final class Destination implements Closeable {
     }
 
     private void check(int result, String what, byte[] path) throws IOException {
-        if (result != 0 && !(resumed && posix.errno() == PosixCalls.EEXIST)) {
+        if (result != 0) {
             throw posix.failure(what, path);
         }
     }

@@ -133,20 +133,26 @@ public final class TreeRestore {
         boolean hasFolder = workFolder.exists();
         State earlier = hasFolder ? journal.read().orElse(null) : null;
         if (earlier == null) {
-            checkFree();
+            if (!isFree()) {
+                throw new IOException(target + " exists already; a restore makes it anew");
+            }
             if (!hasFolder) {
                 workFolder.make();
             }
             journal.write(begun);
         } else if (!earlier.isOfSame(begun)) {
             throw new IOException(target + " is being restored from another file or volume; " + howToBeginAnew());
+        } else if (earlier.tree().isEmpty() && !isFree()) {
+            // What is there may be of a tree that has changed since.
+            throw new IOException(
+                    "the restore to " + target + " was ended before all files were found; " + howToBeginAnew());
         }
         // The tree is to be of one moment, as near as that can be had while it is in use.
         volume.sync();
         FileDirectory scratch = workFolder.emptyScratch();
         try (EntryLog entries = new EntryLog(scratch);
                 Places places = new Places(scratch, PLACES_BYTES);
-                Destination destination = new Destination(target, earlier != null)) {
+                Destination destination = new Destination(target)) {
             boolean isMade = earlier != null && !earlier.tree().isEmpty();
             String tree = walk(inode, scratch, entries, new Planning(entries, places, isMade ? null : destination));
             countBytes(places);
@@ -158,18 +164,14 @@ public final class TreeRestore {
         workFolder.delete();
     }
 
-    private void checkFree() throws IOException {
-        if (!Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
-            return;
+    /** Whether nothing is there, or an empty folder. */
+    private boolean isFree() throws IOException {
+        if (!Files.isDirectory(target, LinkOption.NOFOLLOW_LINKS)) {
+            return !Files.exists(target, LinkOption.NOFOLLOW_LINKS);
         }
-        if (Files.isDirectory(target, LinkOption.NOFOLLOW_LINKS)) {
-            try (Stream<Path> inside = Files.list(target)) {
-                if (inside.findAny().isEmpty()) {
-                    return;
-                }
-            }
+        try (Stream<Path> inside = Files.list(target)) {
+            return inside.findAny().isEmpty();
         }
-        throw new IOException(target + " exists already; a restore makes it anew");
     }
 
     private String howToBeginAnew() {

@@ -302,6 +302,23 @@ class TreeRestoreTest {
     }
 
     @Test
+    void aRestoreThatWasStoppedWhileItWalkedDoesNotGoOnWithWhatItMade() throws Exception {
+        write(make(Inode.ROOT, "file"), 0, bytes("new"));
+        TreeRestore stopped = new TreeRestore(volume, "", target);
+        stopped.stop();
+        assertThrows(InterruptedIOException.class, () -> stopped.run(Inode.ROOT));
+        Files.createDirectory(target);
+        Path leftover = Files.writeString(target.resolve("leftover"), "of an older tree");
+        var e = assertThrows(IOException.class, this::restore);
+        assertTrue(e.getMessage().contains("to begin anew, remove " + target), e.getMessage());
+        // The control: where nothing was made yet, it goes on.
+        Files.delete(leftover);
+        restore();
+        assertEquals("new", Files.readString(target.resolve("file")));
+        assertLeavesNothingBeside();
+    }
+
+    @Test
     void aWorkFolderThatOthersMayWriteToIsNotTrusted() throws Exception {
         writeLarge();
         stopHalfway();
