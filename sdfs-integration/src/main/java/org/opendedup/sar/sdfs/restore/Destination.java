@@ -21,11 +21,11 @@ final class Destination implements Closeable {
 
     private static final int BUFFER_BYTES = 256 << 10;
     private static final int NANOS = 1_000_000_000;
+    private static final int SET_USER_AND_GROUP_ID = 06000;
 
-    private final PosixCalls posix = new PosixCalls();
+    private final PosixCalls posix;
     private final byte[] root;
     private final byte[] parent;
-    private final boolean isRoot;
 
     /** Guarded by this, as are the open files. */
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
@@ -35,10 +35,10 @@ final class Destination implements Closeable {
     private final Map<Long, Integer> open = new LinkedHashMap<>(16, 0.75f, true);
 
     /** @param root where the tree's root goes: an absolute path, and not {@code /} */
-    Destination(Path root) {
+    Destination(Path root, PosixCalls posix) {
+        this.posix = posix;
         this.root = root.toString().getBytes(StandardCharsets.UTF_8);
         this.parent = Objects.requireNonNull(root.getParent()).toString().getBytes(StandardCharsets.UTF_8);
-        isRoot = posix.functions().geteuid() == 0;
         address = posix.address(buffer);
     }
 
@@ -187,19 +187,26 @@ final class Destination implements Closeable {
     /**
      * Gives an entry its owner, mode, extended attributes and times. Folders come after what is in them.
      *
-     * @return how many of its attributes the file system or this user's rights do not allow
+     * @return how many of these the file system or this user's rights do not allow; without the owner it does not get the bits
+     *     that set user and group ids either
      */
     int finish(TreeEntry entry) throws IOException {
         byte[] path = path(entry);
-        int lost = 0;
-        if (isRoot && posix.functions().lchown(path, entry.uid(), entry.gid()) != 0) {
-            throw posix.failure("changing the owner of", path);
+        if (entry.isLinked() && !exists(path)) {
+            // Removed from the volume before its bytes were found.
+            return 0;
         }
-        if (!entry.isSymbolicLink() && posix.functions().chmod(path, entry.permissions()) != 0) {
-            throw posix.failure("changing the mode of", path);
-        }
+        boolean owned =
+                isTaken(posix.functions().lchown(path, entry.uid(), entry.gid()), "changing the owner of", path);
+        int lost = owned ? 0 : 1;
+        // Before the mode, which may forbid to write.
         for (ExtendedAttribute attribute : entry.extendedAttributes()) {
             lost += set(path, attribute) ? 0 : 1;
+        }
+        if (!entry.isSymbolicLink()) {
+            // Programs would run with the rights of another owner than they had.
+            int mode = owned ? entry.permissions() : entry.permissions() & ~SET_USER_AND_GROUP_ID;
+            lost += isTaken(posix.functions().chmod(path, mode), "changing the mode of", path) ? 0 : 1;
         }
         long[] times = {
             Math.floorDiv(entry.accessedNs(), NANOS), Math.floorMod(entry.accessedNs(), NANOS),
@@ -214,14 +221,25 @@ final class Destination implements Closeable {
     private boolean set(byte[] path, ExtendedAttribute attribute) throws IOException {
         byte[] name = PosixCalls.terminated(attribute.name());
         byte[] value = attribute.value();
-        if (posix.functions().lsetxattr(path, name, value, value.length, 0) == 0) {
+        int result = posix.functions().lsetxattr(path, name, value, value.length, 0);
+        return (result == 0 || posix.errno() != PosixCalls.ENOSPC)
+                && isTaken(result, "setting the attribute " + PosixCalls.text(name) + " of", path);
+    }
+
+    /** False if the file system or this user's rights do not allow it; any other failure is thrown. */
+    private boolean isTaken(int result, String what, byte[] path) throws IOException {
+        if (result == 0) {
             return true;
         }
-        int errno = posix.errno();
-        if (errno == PosixCalls.EPERM || errno == PosixCalls.EOPNOTSUPP || errno == PosixCalls.ENOSPC) {
-            return false;
-        }
-        throw posix.failure("setting the attribute " + PosixCalls.text(name) + " of", path);
+        return switch (posix.errno()) {
+            case PosixCalls.EPERM, PosixCalls.EACCES, PosixCalls.EINVAL, PosixCalls.EOPNOTSUPP -> false;
+            default -> throw posix.failure(what, path);
+        };
+    }
+
+    private boolean exists(byte[] path) {
+        int flags = PosixCalls.AT_SYMLINK_NOFOLLOW;
+        return posix.functions().faccessat(PosixCalls.AT_FDCWD, path, PosixCalls.F_OK, flags) == 0;
     }
 
     /** Makes durable what was written and made so far. */

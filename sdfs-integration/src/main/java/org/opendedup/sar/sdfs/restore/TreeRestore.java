@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.restore.ContainerOrderRestore;
 import org.opendedup.sar.restore.DiskModel;
@@ -46,6 +47,7 @@ public final class TreeRestore {
     private final Volume volume;
     private final String source;
     private final Path target;
+    private final PosixCalls posix;
     private final WorkFolder workFolder;
     private final long milestoneNanos;
     private final long startNanos = System.nanoTime();
@@ -70,11 +72,12 @@ public final class TreeRestore {
      *     same was not finished
      */
     public TreeRestore(Volume volume, String source, Path target) throws IOException {
-        this(volume, source, target, MILESTONE_NANOS);
+        this(volume, source, target, MILESTONE_NANOS, new PosixCalls());
     }
 
     /** As above, with more or fewer milestones. */
-    TreeRestore(Volume volume, String source, Path target, long milestoneNanos) throws IOException {
+    TreeRestore(Volume volume, String source, Path target, long milestoneNanos, PosixCalls posix) throws IOException {
+        this.posix = posix;
         this.milestoneNanos = milestoneNanos;
         this.volume = volume;
         this.source = source;
@@ -83,7 +86,7 @@ public final class TreeRestore {
         if (!target.isAbsolute() || parent == null) {
             throw new IOException(target + " is no place to restore to");
         }
-        int user = new PosixCalls().functions().geteuid();
+        int user = posix.functions().geteuid();
         workFolder = new WorkFolder(parent.resolve("." + this.target.getFileName() + ".sdfs-restore"), user);
     }
 
@@ -152,7 +155,7 @@ public final class TreeRestore {
         FileDirectory scratch = workFolder.emptyScratch();
         try (EntryLog entries = new EntryLog(scratch);
                 Places places = new Places(scratch, PLACES_BYTES);
-                Destination destination = new Destination(target)) {
+                Destination destination = new Destination(target, posix)) {
             boolean isMade = earlier != null && !earlier.tree().isEmpty();
             String tree = walk(inode, scratch, entries, new Planning(entries, places, isMade ? null : destination));
             countBytes(places);
@@ -211,29 +214,44 @@ public final class TreeRestore {
         }
 
         void plan(TreeEntry entry, long number) throws IOException {
-            if (destination != null) {
-                destination.make(entry);
-            }
             if (entry.isRegular() && entry.size() > 0) {
                 volume.forEachReference(entry.inode(), entry.size(), (offset, chunkId, chunkOffset, length, check) -> {
                     entries.addReference(number, offset, chunkId, chunkOffset, length);
                     places.add(chunkId, chunkOffset, length, check, number, offset);
                 });
             }
+            if (destination != null) {
+                destination.make(entry);
+            }
         }
 
         /** @param links inode and number of each entry that has other names, by inode */
         void planLinked(TupleSort.Cursor links) throws IOException {
             TreeEntry first = null;
+            boolean isThere = false;
             while (links.next()) {
                 throwIfStopping();
                 TreeEntry entry = entries.read(links.get(1));
                 if (first == null || first.inode() != entry.inode()) {
                     first = entry;
-                    plan(entry, links.get(1));
-                } else if (destination != null) {
+                    isThere = planIfThere(entry, links.get(1));
+                } else if (isThere && destination != null) {
                     destination.link(first, entry);
                 }
+            }
+        }
+
+        /** False if it was removed since it was visited: it is left out then, like what was removed before. */
+        private boolean planIfThere(TreeEntry entry, long number) throws IOException {
+            try {
+                plan(entry, number);
+                return true;
+            } catch (PosixException e) {
+                if (e.reason() != PosixException.Reason.ESTALE) {
+                    throw e;
+                }
+                LOG.info("inode {} was removed meanwhile and is not restored", entry.inode());
+                return false;
             }
         }
     }

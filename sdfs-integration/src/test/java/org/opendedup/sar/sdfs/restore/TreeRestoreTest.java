@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -20,7 +21,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import jnr.ffi.Runtime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -155,6 +158,95 @@ class TreeRestoreTest {
         assertEquals(0010600, Files.getAttribute(target.resolve("fifo"), "unix:mode"));
         assertEquals("r-x--x---", PosixFilePermissions.toString(Files.getPosixFilePermissions(target.resolve("sub"))));
         assertEquals(4_000, Files.getLastModifiedTime(target.resolve("sub")).toMillis());
+    }
+
+    @Test
+    void withoutTheOwnerThereAreNoBitsThatSetIdsAndAllElseComesBack() throws IOException {
+        long file = make(Inode.ROOT, "file");
+        write(file, 0, bytes("hello"));
+        volume.change(file, new AttributeChange(06555, 1234, 4321, null, 1_000_000_007L, 2_000_000_009L, null));
+        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), Volume.SetMode.CREATE);
+
+        RestoreStatus status = restore(with("lchown", path -> refuse()));
+
+        assertEquals(2, status.attributesLost());
+        Path restored = target.resolve("file");
+        assertEquals(0100555, Files.getAttribute(restored, "unix:mode"));
+        assertEquals("hello", Files.readString(restored));
+        assertArrayEquals(bytes("blue"), (byte[]) Files.getAttribute(restored, "user:colour"));
+        assertEquals(2_000, Files.getLastModifiedTime(restored).toMillis());
+    }
+
+    @Test
+    void attributesThatAreRefusedAreCounted() throws IOException {
+        long file = make(Inode.ROOT, "file");
+        write(file, 0, bytes("hello"));
+        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), Volume.SetMode.CREATE);
+        RestoreStatus status = restore(with("lsetxattr", path -> refuse()));
+        assertEquals(1, status.attributesLost());
+        assertEquals("hello", Files.readString(target.resolve("file")));
+    }
+
+    @Test
+    void aFileWithTwoNamesThatIsRemovedDuringTheWalkIsLeftOut() throws IOException {
+        long linked = make(Inode.ROOT, "a");
+        write(linked, 0, bytes("hello"));
+        volume.link(linked, Inode.ROOT, bytes("b"));
+        volume.forget(linked, 2);
+        write(make(Inode.ROOT, "c"), 0, bytes("stays"));
+        int folders = 0;
+        do {
+            volume.makeDirectory(Inode.ROOT, bytes("folder" + folders++), 0755, new Owner(0, 0));
+        } while (!lastOfRoot().startsWith("folder"));
+        String last = lastOfRoot();
+        PosixCalls removing = with("mkdir", path -> {
+            if (path.endsWith("/" + last)) {
+                volume.unlink(Inode.ROOT, bytes("a"));
+                volume.unlink(Inode.ROOT, bytes("b"));
+            }
+            return true;
+        });
+
+        RestoreStatus status = restore(removing);
+
+        assertEquals(4 + folders, status.entries(), "both names were found before they went");
+        assertFalse(Files.exists(target.resolve("a")));
+        assertFalse(Files.exists(target.resolve("b")));
+        assertEquals("stays", Files.readString(target.resolve("c")));
+        assertLeavesNothingBeside();
+    }
+
+    /** The name that a walk comes to last. */
+    private String lastOfRoot() throws IOException {
+        var last = new AtomicReference<>("");
+        volume.list(Inode.ROOT, 0, false, (name, inode, type, behind, attributes) -> {
+            last.set(new String(name, UTF_8));
+            return true;
+        });
+        return last.get();
+    }
+
+    /** What happens before a call; false: instead of it. */
+    @FunctionalInterface
+    private interface BeforeCall {
+        boolean on(String path) throws IOException;
+    }
+
+    private static boolean refuse() {
+        Runtime.getSystemRuntime().setLastError(PosixCalls.EPERM);
+        return false;
+    }
+
+    /** The real calls, but for one of them. */
+    private static PosixCalls with(String call, BeforeCall before) {
+        PosixCalls.Functions real = new PosixCalls().functions();
+        return new PosixCalls((PosixCalls.Functions) Proxy.newProxyInstance(
+                PosixCalls.class.getClassLoader(),
+                new Class<?>[] {PosixCalls.Functions.class},
+                (proxy, method, arguments) ->
+                        method.getName().equals(call) && !before.on(PosixCalls.text((byte[]) arguments[0]))
+                                ? -1
+                                : method.invoke(real, arguments)));
     }
 
     @Test
@@ -418,7 +510,7 @@ class TreeRestoreTest {
 
     /** A restore with a milestone before each container, which is stopped when some are behind it. */
     private RestoreStatus stopHalfway() throws Exception {
-        TreeRestore restore = new TreeRestore(volume, "", target, 0);
+        TreeRestore restore = new TreeRestore(volume, "", target, 0, new PosixCalls());
         FutureTask<Void> running = new FutureTask<>(() -> {
             assertThrows(InterruptedIOException.class, () -> restore.run(Inode.ROOT));
             return null;
@@ -433,7 +525,11 @@ class TreeRestoreTest {
     }
 
     private RestoreStatus restore() throws IOException {
-        TreeRestore restore = new TreeRestore(volume, "", target, RARELY);
+        return restore(new PosixCalls());
+    }
+
+    private RestoreStatus restore(PosixCalls posix) throws IOException {
+        TreeRestore restore = new TreeRestore(volume, "", target, RARELY, posix);
         restore.run(Inode.ROOT);
         return restore.status();
     }
