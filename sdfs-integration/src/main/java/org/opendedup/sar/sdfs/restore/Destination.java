@@ -125,6 +125,9 @@ final class Destination implements Closeable {
     /** Whether what an earlier restore made is there: files with their length. Folders are opened to their owner again. */
     boolean isStillThere(TreeEntry entry) throws IOException {
         byte[] path = path(entry);
+        if (!exists(path)) {
+            return false;
+        }
         if (entry.isDirectory()) {
             return posix.functions().chmod(path, 0700) == 0;
         }

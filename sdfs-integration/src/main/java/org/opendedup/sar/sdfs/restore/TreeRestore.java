@@ -160,6 +160,8 @@ public final class TreeRestore {
             String tree = walk(inode, scratch, entries, new Planning(entries, places, isMade ? null : destination));
             countBytes(places);
             State state = checkTree(earlier == null ? begun : earlier, tree, entries, destination);
+            // First what it says was made.
+            destination.sync();
             journal.write(state);
             new Filling(entries, destination, journal, state).run(places);
             finish(scratch, entries, destination);

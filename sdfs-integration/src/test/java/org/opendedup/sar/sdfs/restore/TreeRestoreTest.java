@@ -372,7 +372,20 @@ class TreeRestoreTest {
         assertTrue(longer.getMessage().contains("was changed since it was restored"), longer.getMessage());
         Files.delete(target.resolve("large"));
         var gone = assertThrows(IOException.class, this::restore);
-        assertTrue(gone.getMessage().contains("large: No such file"), gone.getMessage());
+        assertTrue(gone.getMessage().contains("was changed since it was restored"), gone.getMessage());
+    }
+
+    @Test
+    void aLinkThatIsMissingAtTheDestinationIsNoticed() throws Exception {
+        writeLarge();
+        volume.makeSymbolicLink(Inode.ROOT, bytes("link"), bytes("nowhere"), new Owner(0, 0));
+        stopHalfway();
+        Files.delete(target.resolve("link"));
+        var gone = assertThrows(IOException.class, this::restore);
+        assertTrue(gone.getMessage().contains("link was changed since it was restored"), gone.getMessage());
+        // The control: with it, the restore goes on.
+        Files.createSymbolicLink(target.resolve("link"), Path.of("nowhere"));
+        restore();
     }
 
     @Test
