@@ -116,7 +116,7 @@ final class RestoreCommand implements Callable<Integer> {
                 ByteSize.rounded(written),
                 seconds,
                 written / 1e6 / Math.max(0.001, seconds),
-                lost == 0 ? "" : "; " + lost + " extended attributes are not supported there",
+                lost == 0 ? "" : "; " + lost + " owners, modes or extended attributes could not be set there",
                 damaged == 0 ? "" : "; " + damaged + " places are DAMAGED and left empty, see the daemon's log");
     }
 }

@@ -13,8 +13,7 @@ import org.opendedup.sar.sdfs.restore.TreeEntry.ExtendedAttribute;
 
 /**
  * The place that a tree is restored to. While that goes on, folders and files there are their owner's alone; {@link #finish} gives
- * them what they had. Never follows a symbolic link. Making something again that is there already is allowed if the restore goes
- * on with an earlier one. Safe for use by many threads.
+ * them what they had. Never follows a symbolic link. Safe for use by many threads.
  */
 final class Destination implements Closeable {
     /** Files kept open: chunks of one container mostly go to few files. */
@@ -22,12 +21,11 @@ final class Destination implements Closeable {
 
     private static final int BUFFER_BYTES = 256 << 10;
     private static final int NANOS = 1_000_000_000;
+    private static final int SET_USER_AND_GROUP_ID = 06000;
 
-    private final PosixCalls posix = new PosixCalls();
+    private final PosixCalls posix;
     private final byte[] root;
     private final byte[] parent;
-    private final boolean resumed;
-    private final boolean isRoot;
 
     /** Guarded by this, as are the open files. */
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
@@ -36,15 +34,11 @@ final class Destination implements Closeable {
 
     private final Map<Long, Integer> open = new LinkedHashMap<>(16, 0.75f, true);
 
-    /**
-     * @param root where the tree's root goes: an absolute path, and not {@code /}
-     * @param resumed whether some of it may be there, from an earlier restore of the same
-     */
-    Destination(Path root, boolean resumed) {
+    /** @param root where the tree's root goes: an absolute path, and not {@code /} */
+    Destination(Path root, PosixCalls posix) {
+        this.posix = posix;
         this.root = root.toString().getBytes(StandardCharsets.UTF_8);
         this.parent = Objects.requireNonNull(root.getParent()).toString().getBytes(StandardCharsets.UTF_8);
-        this.resumed = resumed;
-        isRoot = posix.functions().geteuid() == 0;
         address = posix.address(buffer);
     }
 
@@ -92,8 +86,7 @@ final class Destination implements Closeable {
     }
 
     private void makeFile(TreeEntry entry, byte[] path) throws IOException {
-        int flags = PosixCalls.O_CREAT | (resumed ? 0 : PosixCalls.O_EXCL);
-        int fd = open(path, flags);
+        int fd = open(path, PosixCalls.O_CREAT | PosixCalls.O_EXCL);
         try {
             if (posix.functions().ftruncate(fd, entry.size()) != 0) {
                 throw posix.failure("making room for", path);
@@ -106,7 +99,7 @@ final class Destination implements Closeable {
     private int open(byte[] path, int flags) throws IOException {
         int all = flags | PosixCalls.O_WRONLY | PosixCalls.O_NOFOLLOW | PosixCalls.O_CLOEXEC;
         int fd = posix.functions().open(path, all, 0600);
-        if (fd < 0 && resumed && posix.errno() == PosixCalls.EACCES) {
+        if (fd < 0 && posix.errno() == PosixCalls.EACCES) {
             // An earlier restore has given it its mode already.
             posix.functions().chmod(path, 0600);
             fd = posix.functions().open(path, all, 0600);
@@ -124,7 +117,7 @@ final class Destination implements Closeable {
     }
 
     private void check(int result, String what, byte[] path) throws IOException {
-        if (result != 0 && !(resumed && posix.errno() == PosixCalls.EEXIST)) {
+        if (result != 0) {
             throw posix.failure(what, path);
         }
     }
@@ -132,6 +125,9 @@ final class Destination implements Closeable {
     /** Whether what an earlier restore made is there: files with their length. Folders are opened to their owner again. */
     boolean isStillThere(TreeEntry entry) throws IOException {
         byte[] path = path(entry);
+        if (!exists(path)) {
+            return false;
+        }
         if (entry.isDirectory()) {
             return posix.functions().chmod(path, 0700) == 0;
         }
@@ -194,19 +190,26 @@ final class Destination implements Closeable {
     /**
      * Gives an entry its owner, mode, extended attributes and times. Folders come after what is in them.
      *
-     * @return how many of its attributes the file system or this user's rights do not allow
+     * @return how many of these the file system or this user's rights do not allow; without the owner it does not get the bits
+     *     that set user and group ids either
      */
     int finish(TreeEntry entry) throws IOException {
         byte[] path = path(entry);
-        int lost = 0;
-        if (isRoot && posix.functions().lchown(path, entry.uid(), entry.gid()) != 0) {
-            throw posix.failure("changing the owner of", path);
+        if (entry.isLinked() && !exists(path)) {
+            // Removed from the volume before its bytes were found.
+            return 0;
         }
-        if (!entry.isSymbolicLink() && posix.functions().chmod(path, entry.permissions()) != 0) {
-            throw posix.failure("changing the mode of", path);
-        }
+        boolean owned =
+                isTaken(posix.functions().lchown(path, entry.uid(), entry.gid()), "changing the owner of", path);
+        int lost = owned ? 0 : 1;
+        // Before the mode, which may forbid to write.
         for (ExtendedAttribute attribute : entry.extendedAttributes()) {
             lost += set(path, attribute) ? 0 : 1;
+        }
+        if (!entry.isSymbolicLink()) {
+            // Programs would run with the rights of another owner than they had.
+            int mode = owned ? entry.permissions() : entry.permissions() & ~SET_USER_AND_GROUP_ID;
+            lost += isTaken(posix.functions().chmod(path, mode), "changing the mode of", path) ? 0 : 1;
         }
         long[] times = {
             Math.floorDiv(entry.accessedNs(), NANOS), Math.floorMod(entry.accessedNs(), NANOS),
@@ -221,14 +224,25 @@ final class Destination implements Closeable {
     private boolean set(byte[] path, ExtendedAttribute attribute) throws IOException {
         byte[] name = PosixCalls.terminated(attribute.name());
         byte[] value = attribute.value();
-        if (posix.functions().lsetxattr(path, name, value, value.length, 0) == 0) {
+        int result = posix.functions().lsetxattr(path, name, value, value.length, 0);
+        return (result == 0 || posix.errno() != PosixCalls.ENOSPC)
+                && isTaken(result, "setting the attribute " + PosixCalls.text(name) + " of", path);
+    }
+
+    /** False if the file system or this user's rights do not allow it; any other failure is thrown. */
+    private boolean isTaken(int result, String what, byte[] path) throws IOException {
+        if (result == 0) {
             return true;
         }
-        int errno = posix.errno();
-        if (errno == PosixCalls.EPERM || errno == PosixCalls.EOPNOTSUPP || errno == PosixCalls.ENOSPC) {
-            return false;
-        }
-        throw posix.failure("setting the attribute " + PosixCalls.text(name) + " of", path);
+        return switch (posix.errno()) {
+            case PosixCalls.EPERM, PosixCalls.EACCES, PosixCalls.EINVAL, PosixCalls.EOPNOTSUPP -> false;
+            default -> throw posix.failure(what, path);
+        };
+    }
+
+    private boolean exists(byte[] path) {
+        int flags = PosixCalls.AT_SYMLINK_NOFOLLOW;
+        return posix.functions().faccessat(PosixCalls.AT_FDCWD, path, PosixCalls.F_OK, flags) == 0;
     }
 
     /** Makes durable what was written and made so far. */

@@ -20,6 +20,8 @@ final class EntryLog implements Closeable {
     private final Output output;
     private final Input input;
     private final MessageDigest digest;
+    /** Number, offset, chunk and span of a reference, for the digest. */
+    private final ByteBuffer reference = ByteBuffer.allocate(4 * Long.BYTES);
 
     EntryLog(Directory scratch) throws IOException {
         this.scratch = scratch;
@@ -39,6 +41,18 @@ final class EntryLog implements Closeable {
         ByteBuffer record = ByteBuffer.allocate(Integer.BYTES + encoded.remaining());
         record.putInt(encoded.remaining()).put(encoded).flip();
         return output.append(record);
+    }
+
+    /** Has the digest depend on a reference of a file's recipe: on the chunk and on the place that it fills. */
+    void addReference(long number, long offset, long chunkId, int chunkOffset, int length) {
+        reference
+                .clear()
+                .putLong(number)
+                .putLong(offset)
+                .putLong(chunkId)
+                .putInt(chunkOffset)
+                .putInt(length);
+        digest.update(reference.flip());
     }
 
     TreeEntry read(long number) throws IOException {
@@ -63,7 +77,7 @@ final class EntryLog implements Closeable {
         }
     }
 
-    /** SHA-256 of all entries: two walks that found the same have the same. Ends the appending. */
+    /** SHA-256 of all entries and references: two walks that found the same have the same. Ends the appending. */
     byte[] digest() {
         return digest.digest();
     }

@@ -29,9 +29,12 @@ final class PosixCalls {
     static final int AT_SYMLINK_NOFOLLOW = 0x100;
     static final int SEEK_END = 2;
 
+    static final int F_OK = 0;
+
     static final int EPERM = 1;
     static final int EACCES = 13;
     static final int EEXIST = 17;
+    static final int EINVAL = 22;
     static final int ENOSPC = 28;
     static final int EOPNOTSUPP = 95;
     static final int EDQUOT = 122;
@@ -40,8 +43,13 @@ final class PosixCalls {
     private final Runtime runtime;
 
     PosixCalls() {
-        functions = LibraryLoader.create(Functions.class).load("c");
-        runtime = Runtime.getRuntime(functions);
+        this(LibraryLoader.create(Functions.class).load("c"));
+    }
+
+    /** @param functions the C library's, or such as call them */
+    PosixCalls(Functions functions) {
+        this.functions = functions;
+        runtime = Runtime.getSystemRuntime();
     }
 
     Functions functions() {
@@ -106,6 +114,8 @@ final class PosixCalls {
         int lsetxattr(@In byte[] path, @In byte[] name, @In byte[] value, @size_t long bytes, int flags);
 
         int utimensat(int directory, @In byte[] path, @In long[] times, int flags);
+
+        int faccessat(int directory, @In byte[] path, int mode, int flags);
 
         int geteuid();
 

@@ -12,7 +12,7 @@ import java.util.List;
  * @param bytesResumed those that an earlier restore has written
  * @param damagedPlaces places in files that could not be filled
  * @param damages the first of them, in words
- * @param attributesLost extended attributes that the destination does not take
+ * @param attributesLost owners, modes and extended attributes that the destination or the user's rights do not allow
  * @param seconds since it began
  */
 public record RestoreStatus(

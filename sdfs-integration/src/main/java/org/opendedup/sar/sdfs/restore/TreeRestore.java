@@ -5,7 +5,6 @@ import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -13,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.restore.ContainerOrderRestore;
 import org.opendedup.sar.restore.DiskModel;
@@ -30,8 +30,9 @@ import org.slf4j.LoggerFactory;
  * it, which goes when all is done. For one use: {@link #run} by one thread; the others may be called by any.
  *
  * <p>Begun again, it walks the tree once more. If that is still the same, files that were made have their places filled from the
- * container on that the journal names: what was written before is durable. A file that changes gets a new change time, so the tree
- * is not the same then. A file that is only defragmented stays the same: its fresh copies lie in containers with higher numbers.
+ * container on that the journal names: what was written before is durable. The tree is the same if its entries and the references
+ * of all its recipes are. So a file that was defragmented meanwhile is another one: a fresh copy may lie in a container below the
+ * one that the journal names.
  */
 public final class TreeRestore {
     private static final Logger LOG = LoggerFactory.getLogger(TreeRestore.class);
@@ -46,7 +47,8 @@ public final class TreeRestore {
     private final Volume volume;
     private final String source;
     private final Path target;
-    private final Path workFolder;
+    private final PosixCalls posix;
+    private final WorkFolder workFolder;
     private final long milestoneNanos;
     private final long startNanos = System.nanoTime();
     private volatile boolean stopping;
@@ -70,11 +72,12 @@ public final class TreeRestore {
      *     same was not finished
      */
     public TreeRestore(Volume volume, String source, Path target) throws IOException {
-        this(volume, source, target, MILESTONE_NANOS);
+        this(volume, source, target, MILESTONE_NANOS, new PosixCalls());
     }
 
     /** As above, with more or fewer milestones. */
-    TreeRestore(Volume volume, String source, Path target, long milestoneNanos) throws IOException {
+    TreeRestore(Volume volume, String source, Path target, long milestoneNanos, PosixCalls posix) throws IOException {
+        this.posix = posix;
         this.milestoneNanos = milestoneNanos;
         this.volume = volume;
         this.source = source;
@@ -83,7 +86,8 @@ public final class TreeRestore {
         if (!target.isAbsolute() || parent == null) {
             throw new IOException(target + " is no place to restore to");
         }
-        workFolder = parent.resolve("." + this.target.getFileName() + ".sdfs-restore");
+        int user = posix.functions().geteuid();
+        workFolder = new WorkFolder(parent.resolve("." + this.target.getFileName() + ".sdfs-restore"), user);
     }
 
     /**
@@ -127,69 +131,52 @@ public final class TreeRestore {
     }
 
     private void restore(long inode) throws IOException {
-        var journal = new RestoreJournal(workFolder.resolve("journal"));
+        RestoreJournal journal = workFolder.journal();
         State begun = State.begin(volume.identity().toString(), source);
-        State earlier = journal.read().orElse(null);
+        boolean hasFolder = workFolder.exists();
+        State earlier = hasFolder ? journal.read().orElse(null) : null;
         if (earlier == null) {
-            checkFree();
-            makeWorkFolder();
+            if (!isFree()) {
+                throw new IOException(target + " exists already; a restore makes it anew");
+            }
+            if (!hasFolder) {
+                workFolder.make();
+            }
             journal.write(begun);
         } else if (!earlier.isOfSame(begun)) {
             throw new IOException(target + " is being restored from another file or volume; " + howToBeginAnew());
+        } else if (earlier.tree().isEmpty() && !isFree()) {
+            // What is there may be of a tree that has changed since.
+            throw new IOException(
+                    "the restore to " + target + " was ended before all files were found; " + howToBeginAnew());
         }
         // The tree is to be of one moment, as near as that can be had while it is in use.
         volume.sync();
-        FileDirectory scratch = emptyScratch();
+        FileDirectory scratch = workFolder.emptyScratch();
         try (EntryLog entries = new EntryLog(scratch);
                 Places places = new Places(scratch, PLACES_BYTES);
-                Destination destination = new Destination(target, earlier != null)) {
+                Destination destination = new Destination(target, posix)) {
             boolean isMade = earlier != null && !earlier.tree().isEmpty();
             String tree = walk(inode, scratch, entries, new Planning(entries, places, isMade ? null : destination));
             countBytes(places);
             State state = checkTree(earlier == null ? begun : earlier, tree, entries, destination);
+            // First what it says was made.
+            destination.sync();
             journal.write(state);
             new Filling(entries, destination, journal, state).run(places);
             finish(scratch, entries, destination);
         }
-        deleteWorkFolder();
+        workFolder.delete();
     }
 
-    private void checkFree() throws IOException {
-        if (!Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
-            return;
+    /** Whether nothing is there, or an empty folder. */
+    private boolean isFree() throws IOException {
+        if (!Files.isDirectory(target, LinkOption.NOFOLLOW_LINKS)) {
+            return !Files.exists(target, LinkOption.NOFOLLOW_LINKS);
         }
-        if (Files.isDirectory(target, LinkOption.NOFOLLOW_LINKS)) {
-            try (Stream<Path> inside = Files.list(target)) {
-                if (inside.findAny().isEmpty()) {
-                    return;
-                }
-            }
+        try (Stream<Path> inside = Files.list(target)) {
+            return inside.findAny().isEmpty();
         }
-        throw new IOException(target + " exists already; a restore makes it anew");
-    }
-
-    private void makeWorkFolder() throws IOException {
-        if (!Files.isDirectory(workFolder, LinkOption.NOFOLLOW_LINKS)) {
-            Files.createDirectory(
-                    workFolder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        }
-    }
-
-    /** What an earlier restore left there is of no use any more. */
-    private FileDirectory emptyScratch() throws IOException {
-        Path folder = workFolder.resolve("scratch");
-        Files.createDirectories(folder);
-        FileDirectory scratch = FileDirectory.open(folder);
-        for (String name : scratch.list()) {
-            scratch.delete(name);
-        }
-        return scratch;
-    }
-
-    private void deleteWorkFolder() throws IOException {
-        Files.deleteIfExists(workFolder.resolve("scratch"));
-        Files.deleteIfExists(workFolder.resolve("journal"));
-        Files.deleteIfExists(workFolder);
     }
 
     private String howToBeginAnew() {
@@ -229,30 +216,44 @@ public final class TreeRestore {
         }
 
         void plan(TreeEntry entry, long number) throws IOException {
+            if (entry.isRegular() && entry.size() > 0) {
+                volume.forEachReference(entry.inode(), entry.size(), (offset, chunkId, chunkOffset, length, check) -> {
+                    entries.addReference(number, offset, chunkId, chunkOffset, length);
+                    places.add(chunkId, chunkOffset, length, check, number, offset);
+                });
+            }
             if (destination != null) {
                 destination.make(entry);
-            }
-            if (entry.isRegular() && entry.size() > 0) {
-                volume.forEachReference(
-                        entry.inode(),
-                        entry.size(),
-                        (offset, chunkId, chunkOffset, length, check) ->
-                                places.add(chunkId, chunkOffset, length, check, number, offset));
             }
         }
 
         /** @param links inode and number of each entry that has other names, by inode */
         void planLinked(TupleSort.Cursor links) throws IOException {
             TreeEntry first = null;
+            boolean isThere = false;
             while (links.next()) {
                 throwIfStopping();
                 TreeEntry entry = entries.read(links.get(1));
                 if (first == null || first.inode() != entry.inode()) {
                     first = entry;
-                    plan(entry, links.get(1));
-                } else if (destination != null) {
+                    isThere = planIfThere(entry, links.get(1));
+                } else if (isThere && destination != null) {
                     destination.link(first, entry);
                 }
+            }
+        }
+
+        /** False if it was removed since it was visited: it is left out then, like what was removed before. */
+        private boolean planIfThere(TreeEntry entry, long number) throws IOException {
+            try {
+                plan(entry, number);
+                return true;
+            } catch (PosixException e) {
+                if (e.reason() != PosixException.Reason.ESTALE) {
+                    throw e;
+                }
+                LOG.info("inode {} was removed meanwhile and is not restored", entry.inode());
+                return false;
             }
         }
     }

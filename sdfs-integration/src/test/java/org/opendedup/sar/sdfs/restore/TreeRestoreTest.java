@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -20,15 +21,20 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import jnr.ffi.Runtime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.restore.DiskModel;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.Defragmentation;
+import org.opendedup.sar.volume.Defragmentation.Limits;
 import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.Volume;
@@ -155,6 +161,95 @@ class TreeRestoreTest {
     }
 
     @Test
+    void withoutTheOwnerThereAreNoBitsThatSetIdsAndAllElseComesBack() throws IOException {
+        long file = make(Inode.ROOT, "file");
+        write(file, 0, bytes("hello"));
+        volume.change(file, new AttributeChange(06555, 1234, 4321, null, 1_000_000_007L, 2_000_000_009L, null));
+        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), Volume.SetMode.CREATE);
+
+        RestoreStatus status = restore(with("lchown", path -> refuse()));
+
+        assertEquals(2, status.attributesLost());
+        Path restored = target.resolve("file");
+        assertEquals(0100555, Files.getAttribute(restored, "unix:mode"));
+        assertEquals("hello", Files.readString(restored));
+        assertArrayEquals(bytes("blue"), (byte[]) Files.getAttribute(restored, "user:colour"));
+        assertEquals(2_000, Files.getLastModifiedTime(restored).toMillis());
+    }
+
+    @Test
+    void attributesThatAreRefusedAreCounted() throws IOException {
+        long file = make(Inode.ROOT, "file");
+        write(file, 0, bytes("hello"));
+        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), Volume.SetMode.CREATE);
+        RestoreStatus status = restore(with("lsetxattr", path -> refuse()));
+        assertEquals(1, status.attributesLost());
+        assertEquals("hello", Files.readString(target.resolve("file")));
+    }
+
+    @Test
+    void aFileWithTwoNamesThatIsRemovedDuringTheWalkIsLeftOut() throws IOException {
+        long linked = make(Inode.ROOT, "a");
+        write(linked, 0, bytes("hello"));
+        volume.link(linked, Inode.ROOT, bytes("b"));
+        volume.forget(linked, 2);
+        write(make(Inode.ROOT, "c"), 0, bytes("stays"));
+        int folders = 0;
+        do {
+            volume.makeDirectory(Inode.ROOT, bytes("folder" + folders++), 0755, new Owner(0, 0));
+        } while (!lastOfRoot().startsWith("folder"));
+        String last = lastOfRoot();
+        PosixCalls removing = with("mkdir", path -> {
+            if (path.endsWith("/" + last)) {
+                volume.unlink(Inode.ROOT, bytes("a"));
+                volume.unlink(Inode.ROOT, bytes("b"));
+            }
+            return true;
+        });
+
+        RestoreStatus status = restore(removing);
+
+        assertEquals(4 + folders, status.entries(), "both names were found before they went");
+        assertFalse(Files.exists(target.resolve("a")));
+        assertFalse(Files.exists(target.resolve("b")));
+        assertEquals("stays", Files.readString(target.resolve("c")));
+        assertLeavesNothingBeside();
+    }
+
+    /** The name that a walk comes to last. */
+    private String lastOfRoot() throws IOException {
+        var last = new AtomicReference<>("");
+        volume.list(Inode.ROOT, 0, false, (name, inode, type, behind, attributes) -> {
+            last.set(new String(name, UTF_8));
+            return true;
+        });
+        return last.get();
+    }
+
+    /** What happens before a call; false: instead of it. */
+    @FunctionalInterface
+    private interface BeforeCall {
+        boolean on(String path) throws IOException;
+    }
+
+    private static boolean refuse() {
+        Runtime.getSystemRuntime().setLastError(PosixCalls.EPERM);
+        return false;
+    }
+
+    /** The real calls, but for one of them. */
+    private static PosixCalls with(String call, BeforeCall before) {
+        PosixCalls.Functions real = new PosixCalls().functions();
+        return new PosixCalls((PosixCalls.Functions) Proxy.newProxyInstance(
+                PosixCalls.class.getClassLoader(),
+                new Class<?>[] {PosixCalls.Functions.class},
+                (proxy, method, arguments) ->
+                        method.getName().equals(call) && !before.on(PosixCalls.text((byte[]) arguments[0]))
+                                ? -1
+                                : method.invoke(real, arguments)));
+    }
+
+    @Test
     void aNameThatIsNoTextComesBack() throws IOException {
         byte[] name = {'a', (byte) 0xff, (byte) 0xfe};
         long inode =
@@ -228,6 +323,47 @@ class TreeRestoreTest {
     }
 
     @Test
+    void aRestoreOfWhatWasDefragmentedMeanwhileDoesNotGoOn() throws Exception {
+        long mixed = writeFragmented();
+        stopHalfway();
+        Defragmentation done = volume.defragment(mixed, DiskModel.DEFAULT, new Limits(1, false), (bytes, of) -> true);
+        assertTrue(done.rewrittenChunks() > 0, done::toString);
+        var e = assertThrows(IOException.class, this::restore);
+        assertTrue(e.getMessage().contains("was changed since its restore"), e.getMessage());
+    }
+
+    @Test
+    void aRestoreOfWhatIsFragmentedGoesOn() throws Exception {
+        // The control of the test above.
+        long mixed = writeFragmented();
+        stopHalfway();
+        Defragmentation dry = volume.defragment(mixed, DiskModel.DEFAULT, new Limits(1, true), (bytes, of) -> true);
+        assertTrue(dry.sparseContainers() > 0, dry::toString);
+        RestoreStatus status = restore();
+        assertEquals(status.bytes(), status.bytesWritten());
+        assertArrayEquals(borrowing(), Files.readAllBytes(target.resolve("mixed")));
+    }
+
+    /** A file that wants little of each container of another one. */
+    private long writeFragmented() throws IOException {
+        writeLarge();
+        long mixed = make(Inode.ROOT, "mixed");
+        write(mixed, 0, borrowing());
+        volume.sync();
+        return mixed;
+    }
+
+    private static byte[] borrowing() {
+        byte[] large = random(LARGE_MIB * MIB, 6);
+        byte[] mixed = random(LARGE_MIB * MIB / 2, 9);
+        int piece = MIB / 8;
+        for (int i = 0; i < LARGE_MIB; i++) {
+            System.arraycopy(large, i * MIB, mixed, 4 * i * piece, piece);
+        }
+        return mixed;
+    }
+
+    @Test
     void aDestinationThatChangedMeanwhileIsNotGoneOnWith() throws Exception {
         writeLarge();
         stopHalfway();
@@ -236,7 +372,20 @@ class TreeRestoreTest {
         assertTrue(longer.getMessage().contains("was changed since it was restored"), longer.getMessage());
         Files.delete(target.resolve("large"));
         var gone = assertThrows(IOException.class, this::restore);
-        assertTrue(gone.getMessage().contains("large: No such file"), gone.getMessage());
+        assertTrue(gone.getMessage().contains("was changed since it was restored"), gone.getMessage());
+    }
+
+    @Test
+    void aLinkThatIsMissingAtTheDestinationIsNoticed() throws Exception {
+        writeLarge();
+        volume.makeSymbolicLink(Inode.ROOT, bytes("link"), bytes("nowhere"), new Owner(0, 0));
+        stopHalfway();
+        Files.delete(target.resolve("link"));
+        var gone = assertThrows(IOException.class, this::restore);
+        assertTrue(gone.getMessage().contains("link was changed since it was restored"), gone.getMessage());
+        // The control: with it, the restore goes on.
+        Files.createSymbolicLink(target.resolve("link"), Path.of("nowhere"));
+        restore();
     }
 
     @Test
@@ -255,6 +404,79 @@ class TreeRestoreTest {
         Path journal = folder.resolve(".out.sdfs-restore/journal");
         Files.writeString(journal, Files.readString(journal).replace("nextContainer ", "nextContainer 9"));
         assertThrows(IOException.class, this::restore);
+    }
+
+    @Test
+    void aRestoreThatWasStoppedWhileItWalkedDoesNotGoOnWithWhatItMade() throws Exception {
+        write(make(Inode.ROOT, "file"), 0, bytes("new"));
+        TreeRestore stopped = new TreeRestore(volume, "", target);
+        stopped.stop();
+        assertThrows(InterruptedIOException.class, () -> stopped.run(Inode.ROOT));
+        Files.createDirectory(target);
+        Path leftover = Files.writeString(target.resolve("leftover"), "of an older tree");
+        var e = assertThrows(IOException.class, this::restore);
+        assertTrue(e.getMessage().contains("to begin anew, remove " + target), e.getMessage());
+        // The control: where nothing was made yet, it goes on.
+        Files.delete(leftover);
+        restore();
+        assertEquals("new", Files.readString(target.resolve("file")));
+        assertLeavesNothingBeside();
+    }
+
+    @Test
+    void aWorkFolderThatOthersMayWriteToIsNotTrusted() throws Exception {
+        writeLarge();
+        stopHalfway();
+        Path work = folder.resolve(".out.sdfs-restore");
+        Files.setPosixFilePermissions(work, PosixFilePermissions.fromString("rwxrwxrwx"));
+        assertIsRefused(work);
+        Files.setPosixFilePermissions(work, PosixFilePermissions.fromString("rwx------"));
+        Files.setPosixFilePermissions(work.resolve("scratch"), PosixFilePermissions.fromString("rwxrwx---"));
+        assertIsRefused(work.resolve("scratch"));
+        // The control: it was nothing else.
+        Files.setPosixFilePermissions(work.resolve("scratch"), PosixFilePermissions.fromString("rwx------"));
+        restore();
+        assertArrayEquals(random(LARGE_MIB * MIB, 6), Files.readAllBytes(target.resolve("large")));
+    }
+
+    @Test
+    void aWorkFolderOfSomebodyElseIsNotTrusted() throws Exception {
+        assumeTrue(System.getProperty("user.name").equals("root"), "needs root, to give the folder away");
+        writeLarge();
+        stopHalfway();
+        Path work = folder.resolve(".out.sdfs-restore");
+        Files.setAttribute(work, "unix:uid", 1234);
+        assertIsRefused(work);
+    }
+
+    @Test
+    void aWorkFolderThatIsALinkIsNotTrusted() throws Exception {
+        writeLarge();
+        stopHalfway();
+        Path work = folder.resolve(".out.sdfs-restore");
+        Path moved = Files.move(work, folder.resolve("moved"));
+        Files.createSymbolicLink(work, moved);
+        assertIsRefused(work);
+        Files.delete(work);
+        Files.move(moved, work);
+        Files.move(work.resolve("journal"), folder.resolve("journal"));
+        Files.createSymbolicLink(work.resolve("journal"), folder.resolve("journal"));
+        var e = assertThrows(IOException.class, this::restore);
+        assertTrue(e.getMessage().contains("is no file"), e.getMessage());
+    }
+
+    private void assertIsRefused(Path work) {
+        var e = assertThrows(IOException.class, this::restore);
+        assertTrue(e.getMessage().startsWith(work + " is not a folder that a restore"), e.getMessage());
+    }
+
+    @Test
+    void whatAnInterruptedJournalLeftIsDeletedAtTheEnd() throws Exception {
+        writeLarge();
+        stopHalfway();
+        Files.createFile(folder.resolve(".out.sdfs-restore/journal.123.tmp"));
+        restore();
+        assertLeavesNothingBeside();
     }
 
     @Test
@@ -301,7 +523,7 @@ class TreeRestoreTest {
 
     /** A restore with a milestone before each container, which is stopped when some are behind it. */
     private RestoreStatus stopHalfway() throws Exception {
-        TreeRestore restore = new TreeRestore(volume, "", target, 0);
+        TreeRestore restore = new TreeRestore(volume, "", target, 0, new PosixCalls());
         FutureTask<Void> running = new FutureTask<>(() -> {
             assertThrows(InterruptedIOException.class, () -> restore.run(Inode.ROOT));
             return null;
@@ -316,7 +538,11 @@ class TreeRestoreTest {
     }
 
     private RestoreStatus restore() throws IOException {
-        TreeRestore restore = new TreeRestore(volume, "", target, RARELY);
+        return restore(new PosixCalls());
+    }
+
+    private RestoreStatus restore(PosixCalls posix) throws IOException {
+        TreeRestore restore = new TreeRestore(volume, "", target, RARELY, posix);
         restore.run(Inode.ROOT);
         return restore.status();
     }
