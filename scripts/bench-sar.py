@@ -25,87 +25,15 @@ from pathlib import Path
 import bench_images
 import bench_plot
 from bench_blocks import BLOCK, ZERO, Blocks
-from bench_disk import SlowDisk
-from bench_volume import Volume, copy_seconds, drop_kernel_caches, measure, run, say, stored_bytes, warm
+from bench_systems import Deduplicated, Native, table
+from bench_volume import measure, say, stored_bytes, warm
 
 MB = 1_000_000
 KIB = 1024
 PARTS = ("restore", "random", "write")
 READ_SIZES = (4 * KIB, 64 * KIB)
-WARM_UP_BLOCKS = 24_000
 # Promotion goes on after the last write: it has ended when nothing was promoted for so long.
 SETTLED_SECONDS = 5
-
-
-class Native:
-    """The images as they are, on ext4."""
-
-    name = "native"
-
-    def __init__(self, work):
-        self.disk = SlowDisk(work / "disk-native")
-
-    def start(self):
-        self.disk.up()
-
-    def path(self, image):
-        return self.disk.folder / image.name
-
-    def store(self, image):
-        """Seconds until the image is durable."""
-        return copy_seconds(image, self.path(image), "1M", "conv=sparse")
-
-    def forget(self):
-        """Leaves nothing of the images in memory."""
-        drop_kernel_caches()
-
-    def clean(self):
-        self.disk.clean()
-
-
-class Deduplicated:
-    """The images in a volume, whose containers are on a disk of their own."""
-
-    def __init__(self, work, name, options, volume_options=(), disk_options=(), slow=True):
-        self.work, self.name = work, name
-        self.disk = SlowDisk(work / f"disk-{name}", *disk_options) if slow else None
-        self.volume_options = ["--hash-type=SHA256", f"--memory-budget={options.memory_budget}MB", *volume_options]
-        self.volume = None
-
-    def start(self):
-        if self.disk:
-            self.disk.up()
-            self.volume_options.append(f"--chunk-store-data-location={self.disk.folder / 'chunks'}")
-        self.volume = Volume(self.work, self.name, *self.volume_options)
-        self.volume.mount()
-
-    def path(self, image):
-        return self.volume.mount_point / image.name
-
-    def store(self, image):
-        return copy_seconds(image, self.path(image), "1M")
-
-    def cpu_seconds(self):
-        """Processor time of the daemon since it was mounted, of proc(5)."""
-        fields = Path(f"/proc/{self.volume.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def store_warm_up(self):
-        """About 100 MB of their own, which compress to an eighth: they must not count for much in the stored bytes."""
-        chance = random.Random(0)
-        self.path(Path("warm-up")).write_bytes(b"".join(chance.randbytes(BLOCK // 8) * 8 for _ in range(WARM_UP_BLOCKS)))
-
-    def forget(self):
-        self.volume.unmount()
-        self.volume.mount()
-        warm(self.path(Path("warm-up")))
-        drop_kernel_caches()
-
-    def clean(self):
-        if self.volume:
-            self.volume.clean()
-        if self.disk:
-            self.disk.clean()
 
 
 class Promoting(Deduplicated):
@@ -239,23 +167,6 @@ def by_system(rows, group_key, groups, value_key):
     systems = dict.fromkeys(row["system"] for row in rows)
     found = {(row["system"], row[group_key]): row[value_key] for row in rows}
     return {system: [found.get((system, group)) for group in groups] for system in systems}
-
-
-def table(title, rows):
-    """Rows of equal keys, as columns under the keys."""
-    if not rows:
-        return
-    say(f"\n{title}")
-    cells = [list(rows[0])] + [[cell(value) for value in row.values()] for row in rows]
-    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
-    for line in cells:
-        say("  " + "  ".join(f"{value:>{width}}" for value, width in zip(line, widths)))
-
-
-def cell(value):
-    if value is None:
-        return "-"
-    return f"{value:.3f}" if isinstance(value, float) and value < 10 else f"{value:.1f}" if isinstance(value, float) else str(value)
 
 
 class Bench:

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Backups and disk images, stored and read back cold from a slow disk; prints tables, writes JSON.
+
+Run through scripts/bench restore. Side by side, in one run: native ext4, a volume read through its mount, and borg and restic where
+installed. The slow disk is scripts/slow-disk, one for each; the volume's metadata and hash db are on the work folder's own disk, and so
+are the caches of borg and restic. Files are stored in order and read back one by one, each with cold caches, into memory.
+
+Backups are the tars of scripts/bench ingest, in a volume with default options; images are those of scripts/bench sar, in one with
+--hash-type=SHA256. MB are 10^6 bytes. Leaves no mount, loop device or process, also when it is interrupted.
+"""
+
+import argparse
+import mmap
+import os
+import platform
+import random
+import shutil
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+import bench_images
+import bench_series
+from bench_disk import SlowDisk
+from bench_systems import Deduplicated, Native, table
+from bench_volume import drop_kernel_caches, measure, run, say, stored_bytes, warm
+
+MB = 1_000_000
+KINDS = {"backups": "", "images": "SHA256"}
+AT_ONCE = 4
+
+
+class Program:
+    """borg or restic, with its repository on a slow disk."""
+
+    def __init__(self, work, name):
+        self.name = name
+        self.work = work
+        self.disk = SlowDisk(work / f"disk-{name}")
+        self.env = {**os.environ, "RESTIC_PASSWORD": "bench", "RESTIC_CACHE_DIR": str(work / "restic-cache"),
+                    "BORG_BASE_DIR": str(work / "borg"), "BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK": "yes"}
+
+    def start(self):
+        self.disk.up()
+        self.repository = self.disk.folder / "repository"
+        run(self.name, *{"borg": ["init", "-e", "none", self.repository], "restic": ["init", "-r", self.repository]}[self.name],
+            env=self.env)
+
+    def store(self, file):
+        begin = time.monotonic()
+        run(self.name, *{"borg": ["create", "--compression=lz4", f"{self.repository}::{file.stem}", file],
+                         "restic": ["backup", "-q", "-r", self.repository, "--tag", file.stem, file]}[self.name], env=self.env)
+        return time.monotonic() - begin
+
+    def restore(self, file):
+        words = {"borg": ["extract", "--stdout", f"{self.repository}::{file.stem}"],
+                 "restic": ["dump", "-q", "-r", self.repository, "--tag", file.stem, "latest", file]}[self.name]
+        subprocess.run([str(word) for word in (self.name, *words)], env=self.env, check=True, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL)
+
+    def forget(self):
+        drop_kernel_caches()
+
+    def clean(self):
+        self.disk.clean()
+        for folder in ("restic-cache", "borg"):
+            shutil.rmtree(self.work / folder, ignore_errors=True)
+
+
+class Report:
+    def __init__(self):
+        self.machine = {"cores": os.cpu_count(), "kernel": platform.release(), "date": time.strftime("%Y-%m-%d %H:%M")}
+        self.restores, self.at_once, self.random_reads, self.stored = [], [], [], []
+
+    def figures(self):
+        return {"machine": self.machine, "stored": self.stored, "restores": self.restores, "atOnce": self.at_once,
+                "randomReads": self.random_reads}
+
+    def print_table(self):
+        table("Stored", self.stored)
+        table("Cold restores into memory", self.restores)
+        table(f"{AT_ONCE} restores at once, through the mount", self.at_once)
+        table("Random 4 KiB reads, cold, one at a time, through the mount", self.random_reads)
+        say(f"\n{self.machine}")
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.work = options.work
+        self.report = Report()
+        self.systems = []
+
+    def run(self):
+        for kind in self.options.kinds:
+            say(f"{kind}:")
+            files = self.files(kind)
+            self.set_up(kind, files)
+            for file in files:
+                rows = {system.name: self.restore(kind, system, file) for system in self.systems}
+                for row in rows.values():
+                    row["timesNative"] = row["mbPerSecond"] / rows["native"]["mbPerSecond"]
+                self.report.restores += rows.values()
+            volume = next(system for system in self.systems if isinstance(system, Deduplicated))
+            self.restore_at_once(kind, volume, files)
+            self.read_randomly(kind, volume, files[0])
+            self.clean()
+
+    def files(self, kind):
+        if kind == "backups":
+            return bench_series.make(self.work / "series", self.options.seed, self.options.backup_mb * MB)
+        return bench_images.make(self.work / "images", bench_images.MACHINES[: self.options.images])
+
+    def set_up(self, kind, files):
+        options = [f"--restore-cache={self.options.cache}"]
+        systems = [Native(self.work), Deduplicated(self.work, "ours", self.options, options, hash_type=KINDS[kind])]
+        systems += [Program(self.work, name) for name in ("borg", "restic") if shutil.which(name) and not self.options.alone]
+        for system in systems:
+            # Known before it is made: what is half made when the program is interrupted has to go as well.
+            self.systems.append(system)
+            system.start()
+            if isinstance(system, Deduplicated):
+                system.store_warm_up()
+            seconds = sum(system.store(file) for file in files)
+            stored = stored_bytes(system.volume) if isinstance(system, Deduplicated) else used_bytes(system.disk)
+            self.report.stored.append({"kind": kind, "system": system.name, "files": len(files),
+                                       "mb": sum(file.stat().st_size for file in files) / MB, "storedMb": stored / MB,
+                                       "seconds": seconds})
+            say(f"  stored by {system.name}: {stored / MB:.0f} MB, {seconds:.1f} s")
+
+    def restore(self, kind, system, file):
+        system.forget()
+        before = system.disk.counters()
+        begin = time.monotonic()
+        if isinstance(system, Program):
+            system.restore(file)
+        else:
+            warm(system.path(file))
+        seconds = time.monotonic() - begin
+        did = system.disk.since(before)
+        size = file.stat().st_size
+        say(f"  {file.stem}: {system.name} {seconds:.2f} s, {did['reads']:.0f} requests, {did['seeks']:.0f} seeks")
+        return {"kind": kind, "file": file.stem, "system": system.name, "seconds": seconds, "mbPerSecond": size / MB / seconds,
+                "diskRequests": int(did["reads"]), "diskSeeks": int(did["seeks"]), "diskMb": did["read_mb"],
+                "diskShare": did["read_mb"] * MB / size, "diskBusySeconds": did["busy_s"]}
+
+    def restore_at_once(self, kind, system, files):
+        """The first files, side by side; beside it the sum of what they took one by one."""
+        chosen = files[:AT_ONCE]
+        system.forget()
+        begin = time.monotonic()
+        readers = [subprocess.Popen(["dd", f"if={system.path(file)}", "of=/dev/null", "bs=1M", "status=none"]) for file in chosen]
+        if any([reader.wait() for reader in readers]):
+            raise RuntimeError("a restore failed")
+        seconds = time.monotonic() - begin
+        alone = sum(row["seconds"] for row in self.report.restores
+                    if row["kind"] == kind and row["system"] == system.name and row["file"] in {file.stem for file in chosen})
+        size = sum(file.stat().st_size for file in chosen) / MB
+        self.report.at_once.append({"kind": kind, "files": len(chosen), "seconds": seconds, "mbPerSecond": size / seconds,
+                                    "oneByOneMbPerSecond": size / alone, "ratio": alone / seconds})
+
+    def read_randomly(self, kind, system, file):
+        system.forget()
+        chance = random.Random(self.options.seed)
+        pages = file.stat().st_size // 4096
+        descriptor = os.open(system.path(file), os.O_RDONLY | os.O_DIRECT)
+        buffer = [mmap.mmap(-1, 4096)]
+        before = system.disk.counters()
+        taken = []
+        try:
+            for _ in range(self.options.reads):
+                begin = time.monotonic()
+                os.preadv(descriptor, buffer, chance.randrange(pages) * 4096)
+                taken.append((time.monotonic() - begin) * 1000)
+        finally:
+            os.close(descriptor)
+        did = system.disk.since(before)
+        self.report.random_reads.append({"kind": kind, "reads": len(taken), "meanMs": statistics.mean(taken),
+                                         "p50Ms": statistics.median(taken), "requestsARead": did["reads"] / len(taken),
+                                         "kibARead": did["read_mb"] * MB / 1024 / len(taken)})
+
+    def clean(self):
+        for system in self.systems:
+            system.clean()
+        self.systems = []
+
+
+def used_bytes(disk):
+    usage = os.statvfs(disk.folder)
+    return (usage.f_blocks - usage.f_bfree) * usage.f_frsize
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="scripts/bench restore", description=__doc__.split("\n")[0])
+    parser.add_argument("--work", type=Path, default=Path("/var/tmp/sar-bench"),
+                        help="work folder; keeps backups and images between runs (default: %(default)s, about 30 GB)")
+    parser.add_argument("--kinds", type=lambda text: text.split(","), default=list(KINDS),
+                        help=f"some of {','.join(KINDS)} (default: all)")
+    parser.add_argument("--backup-mb", type=int, default=700, help="size of the first backup (default: %(default)s)")
+    parser.add_argument("--images", type=int, default=5, help="how many (default: %(default)s)")
+    parser.add_argument("--cache", default="default", help="--restore-cache of the volume (default: %(default)s)")
+    parser.add_argument("--alone", action="store_true", help="without borg and restic")
+    parser.add_argument("--reads", type=int, default=300, help="random reads (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of backups and random reads (default: %(default)s)")
+    parser.add_argument("--memory-budget", type=int, default=1024, help="MB of the volume (default: %(default)s)")
+    parser.add_argument("--json", type=Path, help="where to write the figures (default: figures.json in the work folder)")
+    options = parser.parse_args()
+    wrong = set(options.kinds) - set(KINDS)
+    if wrong:
+        parser.error(f"no kind {', '.join(sorted(wrong))}; there are {', '.join(KINDS)}")
+    return options
+
+
+def main():
+    measure(Bench, parse(), lambda report: report.figures(), "; MB are 10^6 bytes")
+
+
+if __name__ == "__main__":
+    main()

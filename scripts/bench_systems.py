@@ -1,0 +1,101 @@
+"""Where benchmarks on a slow disk keep files: plain ext4, and a volume; each on a disk of its own. Tables of what they took."""
+
+import os
+import random
+from pathlib import Path
+
+from bench_blocks import BLOCK
+from bench_disk import SlowDisk
+from bench_volume import Volume, copy_seconds, drop_kernel_caches, say, warm
+
+WARM_UP_BLOCKS = 24_000
+
+
+class Native:
+    """The files as they are, on ext4."""
+
+    name = "native"
+
+    def __init__(self, work):
+        self.disk = SlowDisk(work / "disk-native")
+
+    def start(self):
+        self.disk.up()
+
+    def path(self, image):
+        return self.disk.folder / image.name
+
+    def store(self, image):
+        """Seconds until the image is durable."""
+        return copy_seconds(image, self.path(image), "1M", "conv=sparse")
+
+    def forget(self):
+        """Leaves nothing of the images in memory."""
+        drop_kernel_caches()
+
+    def clean(self):
+        self.disk.clean()
+
+
+class Deduplicated:
+    """The files in a volume, whose containers are on a disk of their own."""
+
+    def __init__(self, work, name, options, volume_options=(), disk_options=(), slow=True, hash_type="SHA256"):
+        self.work, self.name = work, name
+        self.disk = SlowDisk(work / f"disk-{name}", *disk_options) if slow else None
+        self.volume_options = [f"--memory-budget={options.memory_budget}MB", *volume_options]
+        if hash_type:
+            self.volume_options.append(f"--hash-type={hash_type}")
+        self.volume = None
+
+    def start(self):
+        if self.disk:
+            self.disk.up()
+            self.volume_options.append(f"--chunk-store-data-location={self.disk.folder / 'chunks'}")
+        self.volume = Volume(self.work, self.name, *self.volume_options)
+        self.volume.mount()
+
+    def path(self, image):
+        return self.volume.mount_point / image.name
+
+    def store(self, image):
+        return copy_seconds(image, self.path(image), "1M")
+
+    def cpu_seconds(self):
+        """Processor time of the daemon since it was mounted, of proc(5)."""
+        fields = Path(f"/proc/{self.volume.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def store_warm_up(self):
+        """About 100 MB of their own, which compress to an eighth: they must not count for much in the stored bytes."""
+        chance = random.Random(0)
+        self.path(Path("warm-up")).write_bytes(b"".join(chance.randbytes(BLOCK // 8) * 8 for _ in range(WARM_UP_BLOCKS)))
+
+    def forget(self):
+        self.volume.unmount()
+        self.volume.mount()
+        warm(self.path(Path("warm-up")))
+        drop_kernel_caches()
+
+    def clean(self):
+        if self.volume:
+            self.volume.clean()
+        if self.disk:
+            self.disk.clean()
+
+
+def table(title, rows):
+    """Rows of equal keys, as columns under the keys."""
+    if not rows:
+        return
+    say(f"\n{title}")
+    cells = [list(rows[0])] + [[cell(value) for value in row.values()] for row in rows]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+    for line in cells:
+        say("  " + "  ".join(f"{value:>{width}}" for value, width in zip(line, widths)))
+
+
+def cell(value):
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) and value < 10 else f"{value:.1f}" if isinstance(value, float) else str(value)
