@@ -135,6 +135,7 @@ public final class TreeRestore {
     }
 
     private void restore(long inode) throws IOException {
+        new SafeParents(posix.functions().geteuid()).check(target);
         RestoreJournal journal = workFolder.journal();
         State begun = State.begin(volume.identity().toString(), source);
         boolean hasFolder = workFolder.exists();
