@@ -300,6 +300,11 @@ public final class ContainerStore implements Closeable {
         return table == null ? -1 : table.frameOf(slot);
     }
 
+    /** Whether nothing is appended to a container any more. */
+    public boolean isSealed(long container) {
+        return !open.containsKey(container);
+    }
+
     /** A container's frame table; of one that is being written, the frames that are in its file by now. */
     public FrameTable frameTable(long container) throws IOException {
         OpenContainer unsealed = open.get(container);

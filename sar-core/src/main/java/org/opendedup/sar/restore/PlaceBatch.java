@@ -63,8 +63,8 @@ final class PlaceBatch implements FrameConsumer {
         checks[count++] = place.check();
     }
 
-    /** The frames that are wanted, rising. A place whose slot does not exist is damaged, and left out. */
-    int[] locate(ContainerStore containers) throws IOException {
+    /** The frames that are wanted, rising. A place whose frame cannot be found is damaged, and left out. */
+    int[] locate(ContainerStore containers) {
         int[] wanted = new int[count];
         int wantedCount = 0;
         int kept = 0;
@@ -82,10 +82,10 @@ final class PlaceBatch implements FrameConsumer {
         return Arrays.copyOf(wanted, wantedCount);
     }
 
-    private int frameOf(ContainerStore containers, int i) throws IOException {
+    private int frameOf(ContainerStore containers, int i) {
         try {
             return containers.frameOf(chunkIds[i]);
-        } catch (CorruptionException e) {
+        } catch (IOException e) {
             tellDamaged(i, e);
             return -1;
         }

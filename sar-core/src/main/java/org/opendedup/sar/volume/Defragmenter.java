@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.ingest.ChunkRewriter;
@@ -121,7 +120,8 @@ final class Defragmenter {
         private void rewrite(Map<Long, byte[]> chunks) throws IOException {
             parts.committer().checkWritable();
             long bytes = chunks.values().stream().mapToLong(data -> data.length).sum();
-            parts.space().admit(bytes, metadata.totals().logicalBytes(), parts.underWayBytes());
+            // The files do not get longer: a volume that is full may be defragmented as long as the disk is not.
+            parts.space().admitOnDisk(bytes, parts.underWayBytes());
             Copies copies = rewriter.append(chunks);
             replace(copies);
             rewriter.insert();
@@ -182,7 +182,7 @@ final class Defragmenter {
         for (Map.Entry<Long, List<Long>> container : byContainer.entrySet()) {
             try {
                 readContainer(container.getKey(), container.getValue(), read);
-            } catch (CorruptionException e) {
+            } catch (IOException e) {
                 log.warn("chunks of inode {} stay where they are: {}", node.id, e.getMessage());
             }
         }

@@ -38,18 +38,21 @@ final class SpaceGuard {
      */
     void admit(long bytes, long logicalBytes, long underWayBytes) throws IOException {
         admitLogical(bytes, logicalBytes);
-        synchronized (this) {
-            long now = System.nanoTime();
-            if (availableBytes < bytes || now - refreshedNs > REFRESH_NS) {
-                availableBytes = data.usableBytes() - reserveBytes - underWayBytes;
-                refreshedNs = now;
-            }
-            if (availableBytes < bytes) {
-                throw new NoSpaceException("the disk under " + data + " is full: " + Math.max(0, availableBytes)
-                        + " bytes are left beside " + reserveBytes + " kept for deleting");
-            }
-            availableBytes -= bytes;
+        admitOnDisk(bytes, underWayBytes);
+    }
+
+    /** Makes sure that the disk can take {@code bytes} more, which do not make any file longer. */
+    synchronized void admitOnDisk(long bytes, long underWayBytes) throws IOException {
+        long now = System.nanoTime();
+        if (availableBytes < bytes || now - refreshedNs > REFRESH_NS) {
+            availableBytes = data.usableBytes() - reserveBytes - underWayBytes;
+            refreshedNs = now;
         }
+        if (availableBytes < bytes) {
+            throw new NoSpaceException("the disk under " + data + " is full: " + Math.max(0, availableBytes)
+                    + " bytes are left beside " + reserveBytes + " kept for deleting");
+        }
+        availableBytes -= bytes;
     }
 
     /** Makes sure that all files together may be {@code bytes} longer; whatever that takes on the disk. */

@@ -610,9 +610,12 @@ public final class Volume implements Closeable {
             storeAndCommit(node);
             FragmentationAnalyzer analyzer = analyzer(disk);
             FileFragmentation before = analyzer.analyze(inode);
-            Set<Long> sparse =
-                    SparseContainer.worstOf(analyzer.sparseContainers(), (long) (limits.share() * before.bytes()));
-            long wanted = analyzer.sparseContainers().stream()
+            // One that is still appended to may be full of the file yet, and the copies may go there.
+            List<SparseContainer> candidates = analyzer.sparseContainers().stream()
+                    .filter(container -> parts.containers().isSealed(container.container()))
+                    .toList();
+            Set<Long> sparse = SparseContainer.worstOf(candidates, (long) (limits.share() * before.bytes()));
+            long wanted = candidates.stream()
                     .filter(container -> sparse.contains(container.container()))
                     .mapToLong(SparseContainer::wantedBytes)
                     .sum();

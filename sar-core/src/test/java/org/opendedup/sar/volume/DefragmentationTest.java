@@ -8,12 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.restore.DiskModel;
@@ -56,6 +59,9 @@ class DefragmentationTest {
         old = new byte[OLD_MIB * MIB];
         random.nextBytes(old);
         write(make("old"), old, 0);
+        // All its containers are sealed then.
+        volume.close();
+        volume = Volume.open(config);
         content = new byte[10 * MIB + BORROWED];
         random.nextBytes(content);
         for (int i = 0; i < OLD_MIB * CHUNKS_PER_MIB; i++) {
@@ -181,6 +187,59 @@ class DefragmentationTest {
         ByteBuffer read = ByteBuffer.allocate(data.length);
         volume.read(open, at, read);
         assertArrayEquals(data, read.array());
+    }
+
+    @Test
+    void theContainerThatIsAppendedToIsLeftAsItIs() throws IOException {
+        byte[] small = new byte[3 * CHUNK];
+        new Random(2).nextBytes(small);
+        System.arraycopy(old, 0, small, 0, CHUNK);
+        System.arraycopy(old, OLD_MIB / 2 * MIB, small, CHUNK, CHUNK);
+        long inode = make("small");
+        write(inode, small, 0);
+        byte[] neighbour = new byte[10 * CHUNK];
+        new Random(3).nextBytes(neighbour);
+        write(make("neighbour"), neighbour, 0);
+        Limits dry = new Limits(1, true);
+        assertEquals(
+                2,
+                volume.defragment(inode, DiskModel.DEFAULT, dry, (bytes, of) -> true)
+                        .sparseContainers());
+        // The control: sealed, it is sparse like the others.
+        volume.close();
+        volume = Volume.open(config);
+        assertEquals(
+                3,
+                volume.defragment(lookup("small"), DiskModel.DEFAULT, dry, (bytes, of) -> true)
+                        .sparseContainers());
+    }
+
+    @Test
+    void aFullVolumeCanBeDefragmented() throws IOException {
+        long rest = make("rest");
+        long free = volume.space().freeBytes();
+        volume.change(rest, new AttributeChange(null, null, null, free, null, null, null));
+        assertEquals(BORROWED, defragment(0.05, false).rewrittenBytes());
+        // The control: it is full.
+        assertThrows(NoSpaceException.class, () -> write(make("more"), new byte[MIB], 0));
+    }
+
+    @Test
+    void chunksOfAContainerThatCannotBeOpenedStay() throws IOException {
+        List<Path> containers;
+        try (Stream<Path> files = Files.walk(folder)) {
+            containers = files.filter(path -> path.toString().endsWith(".container"))
+                    .sorted()
+                    .toList();
+        }
+        Path hidden = containers.get(1);
+        Path elsewhere = folder.resolve("elsewhere");
+        volume.fragmentation(file, DiskModel.DEFAULT);
+        Files.move(hidden, elsewhere);
+        Defragmentation done = defragment(0.05, false);
+        Files.move(elsewhere, hidden);
+        assertTrue(done.unreadableChunks() > 0 && done.rewrittenChunks() > 0, done::toString);
+        assertArrayEquals(content, read(file));
     }
 
     @Test

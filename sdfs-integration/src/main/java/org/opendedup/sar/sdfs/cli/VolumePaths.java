@@ -19,24 +19,37 @@ record VolumePaths(Volume volume) {
      * Finds a file; symbolic links are not followed.
      *
      * @param path from the volume's root, names separated by slashes
-     * @throws IOException if there is none; names the path
+     * @throws IOException if there is none, or of {@code use}; names the path
      */
     <T> T use(String path, Use<T> use) throws IOException {
-        long inode = Inode.ROOT;
+        long inode = find(path);
         try {
-            for (String name : path.split("/")) {
-                if (!name.isEmpty()) {
-                    long found = volume.lookup(inode, name.getBytes(StandardCharsets.UTF_8))
-                            .inode();
-                    release(inode);
-                    inode = found;
-                }
-            }
             return use.with(inode);
+        } catch (PosixException e) {
+            throw new IOException(path + ": " + e.getMessage(), e);
+        } finally {
+            release(inode);
+        }
+    }
+
+    private long find(String path) throws IOException {
+        long inode = Inode.ROOT;
+        for (String name : path.split("/")) {
+            if (!name.isEmpty()) {
+                inode = child(inode, name, path);
+            }
+        }
+        return inode;
+    }
+
+    private long child(long directory, String name, String path) throws IOException {
+        try {
+            return volume.lookup(directory, name.getBytes(StandardCharsets.UTF_8))
+                    .inode();
         } catch (PosixException e) {
             throw new IOException(path + " is no file of the volume: " + e.getMessage(), e);
         } finally {
-            release(inode);
+            release(directory);
         }
     }
 

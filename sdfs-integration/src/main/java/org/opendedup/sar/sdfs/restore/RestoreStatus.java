@@ -11,7 +11,7 @@ import java.util.List;
  * @param bytesWritten those of them that are written, by an earlier restore too
  * @param bytesResumed those that an earlier restore has written
  * @param damagedPlaces places in files that could not be filled
- * @param damages the first of them, in words
+ * @param damages the first of them, in words: at most 50, of 10 KiB in all
  * @param attributesLost owners, modes and extended attributes that the destination or the user's rights do not allow
  * @param seconds since it began
  */

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.restore;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -43,6 +44,8 @@ public final class TreeRestore {
 
     private static final int LINKS_BYTES = 1 << 20;
     private static final int MAX_DAMAGES = 50;
+    /** Of their words: a byte may become six in the JSON of a report, whose line has 64 KiB at most. */
+    private static final int MAX_DAMAGES_BYTES = 10 << 10;
 
     private final Volume volume;
     private final String source;
@@ -62,6 +65,7 @@ public final class TreeRestore {
     private long bytesResumed;
     private long damagedPlaces;
     private final List<String> damages = new ArrayList<>();
+    private int damagesBytes;
     private long attributesLost;
     /** 0: it has not ended. */
     private long endNanos;
@@ -131,6 +135,7 @@ public final class TreeRestore {
     }
 
     private void restore(long inode) throws IOException {
+        new SafeParents(posix.functions().geteuid()).check(target);
         RestoreJournal journal = workFolder.journal();
         State begun = State.begin(volume.identity().toString(), source);
         boolean hasFolder = workFolder.exists();
@@ -218,6 +223,7 @@ public final class TreeRestore {
         void plan(TreeEntry entry, long number) throws IOException {
             if (entry.isRegular() && entry.size() > 0) {
                 volume.forEachReference(entry.inode(), entry.size(), (offset, chunkId, chunkOffset, length, check) -> {
+                    throwIfStopping();
                     entries.addReference(number, offset, chunkId, chunkOffset, length);
                     places.add(chunkId, chunkOffset, length, check, number, offset);
                 });
@@ -283,6 +289,7 @@ public final class TreeRestore {
                     source + " was changed since its restore to " + target + " was begun; " + howToBeginAnew());
         }
         entries.forEach((number, entry) -> {
+            throwIfStopping();
             if (!destination.isStillThere(entry)) {
                 throw new IOException(
                         destination.text(entry) + " was changed since it was restored; " + howToBeginAnew());
@@ -335,12 +342,14 @@ public final class TreeRestore {
                 why.addSuppressed(e);
             }
             String words = name + ": " + length + " bytes at offset " + offset + ": " + why.getMessage();
-            LOG.warn("damaged: {}", words, why);
+            LOG.warn("damaged: {}", words);
+            int wordsBytes = words.getBytes(StandardCharsets.UTF_8).length;
             synchronized (TreeRestore.this) {
                 damagedPlaces++;
                 bytesWritten += length;
-                if (damages.size() < MAX_DAMAGES) {
+                if (damages.size() < MAX_DAMAGES && damagesBytes + wordsBytes <= MAX_DAMAGES_BYTES) {
                     damages.add(words);
+                    damagesBytes += wordsBytes;
                 }
             }
         }
@@ -366,6 +375,7 @@ public final class TreeRestore {
         setPhase(Phase.FINISHING);
         try (TupleSort folders = new TupleSort(scratch, "folders", 1, LINKS_BYTES)) {
             entries.forEach((number, entry) -> {
+                throwIfStopping();
                 if (entry.isDirectory()) {
                     folders.add(new long[] {-number});
                 } else {
@@ -374,6 +384,7 @@ public final class TreeRestore {
             });
             TupleSort.Cursor backwards = folders.sorted(Long.MIN_VALUE);
             while (backwards.next()) {
+                throwIfStopping();
                 finish(entries.read(-backwards.get(0)), destination);
             }
         }
