@@ -15,7 +15,7 @@ import java.util.concurrent.RejectedExecutionException;
  */
 public final class Decoding implements AutoCloseable {
     /** Decoding may lag behind reading for a while: the workers have other work, and a disk that waits has lost its time. */
-    private static final int MAX_UNDER_WAY = 32;
+    static final int MAX_UNDER_WAY = 32;
 
     private final Executor workers;
     private final ArrayDeque<FutureTask<?>> underWay = new ArrayDeque<>();
