@@ -220,7 +220,7 @@ public final class RestoreEngine {
         return wanted;
     }
 
-    /** The frames a range needs and the cache lacks, each once, as {@code ChunkId.of(container, frame)}. */
+    /** The frames a range needs and the cache lacks, each once, rising, as {@code ChunkId.of(container, frame)}. */
     private long[] missingFrames(long inode, long from, long to) throws IOException {
         long[] missing = new long[16];
         int count = 0;
@@ -243,6 +243,6 @@ public final class RestoreEngine {
             }
             at += end - inPage;
         }
-        return Arrays.stream(missing, 0, count).distinct().toArray();
+        return SortedIds.of(missing, count);
     }
 }

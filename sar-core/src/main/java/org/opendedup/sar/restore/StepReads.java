@@ -67,7 +67,7 @@ final class StepReads {
      */
     Fetched fetch(long inode, WantedChunks wanted, Further further, Runnable whenRead) throws IOException {
         ChunkRequest chunks = wanted.chunks();
-        takeHeld(chunks, Source.MEMORY);
+        takeHeld(wanted, Source.MEMORY);
         loader.noteHits(wanted.takeFromMemory());
         giveToHolders(chunks);
         DataDistributor.SsdRead ssd = startSsd(wanted);
@@ -95,11 +95,11 @@ final class StepReads {
     }
 
     /** Gives the chunks that are missing and held the bytes that are held, from {@code source}; returns how many those are. */
-    private int takeHeld(ChunkRequest chunks, Source source) {
+    private int takeHeld(WantedChunks wanted, Source source) {
+        ChunkRequest chunks = wanted.chunks();
         int taken = 0;
         for (int i = 0; i < chunks.count(); i++) {
-            boolean isMissing = chunks.source(i) == Source.HOME && chunks.data(i) == null;
-            Held known = isMissing ? held.get(chunks.chunkId(i)) : null;
+            Held known = wanted.isMissing(i) ? held.get(chunks.chunkId(i)) : null;
             if (known != null && known.check() == chunks.check(i)) {
                 chunks.setData(i, known.data(), known.offset(), known.length());
                 chunks.setSource(i, source);
@@ -131,7 +131,7 @@ final class StepReads {
         Filling filling = new Filling(whenRead);
         loader.fetch(inode, toRead, filling);
         long bytes = bytesFrom(Source.HOME, wanted.chunks());
-        int chunks = takeHeld(wanted.chunks(), Source.HOME);
+        int chunks = takeHeld(wanted, Source.HOME);
         if (tier != null) {
             tier.distributor().noteHome(chunks, bytesFrom(Source.HOME, wanted.chunks()) - bytes);
         }

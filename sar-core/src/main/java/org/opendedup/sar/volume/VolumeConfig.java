@@ -83,44 +83,23 @@ public record VolumeConfig(
 
     /** The same volume with an SSD. */
     public VolumeConfig withSsd(Path location, TierSettings settings) {
-        return new VolumeConfig(
-                name,
-                capacityBytes,
-                maximumFullPercentage,
-                new Locations(locations.data(), locations.metadata(), locations.hashDb(), location),
-                chunking,
-                compression,
-                pageBytes,
-                memoryBudgetBytes,
-                writeThreads,
-                rootMode,
-                rootUid,
-                rootGid,
-                settings,
-                restore);
+        Locations withSsd = new Locations(locations.data(), locations.metadata(), locations.hashDb(), location);
+        return with(withSsd, memoryBudgetBytes, settings, restore);
     }
 
     /** The same volume with another budget. */
     public VolumeConfig withMemoryBudget(long bytes) {
-        return new VolumeConfig(
-                name,
-                capacityBytes,
-                maximumFullPercentage,
-                locations,
-                chunking,
-                compression,
-                pageBytes,
-                bytes,
-                writeThreads,
-                rootMode,
-                rootUid,
-                rootGid,
-                tier,
-                restore);
+        return with(locations, bytes, tier, restore);
     }
 
     /** The same volume, read back in another way. */
     public VolumeConfig withRestore(RestoreSettings settings) {
+        return with(locations, memoryBudgetBytes, tier, settings);
+    }
+
+    /** The same volume but for what may be changed after it was made. */
+    private VolumeConfig with(
+            Locations locations, long memoryBudgetBytes, @Nullable TierSettings tier, RestoreSettings restore) {
         return new VolumeConfig(
                 name,
                 capacityBytes,
@@ -135,7 +114,7 @@ public record VolumeConfig(
                 rootUid,
                 rootGid,
                 tier,
-                settings);
+                restore);
     }
 
     /**
