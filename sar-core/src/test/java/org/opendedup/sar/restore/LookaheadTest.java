@@ -87,7 +87,7 @@ class LookaheadTest {
     @Test
     void itIsReadWithFewerRequestsThanWithoutLookingAhead() throws IOException {
         volume.makeFile(scattered());
-        int memory = 8 << 20;
+        int memory = TieredVolume.STREAM_BYTES;
         long reads = diskReads();
         RestoreEngine ahead = volume.engine(FrameCaches.lru(1), false, TieredVolume.budget(memory));
         try (ReadStream stream = ahead.stream(TieredVolume.INODE)) {
