@@ -2,7 +2,6 @@ package org.opendedup.sar.restore;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,6 +29,13 @@ final class FrameLoader {
      */
     private static final int MAX_GAP_BYTES = 256 << 10;
 
+    /** What one call wants from the disk. */
+    @FunctionalInterface
+    interface Wanted {
+        /** {@code ChunkId.of(container, frame)} of frames that the cache lacks, each once, rising. */
+        long[] frames() throws IOException;
+    }
+
     /** Takes the frames that one call has read from the disk. */
     interface Sink {
         Sink NONE = new Sink() {};
@@ -41,9 +47,6 @@ final class FrameLoader {
 
         /** A frame was read. Called by several threads, before the call returns. */
         default void read(int number, Frame frame) {}
-
-        /** The disk is done; the last frames are still being decoded. */
-        default void allRead() {}
 
         /** Frames of so many bytes, as they are in their file, were read. */
         default void readBytes(long bytes) {}
@@ -115,6 +118,11 @@ final class FrameLoader {
     @Nullable
     Frame cached(long container, int number) {
         return cache.get(container, number);
+    }
+
+    /** Whether somebody is reading the frame now. */
+    boolean isBeingRead(long container, int number) {
+        return inFlight.containsKey(ChunkId.of(container, number));
     }
 
     /** Notes frames that were {@link #cached} and are used. */
@@ -199,17 +207,14 @@ final class FrameLoader {
      * small ones. What another thread has read meanwhile or is reading, and what cannot be read, is left out: whoever uses it will
      * wait or be told.
      *
-     * @param keys {@code ChunkId.of(container, frame)} of frames that the cache lacks, each once, in any order; sorted by this call
+     * @param wanted asked when the disk has come to this call
      */
-    void fetch(long inode, long[] keys, Sink sink) throws IOException {
-        if (keys.length == 0) {
-            return;
-        }
-        Arrays.sort(keys);
+    void fetch(long inode, Wanted wanted, Sink sink) throws IOException {
         List<Fetch> fetches = new ArrayList<>();
         try (Decoding decoding = containers.decoding()) {
             disk.lock();
             try {
+                long[] keys = wanted.frames();
                 for (int first = 0; first < keys.length; ) {
                     Fetch fetch = new Fetch(inode, ChunkId.container(keys[first]), sink);
                     fetches.add(fetch);
@@ -218,7 +223,6 @@ final class FrameLoader {
             } finally {
                 disk.unlock();
             }
-            sink.allRead();
         } finally {
             fetches.forEach(Fetch::close);
         }

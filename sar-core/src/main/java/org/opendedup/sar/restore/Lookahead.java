@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  *          ^ reference 0             ^ fetched       ^ planned         ^ count
  * </pre>
  *
- * While the frames of a step are decoded the disk reads for the next one; they end in their order. Safe for use by many threads.
+ * While the frames of a step are decoded the disk reads for the next one, and the one behind that is planned; they end in their order. Safe for use by many threads.
  */
 final class Lookahead implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Lookahead.class);
@@ -33,7 +33,10 @@ final class Lookahead implements Closeable {
     /** The first step is short, so that its bytes are there early; each next one is twice as long. */
     private static final int FIRST_STEP_BYTES = 1 << 20;
     /** The reader is to have enough before it while the next step comes, and what it has just passed is still there. */
-    private static final int STEPS_AHEAD = 4;
+    private static final int STEPS_AHEAD = 5;
+    /** One is being decoded, the disk reads for one, and one is planned and comes next. */
+    private static final int STEPS_UNDER_WAY = 3;
+
     /** While a step is made, others wait for the disk: 200 ms. */
     private static final int MAX_STEP_BYTES = 32 << 20;
     /** A window is looked at while it is read, not before: so many steps ahead of each. */
@@ -47,12 +50,15 @@ final class Lookahead implements Closeable {
     private final Steps steps;
     private final Consumer<Lookahead> onClosed;
 
-    /** Guards what decides about the window: the four below it. Taken before the monitor of this. */
+    /** Guards what decides about the window: the five below it. Taken before the monitor of this. */
     private final Object policy = new Object();
 
     private ContainerCache cache;
 
     private long cacheMemory;
+    /** Bytes of chunks for the cache that steps under way bring. */
+    private long promised;
+
     private final Keeper keeper = new Keeper();
     private final LongMap<Boolean> kept = new LongMap<>();
 
@@ -86,9 +92,9 @@ final class Lookahead implements Closeable {
     /** Bytes in the cache after the last step. */
     private long cacheBytes;
 
-    /** A step is asked for, planned or on the disk: one at a time. */
-    private boolean reading;
-    /** Steps that have begun, and those that have ended: at most two more have begun. */
+    /** A step is asked for, planned or waits for the disk: one at a time. */
+    private boolean planning;
+    /** Steps that have begun, and those that have ended: at most {@link #STEPS_UNDER_WAY} more have begun. */
     private long begun;
 
     private long ended;
@@ -177,15 +183,15 @@ final class Lookahead implements Closeable {
     }
 
     private void requestStepIfDue() {
-        if (closed || reading || begun - ended > 1 || plannedTo >= size) {
+        if (closed || planning || begun - ended >= STEPS_UNDER_WAY || plannedTo >= size) {
             return;
         }
         // A reader that stops early has not had much read for it.
         boolean isEarned = plannedTo - readerAt <= Math.max(2L * FIRST_STEP_BYTES, 2 * (readerAt - start));
         boolean isRoom = isEarned && plannedBytes + stepBytes() <= budget.aheadBytes();
         if (isRoom || fetchedTo <= readerAt) {
-            reading = steps.request(this);
-            if (!reading) {
+            planning = steps.request(this);
+            if (!planning) {
                 close();
             }
         }
@@ -218,7 +224,7 @@ final class Lookahead implements Closeable {
     }
 
     private boolean isStepping() {
-        return reading || begun > ended;
+        return planning || begun > ended;
     }
 
     /** Makes the step that was requested. */
@@ -244,16 +250,15 @@ final class Lookahead implements Closeable {
     }
 
     private void fetch(Step step) throws IOException {
-        long room;
         synchronized (policy) {
             followBudget();
             look(stepBytes() + Math.min(cache.windowBytes(), LOOK_STEPS * stepBytes()));
-            room = cacheMemory - cache.weightBytes();
         }
         plan(step);
-        StepReads.Fetched fetched = step.fetch(this::windowChunks, room, () -> noteRead(step));
+        StepReads.Fetched fetched = step.fetch(containers -> atDisk(step, containers));
         awaitTurn(step);
         synchronized (policy) {
+            promised -= step.furtherBytes();
             step.tell(fetched.containers(), cache);
             for (int i = 0; i < step.references(); i++) {
                 cache.advance();
@@ -262,11 +267,20 @@ final class Lookahead implements Closeable {
         }
     }
 
-    /** The disk has done its part of a step: the next one may begin. */
-    private synchronized void noteRead(Step step) {
-        if (!step.isRead()) {
-            step.setRead();
-            reading = false;
+    /** The disk has come to a step: the next one may be planned. */
+    private long[] atDisk(Step step, long[] containers) {
+        long[] chunks;
+        synchronized (policy) {
+            chunks = wantedOf(containers, step);
+        }
+        notePlanned(step);
+        return chunks;
+    }
+
+    private synchronized void notePlanned(Step step) {
+        if (!step.isPlanned()) {
+            step.setPlanned();
+            planning = false;
             requestStepIfDue();
         }
     }
@@ -389,16 +403,11 @@ final class Lookahead implements Closeable {
     }
 
     /** See {@link Step.Window}. */
-    private long[] windowChunks(long[] containers, long bytes) {
-        synchronized (policy) {
-            return wantedOf(containers, bytes);
-        }
-    }
-
-    private synchronized long[] wantedOf(long[] containers, long bytes) {
+    private synchronized long[] wantedOf(long[] containers, Step step) {
         long[] chunks = new long[64];
         int count = 0;
-        long room = bytes;
+        long most = cacheMemory - cache.weightBytes() - promised;
+        long room = most;
         for (int i = planned; i < references.count() && room > 0; i++) {
             long chunkId = references.chunkId(i);
             if (Arrays.binarySearch(containers, ChunkId.container(chunkId)) >= 0 && cache.wants(chunkId)) {
@@ -407,11 +416,13 @@ final class Lookahead implements Closeable {
                 room -= references.neededBytes(i);
             }
         }
+        step.setFurtherBytes(most - room);
+        promised += most - room;
         return Arrays.copyOf(chunks, count);
     }
 
     private void end(Step step) {
-        noteRead(step);
+        notePlanned(step);
         awaitTurn(step);
         synchronized (this) {
             fetched += step.references();

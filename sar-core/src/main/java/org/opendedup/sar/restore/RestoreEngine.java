@@ -119,7 +119,10 @@ public final class RestoreEngine {
 
     private void readFrames(long inode, long offset, int length, ByteBuffer target) throws IOException {
         if (length > SMALL_REQUEST_BYTES) {
-            loader.fetch(inode, missingFrames(inode, offset, offset + length), FrameLoader.Sink.NONE);
+            long[] missing = missingFrames(inode, offset, offset + length);
+            if (missing.length > 0) {
+                loader.fetch(inode, () -> missing, FrameLoader.Sink.NONE);
+            }
         }
         Frame frame = null;
         for (long at = offset, end = offset + length; at < end; ) {

@@ -22,7 +22,8 @@ final class Step implements AutoCloseable {
     private final long number;
     private int references;
     private long plannedTo;
-    private boolean read;
+    private boolean planned;
+    private long furtherBytes;
 
     /** @param number how many steps of the same reader began before */
     Step(StepReads reads, long inode, long number) {
@@ -34,8 +35,8 @@ final class Step implements AutoCloseable {
 
     /** Chunks that a window will want, the nearest first. */
     interface Window {
-        /** Chunks from these containers, which rise; as many as make {@code bytes}. May name one more than once. */
-        long[] chunks(long[] containers, long bytes);
+        /** Chunks from these containers, which rise; as many as there is room for. May name one more than once. */
+        long[] chunks(long[] containers);
     }
 
     /** Adds the next reference, and holds its chunk until the reader has passed it. */
@@ -62,31 +63,36 @@ final class Step implements AutoCloseable {
         plannedTo = offset;
     }
 
-    /** Whether the disk has done its part. */
-    boolean isRead() {
-        return read;
+    /** Whether the disk has come to it. */
+    boolean isPlanned() {
+        return planned;
     }
 
-    void setRead() {
-        read = true;
+    void setPlanned() {
+        planned = true;
+    }
+
+    /** Bytes of chunks that the window will want and that this step brings along. */
+    long furtherBytes() {
+        return furtherBytes;
+    }
+
+    void setFurtherBytes(long bytes) {
+        furtherBytes = bytes;
     }
 
     /**
      * Fetches all.
      *
-     * @param roomBytes for chunks that the window wants
-     * @param whenRead called when the disk has done its part, and decoding goes on
+     * @param window asked when the disk has come to this step, if there is anything to read
      */
-    StepReads.Fetched fetch(Window window, long roomBytes, Runnable whenRead) throws IOException {
-        return reads.fetch(inode, wanted, from -> furtherFrames(window, from, roomBytes), whenRead);
+    StepReads.Fetched fetch(Window window) throws IOException {
+        return reads.fetch(inode, wanted, containers -> furtherFrames(window, containers));
     }
 
-    private long[] furtherFrames(Window window, Set<Long> containers, long roomBytes) throws IOException {
-        if (roomBytes <= 0 || containers.isEmpty()) {
-            return new long[0];
-        }
+    private long[] furtherFrames(Window window, Set<Long> containers) throws IOException {
         long[] from = containers.stream().mapToLong(Long::longValue).toArray();
-        long[] chunks = window.chunks(from, roomBytes);
+        long[] chunks = window.chunks(from);
         long[] frames = new long[chunks.length];
         int count = 0;
         for (long chunkId : chunks) {
@@ -96,7 +102,7 @@ final class Step implements AutoCloseable {
                 frames[count++] = ChunkId.of(ChunkId.container(chunkId), frame);
             }
         }
-        return Arrays.copyOf(frames, count);
+        return SortedIds.of(frames, count);
     }
 
     /** Tells the cache what was read for it. */

@@ -44,10 +44,11 @@ final class StepReads {
         return loader.chunksIn(container);
     }
 
-    /** Says what else to read while the disk is at some containers. */
-    interface Further {
-        /** More frames of these containers, as {@code ChunkId.of(container, frame)}. */
-        long[] frames(Set<Long> containers) throws IOException;
+    /** Told when the disk has come to a step. */
+    @FunctionalInterface
+    interface Turn {
+        /** More frames to read of these containers, as {@code ChunkId.of(container, frame)}, rising. */
+        long[] further(Set<Long> containers) throws IOException;
     }
 
     /**
@@ -63,21 +64,18 @@ final class StepReads {
     /**
      * Reads what is wanted, each chunk of which is held by the caller. What cannot be read is left out: whoever wants it will be told.
      *
-     * @param whenRead called when the disk has done its part, and decoding goes on; not if there was nothing to read
+     * @param turn told when the disk begins; not if there is nothing to read
      */
-    Fetched fetch(long inode, WantedChunks wanted, Further further, Runnable whenRead) throws IOException {
+    Fetched fetch(long inode, WantedChunks wanted, Turn turn) throws IOException {
         ChunkRequest chunks = wanted.chunks();
         takeHeld(wanted, Source.MEMORY);
         loader.noteHits(wanted.takeFromMemory());
         giveToHolders(chunks);
         DataDistributor.SsdRead ssd = startSsd(wanted);
-        long[] missing = wanted.missingFrames();
-        Set<Long> containers = containers(missing);
-        long diskBytes = fetchHome(inode, wanted, SortedIds.union(missing, further.frames(containers)), whenRead);
+        Set<Long> containers = new TreeSet<>();
+        long diskBytes = fetchHome(inode, wanted, containers, turn);
         if (ssd != null && !ssd.await()) {
-            long[] late = wanted.missingFrames();
-            containers.addAll(containers(late));
-            diskBytes += fetchHome(inode, wanted, late, () -> {});
+            diskBytes += fetchHome(inode, wanted, containers, late -> new long[0]);
         }
         giveToHolders(chunks);
         if (tier != null) {
@@ -117,19 +115,12 @@ final class StepReads {
         return tier.distributor().start(wanted.chunks());
     }
 
-    private static Set<Long> containers(long[] frames) {
-        Set<Long> containers = new TreeSet<>();
-        for (long frame : frames) {
-            containers.add(ChunkId.container(frame));
+    /** Adds to {@code containers} those it reads. Returns the bytes of the frames read, as they are in their files. */
+    private long fetchHome(long inode, WantedChunks wanted, Set<Long> containers, Turn turn) throws IOException {
+        Filling filling = new Filling();
+        if (wanted.missingFrames().length > 0) {
+            loader.fetch(inode, () -> atDisk(wanted, containers, turn), filling);
         }
-        return containers;
-    }
-
-    /** Returns the bytes of the frames read, as they are in their files. */
-    private long fetchHome(long inode, WantedChunks wanted, long[] frames, Runnable whenRead) throws IOException {
-        long[] toRead = Arrays.stream(frames).filter(key -> !fillFromCache(key)).toArray();
-        Filling filling = new Filling(whenRead);
-        loader.fetch(inode, toRead, filling);
         long bytes = bytesFrom(Source.HOME, wanted.chunks());
         int chunks = takeHeld(wanted, Source.HOME);
         if (tier != null) {
@@ -141,16 +132,6 @@ final class StepReads {
     /** Gives frames to those who hold their chunks; no request keeps a frame for one of its chunks. */
     private final class Filling implements FrameLoader.Sink {
         private final LongAdder fileBytes = new LongAdder();
-        private final Runnable whenRead;
-
-        Filling(Runnable whenRead) {
-            this.whenRead = whenRead;
-        }
-
-        @Override
-        public void allRead() {
-            whenRead.run();
-        }
 
         @Override
         public boolean wants(FrameTable table, long container, int frame) {
@@ -179,6 +160,22 @@ final class StepReads {
         public void readBytes(long bytes) {
             fileBytes.add(bytes);
         }
+    }
+
+    /** The frames to read, now that the disk has come to this: some have come, or will, with what was read before. */
+    private long[] atDisk(WantedChunks wanted, Set<Long> containers, Turn turn) throws IOException {
+        takeHeld(wanted, Source.MEMORY);
+        long[] missing = notComing(wanted.missingFrames());
+        for (long frame : missing) {
+            containers.add(ChunkId.container(frame));
+        }
+        return SortedIds.union(missing, notComing(turn.further(containers)));
+    }
+
+    private long[] notComing(long[] frames) {
+        return Arrays.stream(frames)
+                .filter(key -> !fillFromCache(key) && !loader.isBeingRead(ChunkId.container(key), ChunkId.slot(key)))
+                .toArray();
     }
 
     private boolean fillFromCache(long key) {

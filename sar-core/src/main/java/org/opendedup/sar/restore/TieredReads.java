@@ -68,7 +68,7 @@ final class TieredReads {
             return;
         }
         HomeReads reads = new HomeReads(wanted, tier.distributor());
-        loader.fetch(inode, frames, reads);
+        loader.fetch(inode, () -> frames, reads);
         reads.finish();
     }
 }

@@ -43,7 +43,7 @@ final class VolumeParts implements Closeable {
     /** How long opening waits for the index to be brought up to date. */
     private static final long INDEX_WAIT_MS = 5_000;
     /** One reads from the disk while what the others have read is decoded. */
-    private static final int PREFETCHERS = 4;
+    private static final int PREFETCHERS = 6;
 
     /** What background promotion reads at once. */
     private static final int PROMOTION_STEP_BYTES = 8 << 20;
