@@ -182,13 +182,14 @@ final class ContainerReader implements Closeable {
                 buffer, offset, new FrameFormat.Expected(container, table, frame), compressor, verifyFingerprints);
     }
 
-    /** Reads from the beginning of one frame to the end of another. A file too short for it is damaged. */
-    private void readRange(long container, FrameTable table, int from, int to, Input input, byte[] buffer)
+    /** Reads from the beginning of one frame to the end of another; returns how many bytes. A file too short for it is damaged. */
+    private int readRange(long container, FrameTable table, int from, int to, Input input, byte[] buffer)
             throws IOException {
         long offset = table.fileOffset(from);
         int length = Math.toIntExact(table.fileOffset(to) + table.fileLength(to) - offset);
         try {
             read(input, offset, ByteBuffer.wrap(buffer, 0, length));
+            return length;
         } catch (EOFException e) {
             CorruptionException truncated = new FrameFormat.Expected(container, table, from)
                     .corrupt(length + " bytes", "the end of the file after " + input.length() + " bytes");
@@ -229,7 +230,9 @@ final class ContainerReader implements Closeable {
         int last = frames[frames.length - 1];
         byte[] buffer = buffers.take(Math.toIntExact(table.fileOffset(last) + table.fileLength(last) - start));
         try (InputCache.Lease lease = inputs.acquire(container)) {
-            readRange(container, table, frames[0], last, lease.input(), buffer);
+            long startNanos = System.nanoTime();
+            int bytes = readRange(container, table, frames[0], last, lease.input(), buffer);
+            consumer.requested(start, bytes, System.nanoTime() - startNanos);
         } catch (IOException e) {
             buffers.giveBack(buffer);
             readSingly(container, table, frames, consumer, e);
