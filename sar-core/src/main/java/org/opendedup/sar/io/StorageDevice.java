@@ -41,11 +41,11 @@ public final class StorageDevice {
 
     /** As glibc's {@code gnu_dev_major}. */
     private static long major(long device) {
-        return device >>> 8 & 0xfff | device >>> 32 & ~0xfffL;
+        return ((device >>> 8) & 0xfff) | ((device >>> 32) & ~0xfffL);
     }
 
     private static long minor(long device) {
-        return device & 0xff | device >>> 12 & ~0xffL;
+        return (device & 0xff) | ((device >>> 12) & ~0xffL);
     }
 
     /**

@@ -69,9 +69,9 @@ public final class DiskQueue {
         return model;
     }
 
-    /** Readers that may be at the device at once, now. */
-    public synchronized int requestsAtOnce() {
-        return permits;
+    /** How it is now. */
+    public synchronized DiskStatus status() {
+        return new DiskStatus(model, permits, inside, (int) (asked - served));
     }
 
     /** Waits for a turn at the device; it must be closed. */
@@ -140,18 +140,27 @@ public final class DiskQueue {
 
         /** The thread has read so many bytes at an offset of a container's file, in one request, which took so long. */
         void requested(long readContainer, long offset, int bytes, long nanos) {
-            OptionalLong before = readBytes;
-            readBytes = threadReadBytes.get();
-            boolean fromDevice = before.isPresent() && readBytes.isPresent()
-                    // The kernel may have read a bit of it ahead.
-                    ? readBytes.getAsLong() - before.getAsLong() >= bytes / 4 * 3
-                    : nanos > CACHED_NANOS + bytes / CACHED_BYTES_PER_NANO;
-            StorageEstimator.Kind kind = readContainer != container || offset < end
-                    ? StorageEstimator.Kind.SEEKS
-                    : offset == end ? StorageEstimator.Kind.CONTINUES : StorageEstimator.Kind.SKIPS;
+            StorageEstimator.Kind kind = kind(readContainer, offset);
             container = readContainer;
             end = offset + bytes;
-            note(kind, bytes, nanos, fromDevice);
+            note(kind, bytes, nanos, isFromDevice(bytes, nanos));
+        }
+
+        private StorageEstimator.Kind kind(long readContainer, long offset) {
+            if (readContainer != container || offset < end) {
+                return StorageEstimator.Kind.SEEKS;
+            }
+            return offset == end ? StorageEstimator.Kind.CONTINUES : StorageEstimator.Kind.SKIPS;
+        }
+
+        /** Whether the bytes of the last request came from there; the kernel may have read a bit of them ahead. */
+        private boolean isFromDevice(int bytes, long nanos) {
+            OptionalLong before = readBytes;
+            readBytes = threadReadBytes.get();
+            if (before.isEmpty() || readBytes.isEmpty()) {
+                return nanos > CACHED_NANOS + bytes / CACHED_BYTES_PER_NANO;
+            }
+            return readBytes.getAsLong() - before.getAsLong() >= bytes / 4 * 3L;
         }
 
         @Override

@@ -72,7 +72,7 @@ final class StorageEstimator {
         double nanosPerByte = nanosPerByte();
         boolean knowsSkip = of(Kind.SKIPS).count() >= MIN_SAMPLES;
         boolean knowsSeek = of(Kind.SEEKS).count() >= MIN_SAMPLES;
-        if (Double.isNaN(nanosPerByte) || !knowsSkip && !knowsSeek) {
+        if (Double.isNaN(nanosPerByte) || !(knowsSkip || knowsSeek)) {
             return;
         }
         // Where one of both is not known yet, it is to the other as it was assumed to be.
