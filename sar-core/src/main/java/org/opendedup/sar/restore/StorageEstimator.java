@@ -6,9 +6,10 @@ import java.util.Map;
 
 /**
  * Learns what reading costs from the times of requests: each takes the time of its {@linkplain Kind kind}, and that of its bytes. The
- * rate is the median slope over pairs of requests of one kind (Theil and Sen's regression), the time of a kind the median of what
- * remains; so up to a quarter of the requests may be outliers, and no request needs to be large or small. Memory and time are
- * bounded: the last {@value RequestSamples#MAX_SAMPLES} requests of each kind are looked at, now and then. For one thread.
+ * rate is the median slope between small and large requests of one kind (as Theil and Sen's regression has it), the time of a kind the
+ * median of what remains of small ones; so a quarter of the requests may be outliers. Where all requests are of about one size, what they
+ * take can't be divided, and nothing is learned. Memory and time are bounded: the latest {@value RequestSamples#MAX_OF_SIZE} small and
+ * large requests of each kind are looked at, now and then. For one thread.
  */
 final class StorageEstimator {
     /** How a request lies to the one before it. */
@@ -21,12 +22,10 @@ final class StorageEstimator {
         SEEKS
     }
 
-    /** Requests of a kind from which on its time is believed. */
-    private static final int MIN_SAMPLES = 16;
+    /** Small requests of a kind from which on its time is believed. */
+    private static final int MIN_SMALL = 8;
     /** Pairs from which on the rate is believed. */
     private static final int MIN_PAIRS = 100;
-    /** Two requests that differ by less tell more of the turn of the platter than of the rate: 256 KiB pass in 1.7 ms. */
-    private static final int MIN_PAIR_BYTES = 256 << 10;
     /** New requests between two estimates, which take some 0.2 ms each. */
     private static final int SAMPLES_BETWEEN_ESTIMATES = 16;
     /** No device is faster: 100 GB/s. */
@@ -34,7 +33,7 @@ final class StorageEstimator {
 
     private final StorageModel assumed;
     private final Map<Kind, RequestSamples> samples = new EnumMap<>(Kind.class);
-    private final double[] slopes = new double[RequestSamples.MAX_SAMPLES * RequestSamples.MAX_SAMPLES * 3 / 2];
+    private final double[] slopes = new double[3 * RequestSamples.MAX_OF_SIZE * RequestSamples.MAX_OF_SIZE];
     private int newSamples;
     private StorageModel model;
 
@@ -70,16 +69,17 @@ final class StorageEstimator {
 
     private void estimate() {
         double nanosPerByte = nanosPerByte();
-        boolean knowsSkip = of(Kind.SKIPS).count() >= MIN_SAMPLES;
-        boolean knowsSeek = of(Kind.SEEKS).count() >= MIN_SAMPLES;
+        boolean knowsSkip = of(Kind.SKIPS).small() >= MIN_SMALL;
+        boolean knowsSeek = of(Kind.SEEKS).small() >= MIN_SMALL;
         if (Double.isNaN(nanosPerByte) || !(knowsSkip || knowsSeek)) {
             return;
         }
         // Where one of both is not known yet, it is to the other as it was assumed to be.
         double ratio = (double) assumed.skipNanos() / Math.max(1, assumed.seekNanos());
-        double skip = knowsSkip ? of(Kind.SKIPS).medianRest(nanosPerByte) : 0;
+        double skip = knowsSkip
+                ? of(Kind.SKIPS).medianRest(nanosPerByte)
+                : of(Kind.SEEKS).medianRest(nanosPerByte) * ratio;
         double seek = knowsSeek ? of(Kind.SEEKS).medianRest(nanosPerByte) : skip / ratio;
-        skip = knowsSkip ? skip : seek * ratio;
         model = new StorageModel(
                 Math.max(0, Math.round(skip)),
                 Math.max(0, Math.round(seek)),
@@ -91,11 +91,7 @@ final class StorageEstimator {
     private double nanosPerByte() {
         int[] count = {0};
         for (RequestSamples each : samples.values()) {
-            each.forEachPair((bytes, nanos) -> {
-                if (bytes >= MIN_PAIR_BYTES) {
-                    slopes[count[0]++] = (double) nanos / bytes;
-                }
-            });
+            each.forEachSlope(slope -> slopes[count[0]++] = slope);
         }
         if (count[0] < MIN_PAIRS) {
             return Double.NaN;
