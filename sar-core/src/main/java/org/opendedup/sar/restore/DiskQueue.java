@@ -31,10 +31,10 @@ public final class DiskQueue {
 
     /** Guarded by this, as is all below it. */
     private int permits;
-    /** Turns taken so far, and those given out. */
-    private long served;
-
+    /** Turns asked for so far, and those that have begun: in the order in which they were asked for. */
     private long asked;
+
+    private long served;
     private int inside;
     /** When a reader came or went, or the number of permits changed. */
     private long changedNanos;
@@ -76,8 +76,9 @@ public final class DiskQueue {
 
     /** Waits for a turn at the device; it must be closed. */
     Turn enter() {
+        Turn turn = new Turn();
         await();
-        return new Turn();
+        return turn;
     }
 
     private synchronized void await() {
@@ -132,7 +133,7 @@ public final class DiskQueue {
         }
     }
 
-    /** A reader's time at the device. For the thread that entered. */
+    /** A reader's time at the device, for the thread that entered. It reads in its own order. */
     final class Turn implements AutoCloseable {
         private long container = -1;
         private long end;

@@ -191,8 +191,8 @@ final class FrameLoader {
     }
 
     /**
-     * Brings frames into the cache, in few disk reads: by container, neighbours at once, with nobody else's reads between them but
-     * small ones. What another thread has read meanwhile or is reading, and what cannot be read, is left out: whoever uses it will
+     * Brings frames into the cache, in few disk reads: by container, near ones at once, in one turn at the disk; small reads of others
+     * go between. What another thread has read meanwhile or is reading, and what cannot be read, is left out: whoever uses it will
      * wait or be told.
      *
      * @param keys {@code ChunkId.of(container, frame)} of frames that the cache lacks, each once, in any order; sorted by this call
