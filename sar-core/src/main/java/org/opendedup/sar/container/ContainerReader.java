@@ -25,6 +25,8 @@ final class ContainerReader implements Closeable {
     private static final int MAX_REQUEST_BYTES = 4 << 20;
     /** Frames that one worker decodes at once: so few that all workers are at it as soon as something was read. */
     private static final int DECODED_AT_ONCE = 8;
+    /** What lies between wanted frames passes through so much memory. */
+    private static final int SCRATCH_BYTES = 64 << 10;
     /** Pooled read buffers: one of the largest requests for each of four readers. */
     private static final int POOLED_BYTES = 4 * MAX_REQUEST_BYTES;
 
@@ -168,7 +170,7 @@ final class ContainerReader implements Closeable {
     Frame frame(long container, FrameTable table, int frame, boolean verifyFingerprints) throws IOException {
         byte[] buffer = buffers.take(table.fileLength(frame));
         try (InputCache.Lease lease = inputs.acquire(container)) {
-            readRange(container, table, frame, frame, lease.input(), buffer);
+            statistics.add(readRange(container, table, frame, frame, lease.input(), buffer, 0));
             return decode(container, table, frame, buffer, 0, verifyFingerprints);
         } finally {
             buffers.giveBack(buffer);
@@ -182,13 +184,18 @@ final class ContainerReader implements Closeable {
                 buffer, offset, new FrameFormat.Expected(container, table, frame), compressor, verifyFingerprints);
     }
 
-    /** Reads from the beginning of one frame to the end of another. A file too short for it is damaged. */
-    private void readRange(long container, FrameTable table, int from, int to, Input input, byte[] buffer)
+    /**
+     * Reads from the beginning of one frame to the end of another into a place of a buffer; returns how many bytes. A file too short for
+     * it is damaged.
+     */
+    private static int readRange(
+            long container, FrameTable table, int from, int to, Input input, byte[] buffer, int place)
             throws IOException {
         long offset = table.fileOffset(from);
-        int length = Math.toIntExact(table.fileOffset(to) + table.fileLength(to) - offset);
+        int length = Math.toIntExact(end(table, to) - offset);
         try {
-            read(input, offset, ByteBuffer.wrap(buffer, 0, length));
+            input.readFully(offset, ByteBuffer.wrap(buffer, place, length));
+            return length;
         } catch (EOFException e) {
             CorruptionException truncated = new FrameFormat.Expected(container, table, from)
                     .corrupt(length + " bytes", "the end of the file after " + input.length() + " bytes");
@@ -218,18 +225,19 @@ final class ContainerReader implements Closeable {
     }
 
     private static boolean joins(FrameTable table, int first, int last, int next, int maxGapBytes) {
-        long gap = table.fileOffset(next) - table.fileOffset(last) - table.fileLength(last);
-        long request = table.fileOffset(next) + table.fileLength(next) - table.fileOffset(first);
+        long gap = table.fileOffset(next) - end(table, last);
+        long request = end(table, next) - table.fileOffset(first);
         return gap <= maxGapBytes && request <= MAX_REQUEST_BYTES;
     }
 
-    /** Reads frames that lie together by one request, and has them decoded. */
+    /** Reads frames that lie together by one request, and has them decoded. What lies between them takes no memory. */
     private void readRun(long container, FrameTable table, int[] frames, FrameConsumer consumer, Decoding decoding) {
-        long start = table.fileOffset(frames[0]);
-        int last = frames[frames.length - 1];
-        byte[] buffer = buffers.take(Math.toIntExact(table.fileOffset(last) + table.fileLength(last) - start));
+        int[] places = places(table, frames);
+        byte[] buffer = buffers.take(places[frames.length]);
         try (InputCache.Lease lease = inputs.acquire(container)) {
-            readRange(container, table, frames[0], last, lease.input(), buffer);
+            long startNanos = System.nanoTime();
+            int bytes = readWanted(container, table, frames, lease.input(), buffer);
+            consumer.requested(table.fileOffset(frames[0]), bytes, System.nanoTime() - startNanos);
         } catch (IOException e) {
             buffers.giveBack(buffer);
             readSingly(container, table, frames, consumer, e);
@@ -237,11 +245,12 @@ final class ContainerReader implements Closeable {
         }
         AtomicInteger pieces = new AtomicInteger((frames.length + DECODED_AT_ONCE - 1) / DECODED_AT_ONCE);
         for (int from = 0; from < frames.length; from += DECODED_AT_ONCE) {
-            int[] piece = Arrays.copyOfRange(frames, from, Math.min(frames.length, from + DECODED_AT_ONCE));
+            int first = from;
+            int end = Math.min(frames.length, from + DECODED_AT_ONCE);
             decoding.submit(() -> {
                 try {
-                    for (int frame : piece) {
-                        deliver(container, table, frame, buffer, (int) (table.fileOffset(frame) - start), consumer);
+                    for (int i = first; i < end; i++) {
+                        deliver(container, table, frames[i], buffer, places[i], consumer);
                     }
                 } finally {
                     if (pieces.decrementAndGet() == 0) {
@@ -250,6 +259,53 @@ final class ContainerReader implements Closeable {
                 }
             });
         }
+    }
+
+    /** Where frames lie in a buffer that has them one behind the other, and last where they end. */
+    private static int[] places(FrameTable table, int[] frames) {
+        int[] places = new int[frames.length + 1];
+        for (int i = 0; i < frames.length; i++) {
+            places[i + 1] = places[i] + table.fileLength(frames[i]);
+        }
+        return places;
+    }
+
+    /**
+     * Reads from the beginning of the first frame to the end of the last, in sequence, which is one request to a disk; the frames go to
+     * the buffer, one behind the other, and what lies between them is thrown away. Returns how many bytes were read.
+     */
+    private int readWanted(long container, FrameTable table, int[] frames, Input input, byte[] buffer)
+            throws IOException {
+        int filled = 0;
+        for (int from = 0; from < frames.length; ) {
+            int to = from;
+            while (to + 1 < frames.length && table.fileOffset(frames[to + 1]) == end(table, frames[to])) {
+                to++;
+            }
+            filled += readRange(container, table, frames[from], frames[to], input, buffer, filled);
+            if (to + 1 < frames.length) {
+                readThrough(input, end(table, frames[to]), table.fileOffset(frames[to + 1]));
+            }
+            from = to + 1;
+        }
+        int bytes = Math.toIntExact(end(table, frames[frames.length - 1]) - table.fileOffset(frames[0]));
+        statistics.add(bytes);
+        return bytes;
+    }
+
+    private void readThrough(Input input, long from, long to) throws IOException {
+        byte[] scratch = buffers.take((int) Math.min(to - from, SCRATCH_BYTES));
+        try {
+            for (long at = from; at < to; at += SCRATCH_BYTES) {
+                input.readFully(at, ByteBuffer.wrap(scratch, 0, (int) Math.min(to - at, SCRATCH_BYTES)));
+            }
+        } finally {
+            buffers.giveBack(scratch);
+        }
+    }
+
+    private static long end(FrameTable table, int frame) {
+        return table.fileOffset(frame) + table.fileLength(frame);
     }
 
     private void deliver(

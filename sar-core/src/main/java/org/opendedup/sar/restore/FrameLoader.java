@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
@@ -23,12 +22,6 @@ import org.opendedup.sar.container.FrameTable;
  * by many threads.
  */
 final class FrameLoader {
-    /**
-     * Frames that lie no further apart are read in one request and the bytes between thrown away: on a disk of 150 MB/s,
-     * 256 KiB pass in 1.7 ms, less than half a turn (4.2 ms), which is the least that skipping them would cost.
-     */
-    private static final int MAX_GAP_BYTES = 256 << 10;
-
     /** What one call wants from the disk. */
     @FunctionalInterface
     interface Wanted {
@@ -64,11 +57,8 @@ final class FrameLoader {
     private final FrameCache cache;
     private final DamageListener damage;
     private final boolean verifyFingerprints;
-    /**
-     * Held by the one that reads many frames from the disk: side by side, two of them would send its arm to and fro. In the order
-     * in which they ask, so none starves.
-     */
-    private final ReentrantLock disk = new ReentrantLock(true);
+    /** Whoever reads many frames from the disk takes a turn. */
+    private final DiskQueue disk;
 
     /** Frames being read from the disk now, so that nobody reads one twice. Holds at most what readers are waiting for. */
     private final ConcurrentMap<Long, CompletableFuture<Frame>> inFlight = new ConcurrentHashMap<>();
@@ -77,8 +67,14 @@ final class FrameLoader {
     private final LongAdder misses = new LongAdder();
 
     /** @param verifyFingerprints also hash every chunk read from the disk */
-    FrameLoader(ContainerStore containers, FrameCache cache, boolean verifyFingerprints, DamageListener damage) {
+    FrameLoader(
+            ContainerStore containers,
+            DiskQueue disk,
+            FrameCache cache,
+            boolean verifyFingerprints,
+            DamageListener damage) {
         this.containers = containers;
+        this.disk = disk;
         this.cache = cache;
         this.verifyFingerprints = verifyFingerprints;
         this.damage = damage;
@@ -203,8 +199,8 @@ final class FrameLoader {
     }
 
     /**
-     * Brings frames into the cache, in few disk reads: by container, neighbours at once, with nobody else's reads between them but
-     * small ones. What another thread has read meanwhile or is reading, and what cannot be read, is left out: whoever uses it will
+     * Brings frames into the cache, in few disk reads: by container, near ones at once, in one turn at the disk; small reads of others
+     * go between. What another thread has read meanwhile or is reading, and what cannot be read, is left out: whoever uses it will
      * wait or be told.
      *
      * @param wanted asked when the disk has come to this call
@@ -212,16 +208,13 @@ final class FrameLoader {
     void fetch(long inode, Wanted wanted, Sink sink) throws IOException {
         List<Fetch> fetches = new ArrayList<>();
         try (Decoding decoding = containers.decoding()) {
-            disk.lock();
-            try {
+            try (DiskQueue.Turn turn = disk.enter()) {
                 long[] keys = wanted.frames();
                 for (int first = 0; first < keys.length; ) {
-                    Fetch fetch = new Fetch(inode, ChunkId.container(keys[first]), sink);
+                    Fetch fetch = new Fetch(inode, ChunkId.container(keys[first]), sink, turn);
                     fetches.add(fetch);
                     first = read(fetch, keys, first, decoding);
                 }
-            } finally {
-                disk.unlock();
             }
         } finally {
             fetches.forEach(Fetch::close);
@@ -248,7 +241,7 @@ final class FrameLoader {
         if (own > 0) {
             misses.add(own);
             long start = System.nanoTime();
-            containers.readFrames(fetch.container, frames, own, MAX_GAP_BYTES, fetch, decoding);
+            containers.readFrames(fetch.container, frames, own, disk.model().gapBytes(), fetch, decoding);
             fetch.sink.readContainer(System.nanoTime() - start);
             fetch.sink.readBytes(fileBytes(table, frames, own));
         }
@@ -269,12 +262,14 @@ final class FrameLoader {
         private final long inode;
         private final long container;
         private final Sink sink;
+        private final DiskQueue.Turn turn;
         private final ConcurrentMap<Integer, CompletableFuture<Frame>> claimed = new ConcurrentHashMap<>();
 
-        Fetch(long inode, long container, Sink sink) {
+        Fetch(long inode, long container, Sink sink, DiskQueue.Turn turn) {
             this.inode = inode;
             this.container = container;
             this.sink = sink;
+            this.turn = turn;
         }
 
         boolean claim(int frame) {
@@ -284,6 +279,11 @@ final class FrameLoader {
                 claimed.put(frame, mine);
             }
             return free;
+        }
+
+        @Override
+        public void requested(long offset, int bytes, long nanos) {
+            turn.requested(container, offset, bytes, nanos);
         }
 
         @Override

@@ -41,12 +41,14 @@ public final class RestoreEngine {
      * Where files are read from.
      *
      * @param pageBytes bytes of a file in one page of its recipe
+     * @param disk the queue before the device that has the containers
      * @param tier the SSD with copies of chunks; null: there is none
      */
     public record Sources(
             RecipeStore recipes,
             int pageBytes,
             ContainerStore containers,
+            DiskQueue disk,
             @Nullable ReadTier tier) {}
 
     /**
@@ -65,7 +67,7 @@ public final class RestoreEngine {
             DamageListener damage) {
         recipes = sources.recipes();
         pageBytes = sources.pageBytes();
-        loader = new FrameLoader(sources.containers(), frames, verifyFingerprints, damage);
+        loader = new FrameLoader(sources.containers(), sources.disk(), frames, verifyFingerprints, damage);
         ReadTier usable = verifyFingerprints ? null : sources.tier();
         tier = usable == null ? null : new TieredReads(usable, loader);
         streams = new ReadStreams(recipes, pageBytes, new StepReads(loader, held, usable), budget, prefetchers);

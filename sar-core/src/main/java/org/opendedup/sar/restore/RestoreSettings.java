@@ -13,13 +13,19 @@ import org.opendedup.sar.restore.cache.ContainerCache;
  * @param cacheBytes memory of all readers in sequence; empty: what the memory budget gives
  * @param windowBytes how far ahead a recipe is looked at; empty: eight times what stays in memory
  * @param logShare with {@link CachePolicy#LOOKAHEAD_LOG}, share of the memory for the wanted chunks of evicted containers
+ * @param disk what is known of the device that has the containers
  */
-public record RestoreSettings(CachePolicy cache, OptionalLong cacheBytes, OptionalLong windowBytes, double logShare) {
+public record RestoreSettings(
+        CachePolicy cache, OptionalLong cacheBytes, OptionalLong windowBytes, double logShare, DiskOption disk) {
     /** Containers of about this size: see {@code docs/FORMAT.md}. */
     private static final int CONTAINER_BYTES = 4 << 20;
 
     public static final RestoreSettings DEFAULT = new RestoreSettings(
-            CachePolicy.DEFAULT, OptionalLong.empty(), OptionalLong.empty(), CacheParameters.DEFAULT_LOG_SHARE);
+            CachePolicy.DEFAULT,
+            OptionalLong.empty(),
+            OptionalLong.empty(),
+            CacheParameters.DEFAULT_LOG_SHARE,
+            DiskOption.AUTO);
 
     /** @throws IllegalArgumentException naming what is wrong and what is allowed */
     public RestoreSettings {

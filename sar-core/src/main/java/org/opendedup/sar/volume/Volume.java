@@ -21,6 +21,7 @@ import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Totals;
 import org.opendedup.sar.restore.ContainerOrderRestore;
 import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.restore.DiskStatus;
 import org.opendedup.sar.restore.FileFragmentation;
 import org.opendedup.sar.restore.FragmentationAnalyzer;
 import org.opendedup.sar.restore.SparseContainer;
@@ -478,6 +479,11 @@ public final class Volume implements Closeable {
     /** The readers in sequence that are read ahead for now. */
     public List<StreamStatus> readers() {
         return parts.restore().readers();
+    }
+
+    /** The device that has the containers, as reading finds it. */
+    public DiskStatus disk() {
+        return parts.disk().status();
     }
 
     /** Ends one opening. Idempotent; never fails (errors are told by {@link #flush}). */

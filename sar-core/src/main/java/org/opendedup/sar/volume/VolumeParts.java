@@ -19,6 +19,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.restore.DiskQueue;
 import org.opendedup.sar.restore.FrameCaches;
 import org.opendedup.sar.restore.ReadTier;
 import org.opendedup.sar.restore.RestoreEngine;
@@ -61,6 +62,7 @@ final class VolumeParts implements Closeable {
     private final Listing listing;
     private final Reaper reaper;
     private final IngestPipeline ingest;
+    private final DiskQueue disk;
     private final RestoreEngine restore;
     private final SpaceGuard space;
     private final DirtyBudget dirtyBudget;
@@ -109,12 +111,14 @@ final class VolumeParts implements Closeable {
         if (tier.isConfigured()) {
             metadata.counts().listen(tier.demotion()::unreferenced);
         }
+        disk = DiskQueue.of(config.restore().disk(), config.locations().data());
         DamagedFrames damaged = new DamagedFrames();
         restore = new RestoreEngine(
                 new RestoreEngine.Sources(
                         metadata.recipes(),
                         config.pageBytes(),
                         containers,
+                        disk,
                         tier.isConfigured()
                                 ? new ReadTier(tier.distributor(), tier.promotion(), metadata.counts()::count)
                                 : null),
@@ -242,6 +246,11 @@ final class VolumeParts implements Closeable {
 
     IngestPipeline ingest() {
         return ingest;
+    }
+
+    /** The queue before the device that has the containers. */
+    DiskQueue disk() {
+        return disk;
     }
 
     RestoreEngine restore() {

@@ -8,6 +8,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
@@ -166,6 +167,7 @@ final class TieredVolume implements AutoCloseable {
                         metadata.recipes(),
                         PAGE_BYTES,
                         containers,
+                        new DiskQueue(DiskOption.AUTO, true, System::nanoTime, OptionalLong::empty),
                         new ReadTier(distributor, promotions, metadata.counts()::count)),
                 cache,
                 budget,

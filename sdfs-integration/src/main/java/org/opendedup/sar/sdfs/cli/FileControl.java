@@ -55,7 +55,7 @@ final class FileControl implements Closeable {
 
     private Map<String, Object> top(ControlArguments arguments) throws IOException {
         arguments.end();
-        return ReadersReport.of(files.readers());
+        return ReadersReport.of(files.readers(), files.disk());
     }
 
     private Map<String, Object> defrag(ControlArguments arguments) throws IOException {

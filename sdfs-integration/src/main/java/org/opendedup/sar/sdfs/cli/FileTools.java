@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.restore.DiskStatus;
 import org.opendedup.sar.restore.FileFragmentation;
 import org.opendedup.sar.restore.StreamStatus;
 import org.opendedup.sar.volume.Defragmentation;
@@ -29,4 +30,7 @@ interface FileTools {
 
     /** The readers in sequence that are read ahead for now. */
     List<StreamStatus> readers();
+
+    /** The device that has the containers, as reading finds it. */
+    DiskStatus disk();
 }

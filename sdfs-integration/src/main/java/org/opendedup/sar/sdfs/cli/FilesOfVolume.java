@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.restore.DiskStatus;
 import org.opendedup.sar.restore.FileFragmentation;
 import org.opendedup.sar.restore.StreamStatus;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
@@ -30,6 +31,11 @@ record FilesOfVolume(Volume volume, FuseMount mount) implements FileTools {
     @Override
     public List<StreamStatus> readers() {
         return volume.readers();
+    }
+
+    @Override
+    public DiskStatus disk() {
+        return volume.disk();
     }
 
     /** Finds a file, and does something with it after the kernel has sent what it holds. */

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.restore.DiskStatus;
+import org.opendedup.sar.restore.StorageModel;
 import org.opendedup.sar.restore.StreamStatus;
 
 /** The readers in sequence of a volume, as {@code sdfscli VOLUME top} shows them. */
@@ -16,7 +18,7 @@ final class ReadersReport {
     private ReadersReport() {}
 
     /** As sent by the daemon; the keys are stable. */
-    static Map<String, Object> of(List<StreamStatus> readers) {
+    static Map<String, Object> of(List<StreamStatus> readers, DiskStatus disk) {
         List<Map<String, Object>> entries = new ArrayList<>();
         readers.stream()
                 .sorted(Comparator.comparingDouble(StreamStatus::megabytesPerSecond)
@@ -24,7 +26,22 @@ final class ReadersReport {
                 .forEach(reader -> entries.add(entry(reader)));
         var report = new LinkedHashMap<String, Object>();
         report.put("readers", entries);
+        report.put("disk", entry(disk));
         return report;
+    }
+
+    private static Map<String, Object> entry(DiskStatus disk) {
+        StorageModel model = disk.model();
+        var entry = new LinkedHashMap<String, Object>();
+        entry.put("source", model.source().name().toLowerCase(Locale.ROOT));
+        entry.put("skipMillis", model.skipNanos() / 1e6);
+        entry.put("seekMillis", model.seekNanos() / 1e6);
+        entry.put("mbPerSecond", model.bytesPerSecond() / 1e6);
+        entry.put("gapBytes", model.gapBytes());
+        entry.put("requestsAtOnce", disk.requestsAtOnce());
+        entry.put("readers", disk.readers());
+        entry.put("waiting", disk.waiting());
+        return entry;
     }
 
     private static Map<String, Object> entry(StreamStatus reader) {
@@ -44,8 +61,25 @@ final class ReadersReport {
         return entry;
     }
 
-    /** For people: a line for each reader. */
+    /** For people: a line for the disk, and one for each reader. */
     static String text(Map<String, Object> report) {
+        return (report.get("disk") instanceof Map<?, ?> disk ? diskLine(disk) : "") + readers(report);
+    }
+
+    private static String diskLine(Map<?, ?> disk) {
+        return String.format(
+                Locale.ROOT,
+                "disk (%s): skip %.2f ms, seek %.2f ms, %.0f MB/s; gaps up to %s are read; %d at once, %d waiting%n",
+                disk.get("source"),
+                number(disk, "skipMillis"),
+                number(disk, "seekMillis"),
+                number(disk, "mbPerSecond"),
+                size(disk, "gapBytes"),
+                (long) number(disk, "requestsAtOnce"),
+                (long) number(disk, "waiting"));
+    }
+
+    private static String readers(Map<String, Object> report) {
         if (!(report.get("readers") instanceof List<?> readers) || readers.isEmpty()) {
             return "Nobody reads in sequence." + System.lineSeparator();
         }

@@ -2,10 +2,13 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.restore.DiskOption;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /** The {@code --restore-*} options of mkfs.sdfs. Defaults stand twice, as in {@link SarOptions}. */
 final class RestoreOptions {
@@ -43,12 +46,34 @@ final class RestoreOptions {
                     "With lookahead-log: share of the memory, 0 to 0.9, for chunks of evicted containers. Default: ${DEFAULT-VALUE}.")
     double logShare = CacheParameters.DEFAULT_LOG_SHARE;
 
+    @Option(
+            names = "--restore-disk",
+            paramLabel = "DISK",
+            defaultValue = "auto",
+            converter = DiskConverter.class,
+            description =
+                    "What holds the containers: auto (measured while it is read), hdd, ssd, or SEEK_MS,MB_PER_S[,CONCURRENCY]: time to"
+                            + " skip to the next request, rate, and requests at once. Default: ${DEFAULT-VALUE}.")
+    DiskOption disk = DiskOption.AUTO;
+
     RestoreSettings settings() {
-        return new RestoreSettings(cache, optional(cacheBytes), optional(windowBytes), logShare);
+        return new RestoreSettings(cache, optional(cacheBytes), optional(windowBytes), logShare, disk);
     }
 
     private static OptionalLong optional(@Nullable Long value) {
         return value == null ? OptionalLong.empty() : OptionalLong.of(value);
+    }
+
+    /** As in the volume file. */
+    static final class DiskConverter implements ITypeConverter<DiskOption> {
+        @Override
+        public DiskOption convert(String value) {
+            try {
+                return DiskOption.parse(value);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
     }
 
     /** Spelled as in the volume file. */

@@ -18,6 +18,8 @@ import picocli.CommandLine.ParentCommand;
         versionProvider = ProgramVersion.class,
         footer = {
             "",
+            "disk        what reads are planned by (skip: to the next range of a container; seek: to another container) and",
+            "            whether that is configured, assumed or measured; a gap between wanted ranges is read if that is cheaper",
             "inode       of the file; find MOUNTPOINT -inum N names it",
             "at, of      how far the reader has come, and what share of the file that is",
             "containers  containers read from for it; one that was gone back to counts again",

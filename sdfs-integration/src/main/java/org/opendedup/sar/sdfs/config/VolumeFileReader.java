@@ -124,7 +124,8 @@ final class VolumeFileReader {
                 element.choice("cache", CachePolicy.class),
                 element.sizeIfAny("cache-size"),
                 element.sizeIfAny("window"),
-                element.decimal("log-share"));
+                element.decimal("log-share"),
+                element.diskIfAny("disk"));
         element.end();
         return settings;
     }

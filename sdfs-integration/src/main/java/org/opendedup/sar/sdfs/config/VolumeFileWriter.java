@@ -108,6 +108,7 @@ final class VolumeFileWriter {
         restore.cacheBytes().ifPresent(bytes -> attributes.put("cache-size", ByteSize.exact(bytes)));
         restore.windowBytes().ifPresent(bytes -> attributes.put("window", ByteSize.exact(bytes)));
         attributes.put("log-share", restore.logShare());
+        attributes.put("disk", restore.disk());
         return attributes;
     }
 

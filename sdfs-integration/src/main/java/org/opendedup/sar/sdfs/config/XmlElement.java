@@ -11,6 +11,7 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.restore.DiskOption;
 
 /**
  * An element of the volume file while it is read. Attributes and children are taken out one by one, as what they should be;
@@ -104,6 +105,13 @@ final class XmlElement {
     @Nullable
     Path pathIfAny(String attribute) throws VolumeFileException {
         return attributes.containsKey(attribute) ? path(attribute) : null;
+    }
+
+    /** What {@code --restore-disk} takes; {@code auto} if there is none. */
+    DiskOption diskIfAny(String attribute) throws VolumeFileException {
+        return attributes.containsKey(attribute)
+                ? convert(attribute, text(attribute), "one of " + DiskOption.ALLOWED, DiskOption::parse)
+                : DiskOption.AUTO;
     }
 
     /** A constant of an enum, written in lower case with dashes. */

@@ -6,7 +6,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.restore.DiskStatus;
 import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.restore.StorageModel;
 import org.opendedup.sar.restore.StreamStatus;
 import org.opendedup.sar.sdfs.restore.RestoreStatus;
 import org.opendedup.sar.volume.Defragmentation.Limits;
@@ -56,6 +58,11 @@ class FakeFileTools implements FileTools {
                 path,
                 RestoreJob.report(new RestoreStatus(
                         RestoreStatus.Phase.DONE, 7, 2000, 2000, 500, damages.size(), damages, 3, 1.5)));
+    }
+
+    @Override
+    public DiskStatus disk() {
+        return new DiskStatus(StorageModel.HDD, 1, 1, 2);
     }
 
     @Override

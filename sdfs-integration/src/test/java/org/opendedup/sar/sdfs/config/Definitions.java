@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.OptionalLong;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.restore.DiskOption;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.tier.TierSettings;
@@ -42,7 +43,8 @@ public final class Definitions {
                 1000);
         var sar = new SarSettings(
                 null, new TierSettings(false, 0, 5, 128 << 10, true, 1_000_000, TierSettings.Policy.REFERENCE_COUNT));
-        var restore = new RestoreSettings(CachePolicy.DEFAULT, OptionalLong.empty(), OptionalLong.empty(), 0.5);
+        var restore = new RestoreSettings(
+                CachePolicy.DEFAULT, OptionalLong.empty(), OptionalLong.empty(), 0.5, DiskOption.AUTO);
         return new VolumeDefinition(config, base, VolumeDefinition.ROCKSDB_INDEX, "0 0 12 ? * SUN", 0644, sar, restore);
     }
 
@@ -55,8 +57,12 @@ public final class Definitions {
         var sar = new SarSettings(
                 Path.of("/ssd/sar"),
                 new TierSettings(true, 20L << 30, 7, 64 << 10, false, 12, TierSettings.Policy.COST));
-        var restore =
-                new RestoreSettings(CachePolicy.LOOKAHEAD_LOG, OptionalLong.of(64 << 20), OptionalLong.of(1500), 0.25);
+        var restore = new RestoreSettings(
+                CachePolicy.LOOKAHEAD_LOG,
+                OptionalLong.of(64 << 20),
+                OptionalLong.of(1500),
+                0.25,
+                DiskOption.parse("6.5,180,2"));
         return new VolumeDefinition(plain.config(), base, "rocksdb", "0 30 2 * * ?", 0600, sar, restore);
     }
 }
