@@ -227,11 +227,14 @@ final class ContainerReader implements Closeable {
     private void readRun(long container, FrameTable table, int[] frames, FrameConsumer consumer, Decoding decoding) {
         long start = table.fileOffset(frames[0]);
         int last = frames[frames.length - 1];
-        byte[] buffer = buffers.take(Math.toIntExact(table.fileOffset(last) + table.fileLength(last) - start));
+        int bytes = Math.toIntExact(table.fileOffset(last) + table.fileLength(last) - start);
+        decoding.awaitRoom(bytes);
+        byte[] buffer = buffers.take(bytes);
         try (InputCache.Lease lease = inputs.acquire(container)) {
             readRange(container, table, frames[0], last, lease.input(), buffer);
         } catch (IOException e) {
             buffers.giveBack(buffer);
+            decoding.noteFreed(bytes);
             readSingly(container, table, frames, consumer, e);
             return;
         }
@@ -246,6 +249,7 @@ final class ContainerReader implements Closeable {
                 } finally {
                     if (pieces.decrementAndGet() == 0) {
                         buffers.giveBack(buffer);
+                        decoding.noteFreed(bytes);
                     }
                 }
             });

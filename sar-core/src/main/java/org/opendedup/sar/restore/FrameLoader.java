@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.ContainerStore;
@@ -51,6 +52,11 @@ final class FrameLoader {
         /** Whether the frames are to stay in the cache. */
         default boolean keepsInCache() {
             return true;
+        }
+
+        /** Told of what was read and is not decoded yet. */
+        default ByteGauge memory() {
+            return new ByteGauge();
         }
 
         /** All that was wanted of a container was read, by requests that took so long together. */
@@ -207,7 +213,7 @@ final class FrameLoader {
         }
         Arrays.sort(keys);
         List<Fetch> fetches = new ArrayList<>();
-        try (Decoding decoding = containers.decoding()) {
+        try (Decoding decoding = containers.decoding(sink.memory())) {
             disk.lock();
             try {
                 for (int first = 0; first < keys.length; ) {

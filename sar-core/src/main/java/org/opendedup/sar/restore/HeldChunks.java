@@ -1,8 +1,8 @@
 package org.opendedup.sar.restore;
 
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Frame;
 
@@ -13,14 +13,17 @@ import org.opendedup.sar.container.Frame;
  */
 final class HeldChunks {
     private static final int SHARDS = 16;
-    /** A frame of which less is wanted would take too much more memory than is counted. */
+    /** A frame of which less is wanted takes too much more memory than what is wanted. */
     private static final int MIN_SHARED_PERCENT = 85;
+    /** A {@link Holding} with its place in the map, and a {@link Held}. */
+    private static final int HOLDING_BYTES = 112;
 
     private final Shard[] shards = new Shard[SHARDS];
-    private final AtomicLong bytes = new AtomicLong();
-    private final AtomicLong mostBytes = new AtomicLong();
+    private final ByteGauge memory;
 
-    HeldChunks() {
+    /** @param memory is told of what is held: the arrays that chunks are in, as long as one of their chunks is held */
+    HeldChunks(ByteGauge memory) {
+        this.memory = memory;
         Arrays.setAll(shards, i -> new Shard());
     }
 
@@ -29,11 +32,22 @@ final class HeldChunks {
      *
      * @param data its bytes are in it, and perhaps others beside them; not to be changed
      * @param check the first four bytes of its fingerprint, as {@link org.opendedup.sar.common.Fingerprints#check}
+     * @param shared what counts the chunks in {@code data}; null: there is this one alone
      */
-    record Held(byte[] data, int offset, int length, int check) {
+    record Held(
+            byte[] data,
+            int offset,
+            int length,
+            int check,
+            @Nullable SharedFrame shared) {
         static Held copyOf(byte[] source, int offset, int length, int check) {
-            return new Held(Arrays.copyOfRange(source, offset, offset + length), 0, length, check);
+            return new Held(Arrays.copyOfRange(source, offset, offset + length), 0, length, check, null);
         }
+    }
+
+    /** The bytes of a frame, several of whose chunks are held. Guarded by their shard's monitor. */
+    private static final class SharedFrame {
+        private int chunks;
     }
 
     /** Changed with its shard's monitor. Who waits for it has its own monitor only. */
@@ -102,6 +116,7 @@ final class HeldChunks {
             if (holding == null) {
                 holding = new Holding();
                 shard.chunks.put(chunkId, holding);
+                memory.add(HOLDING_BYTES);
             }
             holding.holders++;
             holding.bringers += bringers;
@@ -118,10 +133,14 @@ final class HeldChunks {
             }
             shard.chunks.remove(chunkId);
             Held held = holding.held;
-            if (held != null) {
-                bytes.addAndGet(-held.length);
-            }
+            memory.add(-HOLDING_BYTES - (held == null ? 0 : freedBytes(held)));
         }
+    }
+
+    /** Memory that is free when a chunk is no longer held in this form. */
+    private static int freedBytes(Held held) {
+        SharedFrame shared = held.shared;
+        return shared == null || --shared.chunks == 0 ? held.data.length : 0;
     }
 
     /** The chunk, if it is held and its bytes have come. */
@@ -174,13 +193,11 @@ final class HeldChunks {
      * copies.
      */
     void fill(Frame frame) {
-        long added;
         Shard shard = shard(frame.container());
         synchronized (shard) {
             boolean shared = wantedBytes(shard, frame) >= frame.data().length * MIN_SHARED_PERCENT / 100;
-            added = fill(shard, frame, shared);
+            memory.add(fill(shard, frame, shared ? new SharedFrame() : null));
         }
-        noteAdded(added);
     }
 
     private static int wantedBytes(Shard shard, Frame frame) {
@@ -192,21 +209,25 @@ final class HeldChunks {
         return wanted;
     }
 
-    private static long fill(Shard shard, Frame frame, boolean shared) {
+    /** Returns the memory that it takes. */
+    private static long fill(Shard shard, Frame frame, @Nullable SharedFrame shared) {
         long added = 0;
         for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
             Holding holding = shard.chunks.get(ChunkId.of(frame.container(), slot));
             if (holding != null && holding.held == null) {
                 int offset = frame.offset(slot);
                 int length = frame.length(slot);
-                holding.held = shared
-                        ? new Held(frame.data(), offset, length, frame.check(slot))
-                        : Held.copyOf(frame.data(), offset, length, frame.check(slot));
+                if (shared == null) {
+                    holding.held = Held.copyOf(frame.data(), offset, length, frame.check(slot));
+                    added += length;
+                } else {
+                    holding.held = new Held(frame.data(), offset, length, frame.check(slot), shared);
+                    shared.chunks++;
+                }
                 holding.changed();
-                added += length;
             }
         }
-        return added;
+        return shared == null || shared.chunks == 0 ? added : frame.data().length;
     }
 
     /** Takes over a chunk's bytes, by copying them, if it is held and has none yet. */
@@ -219,8 +240,8 @@ final class HeldChunks {
             }
             holding.held = Held.copyOf(source, offset, length, check);
             holding.changed();
+            memory.add(length);
         }
-        noteAdded(length);
     }
 
     /** The chunk will be held for long: its bytes must not keep those of its neighbours in memory. */
@@ -231,21 +252,13 @@ final class HeldChunks {
             Held held = holding == null ? null : holding.held;
             if (holding != null && held != null && held.length < held.data.length) {
                 holding.held = Held.copyOf(held.data, held.offset, held.length, held.check);
+                memory.add(held.length - freedBytes(held));
             }
         }
     }
 
-    private void noteAdded(long added) {
-        mostBytes.accumulateAndGet(bytes.addAndGet(added), Math::max);
-    }
-
-    /** Bytes of all chunks held now. */
-    long bytes() {
-        return bytes.get();
-    }
-
-    /** The most that {@link #bytes} ever was. */
-    long mostBytes() {
-        return mostBytes.get();
+    /** What all readers in sequence take of the memory, the chunks held among it. */
+    ByteGauge memory() {
+        return memory;
     }
 }

@@ -41,7 +41,7 @@ final class Lookahead implements Closeable {
 
     private final StepReads reads;
     private final HeldChunks held;
-    private final StreamBudget budget;
+    private final StreamBudget.Share budget;
     private final long inode;
     private final RecipeCursor cursor;
     private final Steps steps;
@@ -85,6 +85,8 @@ final class Lookahead implements Closeable {
     private long memoryBytes;
     /** Bytes in the cache after the last step. */
     private long cacheBytes;
+    /** Of the tables after the last step. */
+    private long tableBytes;
 
     /** A step is asked for, planned or on the disk: one at a time. */
     private boolean reading;
@@ -105,12 +107,12 @@ final class Lookahead implements Closeable {
     /**
      * @param cursor walks over the file from byte {@code from} on
      * @param size of the file, in bytes
-     * @param budget has a share for this reader
+     * @param budget the memory of this reader, which this gives back
      * @param onClosed told, once, when this has given its memory back
      */
     Lookahead(
             StepReads reads,
-            StreamBudget budget,
+            StreamBudget.Share budget,
             long inode,
             RecipeCursor cursor,
             long from,
@@ -167,6 +169,11 @@ final class Lookahead implements Closeable {
             releaseFirst();
             fetched--;
         }
+        noteUse();
+    }
+
+    private void noteUse() {
+        budget.use(plannedBytes, cacheMemory, references.count());
     }
 
     private void releaseFirst() {
@@ -259,7 +266,14 @@ final class Lookahead implements Closeable {
                 cache.advance();
             }
             count(fetched, cache.weightBytes());
+            noteTables(cache.tableBytes());
         }
+    }
+
+    private synchronized void noteTables(long cacheTableBytes) {
+        long bytes = cacheTableBytes + references.heapBytes();
+        held.memory().add(bytes - tableBytes);
+        tableBytes = bytes;
     }
 
     /** The disk has done its part of a step: the next one may begin. */
@@ -385,6 +399,7 @@ final class Lookahead implements Closeable {
         }
         plannedTo = planned < references.count() ? references.offset(planned) : lookedTo;
         step.setPlannedTo(plannedTo);
+        noteUse();
         notifyAll();
     }
 
@@ -466,6 +481,9 @@ final class Lookahead implements Closeable {
             releaseFirst();
         }
         forgetKept();
+        held.memory().add(-tableBytes);
+        tableBytes = 0;
+        budget.leave();
         onClosed.accept(this);
     }
 

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.Frame;
@@ -34,7 +35,7 @@ public final class RestoreEngine {
     private final int pageBytes;
     private final FrameLoader loader;
     private final @Nullable TieredReads tier;
-    private final HeldChunks held = new HeldChunks();
+    private final ByteGauge memory = new ByteGauge();
     private final ReadStreams streams;
 
     /**
@@ -68,7 +69,8 @@ public final class RestoreEngine {
         loader = new FrameLoader(sources.containers(), frames, verifyFingerprints, damage);
         ReadTier usable = verifyFingerprints ? null : sources.tier();
         tier = usable == null ? null : new TieredReads(usable, loader);
-        streams = new ReadStreams(recipes, pageBytes, new StepReads(loader, held, usable), budget, prefetchers);
+        StepReads reads = new StepReads(loader, new HeldChunks(memory), usable);
+        streams = new ReadStreams(recipes, pageBytes, reads, budget, prefetchers);
     }
 
     /** A reader of one file, which is read ahead for when it reads in sequence. */
@@ -85,14 +87,9 @@ public final class RestoreEngine {
         return streams.status();
     }
 
-    /** Bytes of chunks held for readers in sequence now. */
-    public long heldBytes() {
-        return held.bytes();
-    }
-
-    /** The most that {@link #heldBytes} ever was. */
-    public long mostHeldBytes() {
-        return held.mostBytes();
+    /** The memory that readers in sequence take: the chunks held for them, what was read and is not decoded yet, tables. */
+    public ByteGauge memory() {
+        return memory;
     }
 
     /** Frames found in memory. */

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.container.FrameTable;
@@ -161,6 +162,11 @@ final class StepReads {
         @Override
         public void read(int number, Frame frame) {
             held.fill(frame);
+        }
+
+        @Override
+        public ByteGauge memory() {
+            return held.memory();
         }
 
         @Override

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.container.ContainerStore;
@@ -478,6 +479,11 @@ public final class Volume implements Closeable {
     /** The readers in sequence that are read ahead for now. */
     public List<StreamStatus> readers() {
         return parts.restore().readers();
+    }
+
+    /** The memory that readers in sequence take: at most what the settings of the restore give them, and a fifth of it. */
+    public ByteGauge readAheadMemory() {
+        return parts.restore().memory();
     }
 
     /** Ends one opening. Idempotent; never fails (errors are told by {@link #flush}). */
