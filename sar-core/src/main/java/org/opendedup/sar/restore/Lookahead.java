@@ -36,6 +36,8 @@ final class Lookahead implements Closeable {
     private static final int STEPS_AHEAD = 4;
     /** While a step is made, others wait for the disk: 200 ms. */
     private static final int MAX_STEP_BYTES = 32 << 20;
+    /** After so many requests for chunks that the recipe did not have when it was looked at, it is looked at anew. */
+    private static final int MAX_MISSES = 8;
     /** A window is looked at while it is read, not before: so many steps ahead of each. */
     private static final int LOOK_STEPS = 16;
 
@@ -87,6 +89,8 @@ final class Lookahead implements Closeable {
     private long cacheBytes;
     /** Of the tables after the last step. */
     private long tableBytes;
+
+    private int misses;
 
     /** A step is asked for, planned or on the disk: one at a time. */
     private boolean reading;
@@ -211,7 +215,11 @@ final class Lookahead implements Closeable {
         }
         try {
             awaitPlan(offset);
-            return held.await(chunkId);
+            Held come = held.await(chunkId);
+            if (come == null) {
+                noteMiss(offset);
+            }
+            return come;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for what is read ahead");
@@ -221,6 +229,14 @@ final class Lookahead implements Closeable {
     private synchronized void awaitPlan(long offset) throws InterruptedException {
         while (!closed && offset >= plannedTo && isStepping()) {
             wait();
+        }
+    }
+
+    /** What is planned may be out of date: the file was written to meanwhile. The reader will be read ahead for from where it is. */
+    private synchronized void noteMiss(long offset) {
+        boolean wasPlanned = offset < fetchedTo && (fetched == 0 || offset >= references.offset(0));
+        if (wasPlanned && ++misses > MAX_MISSES) {
+            close();
         }
     }
 
