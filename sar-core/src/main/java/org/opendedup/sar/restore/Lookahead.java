@@ -40,6 +40,8 @@ final class Lookahead implements Closeable {
     private static final int MAX_MISSES = 8;
     /** A window is looked at while it is read, not before: so many steps ahead of each. */
     private static final int LOOK_STEPS = 16;
+    /** Two containers. A cache that has no room for them is told what was read of each, and only that is read. */
+    private static final int MIN_WHOLE_BYTES = 8 << 20;
 
     private final StepReads reads;
     private final HeldChunks held;
@@ -268,12 +270,21 @@ final class Lookahead implements Closeable {
 
     private void fetch(Step step) throws IOException {
         long room;
+        boolean whole;
         synchronized (policy) {
             followBudget();
-            look(stepBytes() + Math.min(cache.windowBytes(), LOOK_STEPS * stepBytes()));
-            room = cacheMemory - cache.weightBytes();
+            whole = cache.takesWholeContainers() && cacheMemory >= MIN_WHOLE_BYTES;
+            long window = Math.min(cache.windowBytes(), LOOK_STEPS * stepBytes());
+            look(whole ? Math.max(FIRST_STEP_BYTES, window) : stepBytes() + window);
+            // What comes may be worth more than what is there: the cache is to choose.
+            room = cacheMemory - cache.weightBytes() / 2;
         }
-        plan(step);
+        if (whole) {
+            awaitTurn(step);
+        }
+        synchronized (policy) {
+            plan(step, whole);
+        }
         StepReads.Fetched fetched = step.fetch(this::windowChunks, room, () -> noteRead(step));
         awaitTurn(step);
         synchronized (policy) {
@@ -402,10 +413,10 @@ final class Lookahead implements Closeable {
     }
 
     /** Adds the next references to a step, and holds their chunks. */
-    private synchronized void plan(Step step) throws IOException {
+    private synchronized void plan(Step step, boolean whole) throws IOException {
         long most = stepBytes();
         long bytes = 0;
-        while (planned < references.count() && bytes < most) {
+        while (planned < references.count() && bytes < most && (!whole || goesOn(step, references.chunkId(planned)))) {
             int needed = references.neededBytes(planned);
             step.add(references.chunkId(planned), references.check(planned), needed);
             bytes += needed;
@@ -417,6 +428,22 @@ final class Lookahead implements Closeable {
         step.setPlannedTo(plannedTo);
         noteUse();
         notifyAll();
+    }
+
+    /**
+     * A cache of whole containers decides about each by what was used before. So a step for it is what is in the cache, or the
+     * references that follow each other in one container, which is read.
+     */
+    private boolean goesOn(Step step, long chunkId) {
+        long container = ChunkId.container(chunkId);
+        boolean isCached = cache.contains(chunkId);
+        if (!step.mayGoOnIn(container, isCached)) {
+            return false;
+        }
+        if (!isCached) {
+            step.readWhole(container);
+        }
+        return true;
     }
 
     /** See {@link Step.Window}. */

@@ -13,6 +13,8 @@ import org.opendedup.sar.tier.ChunkRequest;
  * containers. For one thread.
  */
 final class Step implements AutoCloseable {
+    private static final long NO_CONTAINER = 0;
+
     private final StepReads reads;
     private final long inode;
     private final WantedChunks wanted;
@@ -23,6 +25,8 @@ final class Step implements AutoCloseable {
     private int references;
     private long plannedTo;
     private boolean read;
+    /** The container that is to be read whole, or {@link #NO_CONTAINER}. */
+    private long whole = NO_CONTAINER;
 
     /** @param number how many steps of the same reader began before */
     Step(StepReads reads, long inode, long number) {
@@ -43,6 +47,16 @@ final class Step implements AutoCloseable {
         wanted.addChunk(chunkId, check, 0, neededBytes);
         reads.held().holdToBring(chunkId);
         references++;
+    }
+
+    /** Has all of a container read, for a cache that takes it as a whole. */
+    void readWhole(long container) {
+        whole = container;
+    }
+
+    /** Whether a reference to this container may come next, in a step for a cache that takes whole ones. */
+    boolean mayGoOnIn(long container, boolean isCached) {
+        return whole == NO_CONTAINER ? isCached || references == 0 : container == whole;
     }
 
     long number() {
@@ -78,7 +92,26 @@ final class Step implements AutoCloseable {
      * @param whenRead called when the disk has done its part, and decoding goes on
      */
     StepReads.Fetched fetch(Window window, long roomBytes, Runnable whenRead) throws IOException {
-        return reads.fetch(inode, wanted, from -> furtherFrames(window, from, roomBytes), whenRead);
+        StepReads.Further further =
+                whole == NO_CONTAINER ? from -> furtherFrames(window, from, roomBytes) : this::framesOfWholeContainer;
+        return reads.fetch(inode, wanted, further, whenRead);
+    }
+
+    private long[] framesOfWholeContainer(Set<Long> containers) throws IOException {
+        // It is read although what is wanted of it may be in memory for somebody else, whom the cache does not know.
+        containers.add(whole);
+        long[] frames = new long[reads.chunksIn(whole)];
+        int count = 0;
+        for (int slot = 0; slot < frames.length; slot++) {
+            long chunkId = ChunkId.of(whole, slot);
+            int frame = wanted.knownFrameOf(chunkId);
+            if (frame >= 0) {
+                further.put(chunkId, true);
+                reads.held().holdToBring(chunkId);
+                frames[count++] = ChunkId.of(whole, frame);
+            }
+        }
+        return Arrays.copyOf(frames, count);
     }
 
     private long[] furtherFrames(Window window, Set<Long> containers, long roomBytes) throws IOException {

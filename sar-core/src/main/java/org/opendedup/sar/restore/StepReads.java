@@ -47,7 +47,7 @@ final class StepReads {
 
     /** Says what else to read while the disk is at some containers. */
     interface Further {
-        /** More frames of these containers, as {@code ChunkId.of(container, frame)}. */
+        /** More frames of these containers, as {@code ChunkId.of(container, frame)}; may add containers, and frames of them. */
         long[] frames(Set<Long> containers) throws IOException;
     }
 

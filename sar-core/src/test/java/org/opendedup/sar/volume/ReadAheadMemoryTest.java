@@ -33,6 +33,9 @@ class ReadAheadMemoryTest {
     private static final int MIB = 1 << 20;
     private static final int READERS = 4;
     private static final int FILE_BYTES = 24 * MIB;
+    /** A quarter of it is for the cache: two whole containers. */
+    private static final int ONE_READER_BYTES = 33 * MIB;
+
     private static final int REQUEST = 256 << 10;
     /** What may be taken beyond the budget: a fifth. */
     private static final double TOLERANCE = 1.2;
@@ -87,7 +90,7 @@ class ReadAheadMemoryTest {
     @ParameterizedTest
     @EnumSource
     void oneReaderKeepsWithinIt(CachePolicy policy) throws Exception {
-        int budget = 16 * MIB;
+        int budget = ONE_READER_BYTES;
         ByteGauge memory = open(policy, budget);
         read(0, FILE_BYTES);
         assertWithin(budget, memory);
