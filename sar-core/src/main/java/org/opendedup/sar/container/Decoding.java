@@ -39,6 +39,13 @@ public final class Decoding implements AutoCloseable {
         this.memory = memory;
     }
 
+    /** Waits until a container of the usual size can be read without waiting for those who take what is decoded. */
+    public void awaitRoomForContainer() {
+        while (underWay.size() > MAX_UNDER_WAY / 2 || !underWay.isEmpty() && bufferBytes.get() > MAX_BUFFER_BYTES / 2) {
+            finish(underWay.remove());
+        }
+    }
+
     /** A buffer is going to be read into: waits until it may be there beside those under way. It must {@linkplain #noteFreed end}. */
     void awaitRoom(int bytes) {
         while (!underWay.isEmpty() && bufferBytes.get() + bytes > MAX_BUFFER_BYTES) {

@@ -2,6 +2,7 @@ package org.opendedup.sar.restore;
 
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerStore;
@@ -10,16 +11,22 @@ import org.opendedup.sar.container.Decoding;
 /**
  * Restores many files at once, in the order of the containers: each container is read once, whole or in ranges, whichever is
  * cheaper for the disk, and its chunks go to all their places. (Read in the order of a file, a container is read as often as the
- * file comes back to it.) What is read ahead is decoded and written while the disk goes on. For use by one thread.
+ * file comes back to it.) What is read ahead is decoded and written while the disk goes on. Readers of mounted files have their turns
+ * at the disk between two containers. For use by one thread.
  */
 public final class ContainerOrderRestore {
     private final ContainerStore containers;
+    private final Lock diskTurns;
     private final int maxGapBytes;
     private final boolean verifyFingerprints;
 
-    /** @param verifyFingerprints also hash every chunk, beside the frames' checksums */
-    public ContainerOrderRestore(ContainerStore containers, DiskModel disk, boolean verifyFingerprints) {
+    /**
+     * @param diskTurns held while the disk reads one container
+     * @param verifyFingerprints also hash every chunk, beside the frames' checksums
+     */
+    ContainerOrderRestore(ContainerStore containers, Lock diskTurns, DiskModel disk, boolean verifyFingerprints) {
         this.containers = containers;
+        this.diskTurns = diskTurns;
         this.maxGapBytes = (int) Math.min(Integer.MAX_VALUE, disk.seekBytes());
         this.verifyFingerprints = verifyFingerprints;
     }
@@ -71,9 +78,20 @@ public final class ContainerOrderRestore {
     private void read(long container, PlaceBatch batch, Decoding decoding) {
         try {
             int[] frames = batch.locate(containers);
-            containers.readFrames(container, frames, frames.length, maxGapBytes, batch, decoding);
+            // So that nobody waits for a turn while this waits for the destination.
+            decoding.awaitRoomForContainer();
+            readInTurn(container, frames, batch, decoding);
         } catch (IOException e) {
             batch.allDamaged(e);
+        }
+    }
+
+    private void readInTurn(long container, int[] frames, PlaceBatch batch, Decoding decoding) throws IOException {
+        diskTurns.lock();
+        try {
+            containers.readFrames(container, frames, frames.length, maxGapBytes, batch, decoding);
+        } finally {
+            diskTurns.unlock();
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
@@ -85,6 +86,11 @@ final class FrameLoader {
         this.cache = cache;
         this.verifyFingerprints = verifyFingerprints;
         this.damage = damage;
+    }
+
+    /** Whoever reads much from the disk takes a turn by holding this, for a container or a step. */
+    Lock diskTurns() {
+        return disk;
     }
 
     /** Frames found in memory. */

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.LongIntMap;
 import org.opendedup.sar.container.Frame;
 
 /**
@@ -83,15 +84,49 @@ final class HeldChunks {
 
     /** The chunks of some of the containers: all of one container are in one shard. Guarded by its monitor. */
     private static final class Shard {
-        private final LongMap<Holding> chunks = new LongMap<>();
+        /** Chunk ids to places in {@link #holdings}. */
+        private final LongIntMap places = new LongIntMap();
+
+        private @Nullable Holding[] holdings = new Holding[64];
+        /** Places that are free, up to {@link #freeCount}, and all from {@link #used} on. */
+        private int[] free = new int[64];
+
+        private int freeCount;
+        private int used;
+
+        @Nullable
+        Holding get(long chunkId) {
+            int place = places.get(chunkId);
+            return place == LongIntMap.ABSENT ? null : holdings[place];
+        }
 
         /** Of a chunk that is held. */
         Holding holding(long chunkId) {
-            Holding holding = chunks.get(chunkId);
+            Holding holding = get(chunkId);
             if (holding == null) {
                 throw new IllegalStateException("chunk " + ChunkId.toString(chunkId) + " is not held");
             }
             return holding;
+        }
+
+        /** A new one for a chunk that has none. */
+        Holding add(long chunkId) {
+            int place = freeCount > 0 ? free[--freeCount] : used++;
+            if (place == holdings.length) {
+                holdings = Arrays.copyOf(holdings, 2 * place);
+                free = Arrays.copyOf(free, 2 * place);
+            }
+            Holding holding = new Holding();
+            holdings[place] = holding;
+            places.put(chunkId, place);
+            return holding;
+        }
+
+        void remove(long chunkId) {
+            int place = places.get(chunkId);
+            places.remove(chunkId);
+            holdings[place] = null;
+            free[freeCount++] = place;
         }
     }
 
@@ -112,10 +147,9 @@ final class HeldChunks {
     private void hold(long chunkId, int bringers) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
-            Holding holding = shard.chunks.get(chunkId);
+            Holding holding = shard.get(chunkId);
             if (holding == null) {
-                holding = new Holding();
-                shard.chunks.put(chunkId, holding);
+                holding = shard.add(chunkId);
                 memory.add(HOLDING_BYTES);
             }
             holding.holders++;
@@ -131,7 +165,7 @@ final class HeldChunks {
             if (--holding.holders > 0) {
                 return;
             }
-            shard.chunks.remove(chunkId);
+            shard.remove(chunkId);
             Held held = holding.held;
             memory.add(-HOLDING_BYTES - (held == null ? 0 : freedBytes(held)));
         }
@@ -148,7 +182,7 @@ final class HeldChunks {
     Held get(long chunkId) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
-            Holding holding = shard.chunks.get(chunkId);
+            Holding holding = shard.get(chunkId);
             return holding == null ? null : holding.held;
         }
     }
@@ -159,7 +193,7 @@ final class HeldChunks {
         Shard shard = shard(ChunkId.container(chunkId));
         Holding holding;
         synchronized (shard) {
-            holding = shard.chunks.get(chunkId);
+            holding = shard.get(chunkId);
         }
         return holding == null ? null : holding.await();
     }
@@ -179,7 +213,7 @@ final class HeldChunks {
         Shard shard = shard(container);
         synchronized (shard) {
             for (int slot = firstSlot; slot < firstSlot + count; slot++) {
-                Holding holding = shard.chunks.get(ChunkId.of(container, slot));
+                Holding holding = shard.get(ChunkId.of(container, slot));
                 if (holding != null && holding.held == null) {
                     return true;
                 }
@@ -203,7 +237,7 @@ final class HeldChunks {
     private static int wantedBytes(Shard shard, Frame frame) {
         int wanted = 0;
         for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
-            Holding holding = shard.chunks.get(ChunkId.of(frame.container(), slot));
+            Holding holding = shard.get(ChunkId.of(frame.container(), slot));
             wanted += holding == null || holding.held != null ? 0 : frame.length(slot);
         }
         return wanted;
@@ -213,7 +247,7 @@ final class HeldChunks {
     private static long fill(Shard shard, Frame frame, @Nullable SharedFrame shared) {
         long added = 0;
         for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
-            Holding holding = shard.chunks.get(ChunkId.of(frame.container(), slot));
+            Holding holding = shard.get(ChunkId.of(frame.container(), slot));
             if (holding != null && holding.held == null) {
                 int offset = frame.offset(slot);
                 int length = frame.length(slot);
@@ -234,7 +268,7 @@ final class HeldChunks {
     void fill(long chunkId, byte[] source, int offset, int length, int check) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
-            Holding holding = shard.chunks.get(chunkId);
+            Holding holding = shard.get(chunkId);
             if (holding == null || holding.held != null) {
                 return;
             }
@@ -248,7 +282,7 @@ final class HeldChunks {
     void detach(long chunkId) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
-            Holding holding = shard.chunks.get(chunkId);
+            Holding holding = shard.get(chunkId);
             Held held = holding == null ? null : holding.held;
             if (holding != null && held != null && held.length < held.data.length) {
                 holding.held = Held.copyOf(held.data, held.offset, held.length, held.check);

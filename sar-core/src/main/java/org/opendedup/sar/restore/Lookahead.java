@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.LongIntMap;
 import org.opendedup.sar.restore.HeldChunks.Held;
 import org.opendedup.sar.restore.cache.ChunkHolder;
 import org.opendedup.sar.restore.cache.ContainerCache;
@@ -58,7 +59,8 @@ final class Lookahead implements Closeable {
 
     private long cacheMemory;
     private final Keeper keeper = new Keeper();
-    private final LongMap<Boolean> kept = new LongMap<>();
+    /** Chunks that are held for the cache; the values mean nothing. */
+    private final LongIntMap kept = new LongIntMap();
 
     /** Guarded by this, as is all below it. */
     private final References references = new References();
@@ -146,7 +148,8 @@ final class Lookahead implements Closeable {
     private final class Keeper implements ChunkHolder {
         @Override
         public void keep(long chunkId) {
-            if (kept.put(chunkId, true) == null) {
+            if (!kept.contains(chunkId)) {
+                kept.put(chunkId, 0);
                 held.hold(chunkId);
                 held.detach(chunkId);
             }
@@ -154,7 +157,7 @@ final class Lookahead implements Closeable {
 
         @Override
         public void drop(long chunkId) {
-            if (kept.remove(chunkId) != null) {
+            if (kept.remove(chunkId)) {
                 held.release(chunkId);
             }
         }

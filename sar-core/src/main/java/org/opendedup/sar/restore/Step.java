@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Set;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.LongIntMap;
 import org.opendedup.sar.restore.cache.ContainerCache;
 import org.opendedup.sar.restore.cache.ContainerContents;
 import org.opendedup.sar.tier.ChunkRequest;
@@ -18,8 +19,8 @@ final class Step implements AutoCloseable {
     private final StepReads reads;
     private final long inode;
     private final WantedChunks wanted;
-    /** Chunks of the window, held until the cache was told of them. */
-    private final LongMap<Boolean> further = new LongMap<>();
+    /** Chunks of the window, held until the cache was told of them; the values mean nothing. */
+    private final LongIntMap further = new LongIntMap();
 
     private final long number;
     private int references;
@@ -106,7 +107,7 @@ final class Step implements AutoCloseable {
             long chunkId = ChunkId.of(whole, slot);
             int frame = wanted.knownFrameOf(chunkId);
             if (frame >= 0) {
-                further.put(chunkId, true);
+                further.put(chunkId, 0);
                 reads.held().holdToBring(chunkId);
                 frames[count++] = ChunkId.of(whole, frame);
             }
@@ -124,7 +125,8 @@ final class Step implements AutoCloseable {
         int count = 0;
         for (long chunkId : chunks) {
             int frame = reads.held().get(chunkId) == null ? wanted.knownFrameOf(chunkId) : -1;
-            if (frame >= 0 && further.put(chunkId, true) == null) {
+            if (frame >= 0 && !further.contains(chunkId)) {
+                further.put(chunkId, 0);
                 reads.held().holdToBring(chunkId);
                 frames[count++] = ChunkId.of(ChunkId.container(chunkId), frame);
             }

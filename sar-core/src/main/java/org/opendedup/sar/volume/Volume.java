@@ -656,7 +656,7 @@ public final class Volume implements Closeable {
 
     /** Restores chunks of many files in the order of the containers, all of them verified by their fingerprints. */
     public ContainerOrderRestore restorer(DiskModel disk) {
-        return new ContainerOrderRestore(parts.containers(), disk, true);
+        return parts.restore().inContainerOrder(disk);
     }
 
     /** The number by which volumes are told apart. */

@@ -26,7 +26,7 @@ import org.opendedup.sar.restore.cache.CachePolicy;
 /** Readers in sequence: what they get, how much of the disk they need for it, and what they leave in memory. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class LookaheadTest {
-    private static final int CHUNKS = 8000;
+    private static final int CHUNKS = 10_000;
     private static final int REQUEST = 128 << 10;
     /** A file's references to chunks: more than the memory of a stream holds. */
     private static final int REFERENCES = 20_000;
