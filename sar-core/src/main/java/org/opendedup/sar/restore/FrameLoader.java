@@ -129,6 +129,14 @@ final class FrameLoader {
         return cache.get(container, number);
     }
 
+    /**
+     * Whether the frames of a file are to stay in the cache although it is read in sequence: it leaves room for others, and may be
+     * read again. A larger one would push out all there is, itself as well.
+     */
+    boolean keepsFile(long bytes) {
+        return bytes <= cache.maxBytes() / 2;
+    }
+
     /** Notes frames that were {@link #cached} and are used. */
     void noteHits(int frames) {
         hits.add(frames);

@@ -268,7 +268,7 @@ final class Lookahead implements Closeable {
     }
 
     private synchronized Step begin() {
-        return new Step(reads, inode, begun++);
+        return new Step(reads, inode, begun++, size);
     }
 
     private void fetch(Step step) throws IOException {

@@ -174,7 +174,7 @@ public final class RestoreEngine {
 
     /** What the recipe says of bytes {@code from} to {@code to} of a file. */
     private WantedChunks wanted(long inode, long from, long to) throws IOException {
-        WantedChunks wanted = new WantedChunks(inode, loader);
+        WantedChunks wanted = new WantedChunks(inode, loader, true);
         RecipePieces pieces = pieces(inode, from, to);
         while (pieces.next()) {
             wanted.add(pieces);

@@ -29,12 +29,15 @@ final class Step implements AutoCloseable {
     /** The container that is to be read whole, or {@link #NO_CONTAINER}. */
     private long whole = NO_CONTAINER;
 
-    /** @param number how many steps of the same reader began before */
-    Step(StepReads reads, long inode, long number) {
+    /**
+     * @param number how many steps of the same reader began before
+     * @param size of the file
+     */
+    Step(StepReads reads, long inode, long number, long size) {
         this.reads = reads;
         this.inode = inode;
         this.number = number;
-        wanted = reads.wanted(inode);
+        wanted = reads.wanted(inode, size);
     }
 
     /** Chunks that a window will want, the nearest first. */

@@ -35,9 +35,9 @@ final class StepReads {
         return held;
     }
 
-    /** An empty list of what a step wants of a file. */
-    WantedChunks wanted(long inode) {
-        return new WantedChunks(inode, loader);
+    /** An empty list of what a step wants of a file of {@code size} bytes. */
+    WantedChunks wanted(long inode, long size) {
+        return new WantedChunks(inode, loader, loader.keepsFile(size));
     }
 
     /** Chunks that a container has. */
@@ -129,7 +129,7 @@ final class StepReads {
     /** Returns the bytes of the frames read, as they are in their files. */
     private long fetchHome(long inode, WantedChunks wanted, long[] frames, Runnable whenRead) throws IOException {
         long[] toRead = Arrays.stream(frames).filter(key -> !fillFromCache(key)).toArray();
-        Filling filling = new Filling(whenRead);
+        Filling filling = new Filling(whenRead, wanted.keepsFrames());
         loader.fetch(inode, toRead, filling);
         long bytes = bytesFrom(Source.HOME, wanted.chunks());
         int chunks = takeHeld(wanted, Source.HOME);
@@ -143,9 +143,11 @@ final class StepReads {
     private final class Filling implements FrameLoader.Sink {
         private final LongAdder fileBytes = new LongAdder();
         private final Runnable whenRead;
+        private final boolean keepsInCache;
 
-        Filling(Runnable whenRead) {
+        Filling(Runnable whenRead, boolean keepsInCache) {
             this.whenRead = whenRead;
+            this.keepsInCache = keepsInCache;
         }
 
         @Override
@@ -171,7 +173,7 @@ final class StepReads {
 
         @Override
         public boolean keepsInCache() {
-            return false;
+            return keepsInCache;
         }
 
         @Override

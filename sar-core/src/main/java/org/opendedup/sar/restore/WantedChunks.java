@@ -25,6 +25,7 @@ final class WantedChunks {
 
     private final long inode;
     private final FrameLoader loader;
+    private final boolean keepsFrames;
     private final ChunkRequest chunks = new ChunkRequest();
     private int count;
     /** Where in its chunk a piece begins, or {@link #ZEROS}. */
@@ -32,9 +33,15 @@ final class WantedChunks {
 
     private int[] lengths = new int[PIECES];
 
-    WantedChunks(long inode, FrameLoader loader) {
+    /** @param keepsFrames whether the frames that are read for them stay in the cache */
+    WantedChunks(long inode, FrameLoader loader, boolean keepsFrames) {
         this.inode = inode;
         this.loader = loader;
+        this.keepsFrames = keepsFrames;
+    }
+
+    boolean keepsFrames() {
+        return keepsFrames;
     }
 
     /** Adds the piece of a recipe. */

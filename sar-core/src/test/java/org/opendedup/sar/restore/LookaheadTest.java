@@ -240,6 +240,29 @@ class LookaheadTest {
         assertEquals(before, diskReads());
     }
 
+    /** The control: one that is larger than half of the cache leaves it alone. */
+    @Test
+    void aFileThatFitsIntoHalfOfTheCacheIsReadFromTheDiskOnce() throws IOException {
+        volume.makeFile(IntStream.range(0, 4000).toArray());
+        int bytes = volume.expected().length;
+        assertEquals(0, diskReadsAgain(volume.engine(FrameCaches.lru(2L * bytes), false)));
+        assertTrue(diskReadsAgain(volume.engine(FrameCaches.lru(2L * bytes - 2), false)) > 0);
+    }
+
+    /** How often the disk is read when a file is read in sequence for the second time. */
+    private long diskReadsAgain(RestoreEngine engine) throws IOException {
+        readAll(engine);
+        long before = diskReads();
+        readAll(engine);
+        return diskReads() - before;
+    }
+
+    private void readAll(RestoreEngine engine) throws IOException {
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
+        }
+    }
+
     @Test
     void damageIsToldToTheReaderOfThoseBytesAlone() throws IOException {
         int[] order = IntStream.range(0, CHUNKS).toArray();
