@@ -40,8 +40,10 @@ class DiskTurnsTest {
     void itTakesOneForEachContainer() throws IOException {
         Path stored = Files.createDirectory(folder.resolve("stored"));
         try (TieredVolume volume = new TieredVolume(stored, TestSeed.next(), CHUNKS);
-                Places places =
-                        new Places(FileDirectory.open(Files.createDirectory(folder.resolve("scratch"))), 1 << 20)) {
+                Places places = new Places(
+                        FileDirectory.open(Files.createDirectory(folder.resolve("scratch"))),
+                        1 << 20,
+                        StopCheck.NEVER)) {
             Set<Long> containers = new TreeSet<>();
             long offset = 0;
             for (int i = 0; i < CHUNKS; i++) {

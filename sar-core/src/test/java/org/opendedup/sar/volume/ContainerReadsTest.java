@@ -192,9 +192,11 @@ class ContainerReadsTest {
     void aVolumeReadsAsManyAsAreCounted(CachePolicy policy) throws Exception {
         long counted = counted(policy);
         long read = readByVolume(policy);
-        System.out.printf("%s: %d containers read, %d counted, of %d%n", policy, read, counted, containers.size());
+        assertTrue(read <= 1 + (1 + MARGIN) * counted, () -> read + " containers read, " + counted + " were counted");
+        // What the reader has before it, the policies that keep chunks need not have read again.
+        boolean mayBeFewer = policy == CachePolicy.ASSEMBLY || policy == CachePolicy.DEFAULT;
         assertTrue(
-                Math.abs(read - counted) <= 1 + MARGIN * counted,
-                () -> "the volume read " + read + " containers, " + counted + " were counted");
+                mayBeFewer || read >= (1 - MARGIN) * counted - 1,
+                () -> read + " containers read, " + counted + " were counted");
     }
 }
