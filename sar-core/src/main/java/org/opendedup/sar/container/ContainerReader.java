@@ -233,13 +233,16 @@ final class ContainerReader implements Closeable {
     /** Reads frames that lie together by one request, and has them decoded. What lies between them takes no memory. */
     private void readRun(long container, FrameTable table, int[] frames, FrameConsumer consumer, Decoding decoding) {
         int[] places = places(table, frames);
-        byte[] buffer = buffers.take(places[frames.length]);
+        int room = places[frames.length];
+        decoding.awaitRoom(room);
+        byte[] buffer = buffers.take(room);
         try (InputCache.Lease lease = inputs.acquire(container)) {
             long startNanos = System.nanoTime();
             int bytes = readWanted(container, table, frames, lease.input(), buffer);
             consumer.requested(table.fileOffset(frames[0]), bytes, System.nanoTime() - startNanos);
         } catch (IOException e) {
             buffers.giveBack(buffer);
+            decoding.noteFreed(room);
             readSingly(container, table, frames, consumer, e);
             return;
         }
@@ -255,6 +258,7 @@ final class ContainerReader implements Closeable {
                 } finally {
                     if (pieces.decrementAndGet() == 0) {
                         buffers.giveBack(buffer);
+                        decoding.noteFreed(room);
                     }
                 }
             });

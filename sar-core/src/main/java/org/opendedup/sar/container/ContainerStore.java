@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.Directory;
@@ -213,6 +214,11 @@ public final class ContainerStore implements Closeable {
     /** For a thread that is going to read frames of several containers: see {@link #readFrames}. */
     public Decoding decoding() {
         return new Decoding(workers);
+    }
+
+    /** As above; {@code memory} is told of what was read and is not decoded yet. */
+    public Decoding decoding(ByteGauge memory) {
+        return new Decoding(workers, memory);
     }
 
     /** As {@link #readFrames(long, int[], int, int, FrameConsumer, Decoding)}; this thread decodes, in rising order. */

@@ -8,20 +8,57 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.opendedup.sar.common.ByteGauge;
 
 /**
  * Decodes what one thread reads while that thread goes on reading, so that the disk does not wait for decompression. A few pieces
- * may be under way at a time; the reader itself does what no worker has begun when it would have to wait. For use by one thread.
+ * may be under way at a time, and a few MiB of what was read for them; the reader itself does what no worker has begun when it would
+ * have to wait. For use by one thread.
  */
 public final class Decoding implements AutoCloseable {
     /** Decoding may lag behind reading for a while: the workers have other work, and a disk that waits has lost its time. */
     static final int MAX_UNDER_WAY = 32;
 
+    /** Two of the largest requests: one is decoded while the disk is at the next. */
+    static final long MAX_BUFFER_BYTES = 8 << 20;
+
     private final Executor workers;
+    private final ByteGauge memory;
     private final ArrayDeque<FutureTask<?>> underWay = new ArrayDeque<>();
+    /** Of the buffers that pieces under way have their bytes in. */
+    private final AtomicLong bufferBytes = new AtomicLong();
 
     Decoding(Executor workers) {
+        this(workers, new ByteGauge());
+    }
+
+    /** @param memory is told of the buffers */
+    Decoding(Executor workers, ByteGauge memory) {
         this.workers = workers;
+        this.memory = memory;
+    }
+
+    /** Waits until a container of the usual size can be read without waiting for those who take what is decoded. */
+    public void awaitRoomForContainer() {
+        while (underWay.size() > MAX_UNDER_WAY / 2 || !underWay.isEmpty() && bufferBytes.get() > MAX_BUFFER_BYTES / 2) {
+            finish(underWay.remove());
+        }
+    }
+
+    /** A buffer is going to be read into: waits until it may be there beside those under way. It must {@linkplain #noteFreed end}. */
+    void awaitRoom(int bytes) {
+        while (!underWay.isEmpty() && bufferBytes.get() + bytes > MAX_BUFFER_BYTES) {
+            finish(underWay.remove());
+        }
+        bufferBytes.addAndGet(bytes);
+        memory.add(bytes);
+    }
+
+    /** All of a buffer is decoded. Called by any thread. */
+    void noteFreed(int bytes) {
+        bufferBytes.addAndGet(-bytes);
+        memory.add(-bytes);
     }
 
     /** Has a piece decoded, after the earlier ones where too many are under way. */

@@ -10,16 +10,22 @@ import org.opendedup.sar.container.Decoding;
 /**
  * Restores many files at once, in the order of the containers: each container is read once, whole or in ranges, whichever is
  * cheaper for the disk, and its chunks go to all their places. (Read in the order of a file, a container is read as often as the
- * file comes back to it.) What is read ahead is decoded and written while the disk goes on. For use by one thread.
+ * file comes back to it.) What is read ahead is decoded and written while the disk goes on. Readers of mounted files have their turns
+ * at the disk between two containers. For use by one thread.
  */
 public final class ContainerOrderRestore {
     private final ContainerStore containers;
+    private final DiskQueue queue;
     private final int maxGapBytes;
     private final boolean verifyFingerprints;
 
-    /** @param verifyFingerprints also hash every chunk, beside the frames' checksums */
-    public ContainerOrderRestore(ContainerStore containers, DiskModel disk, boolean verifyFingerprints) {
+    /**
+     * @param queue where this takes a turn for each container
+     * @param verifyFingerprints also hash every chunk, beside the frames' checksums
+     */
+    ContainerOrderRestore(ContainerStore containers, DiskQueue queue, DiskModel disk, boolean verifyFingerprints) {
         this.containers = containers;
+        this.queue = queue;
         this.maxGapBytes = (int) Math.min(Integer.MAX_VALUE, disk.seekBytes());
         this.verifyFingerprints = verifyFingerprints;
     }
@@ -71,9 +77,17 @@ public final class ContainerOrderRestore {
     private void read(long container, PlaceBatch batch, Decoding decoding) {
         try {
             int[] frames = batch.locate(containers);
-            containers.readFrames(container, frames, frames.length, maxGapBytes, batch, decoding);
+            // So that nobody waits for a turn while this waits for the destination.
+            decoding.awaitRoomForContainer();
+            readInTurn(container, frames, batch, decoding);
         } catch (IOException e) {
             batch.allDamaged(e);
+        }
+    }
+
+    private void readInTurn(long container, int[] frames, PlaceBatch batch, Decoding decoding) throws IOException {
+        try (DiskQueue.Turn turn = queue.enter()) {
+            containers.readFrames(container, frames, frames.length, maxGapBytes, batch, decoding);
         }
     }
 

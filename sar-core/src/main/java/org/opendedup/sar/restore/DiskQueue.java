@@ -74,6 +74,11 @@ public final class DiskQueue {
         return new DiskStatus(model, permits, inside, (int) (asked - served));
     }
 
+    /** How many turns have begun so far. */
+    synchronized long turns() {
+        return served;
+    }
+
     /** Waits for a turn at the device; it must be closed. */
     Turn enter() {
         Turn turn = new Turn();

@@ -57,13 +57,14 @@ public final class FragmentationAnalyzer {
         this.windowBytes = windowBytes;
     }
 
-    /** Goes over the file's recipe, as it is now. */
-    public FileFragmentation analyze(long inode) throws IOException {
+    /** Goes over the file's recipe, as it is now, until {@code stop} ends it. */
+    public FileFragmentation analyze(long inode, StopCheck stop) throws IOException {
         for (long next = 0; ; ) {
             long[] pages = recipes.existingPages(inode, next, Long.MAX_VALUE, PAGES);
             if (pages.length == 0) {
                 break;
             }
+            stop.check();
             next = pages[pages.length - 1] + 1;
             recipes.forEachPage(inode, pages[0], next, this::add);
         }

@@ -17,6 +17,9 @@ public interface FrameCache {
     /** Forgets every frame of a container, because its file was rewritten or removed. */
     void invalidate(long container);
 
+    /** The most bytes that it holds. */
+    long maxBytes();
+
     /** Bytes held, roughly. */
     long weightBytes();
 }

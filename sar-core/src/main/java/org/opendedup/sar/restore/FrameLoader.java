@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.ContainerStore;
@@ -47,6 +48,11 @@ final class FrameLoader {
         /** Whether the frames are to stay in the cache. */
         default boolean keepsInCache() {
             return true;
+        }
+
+        /** Told of what was read and is not decoded yet. */
+        default ByteGauge memory() {
+            return new ByteGauge();
         }
 
         /** All that was wanted of a container was read, by requests that took so long together. */
@@ -119,6 +125,14 @@ final class FrameLoader {
     /** Whether somebody is reading the frame now. */
     boolean isBeingRead(long container, int number) {
         return inFlight.containsKey(ChunkId.of(container, number));
+    }
+
+    /**
+     * Whether the frames of a file are to stay in the cache although it is read in sequence: it leaves room for others, and may be
+     * read again. A larger one would push out all there is, itself as well.
+     */
+    boolean keepsFile(long bytes) {
+        return bytes <= cache.maxBytes() / 2;
     }
 
     /** Notes frames that were {@link #cached} and are used. */
@@ -207,7 +221,7 @@ final class FrameLoader {
      */
     void fetch(long inode, Wanted wanted, Sink sink) throws IOException {
         List<Fetch> fetches = new ArrayList<>();
-        try (Decoding decoding = containers.decoding()) {
+        try (Decoding decoding = containers.decoding(sink.memory())) {
             try (DiskQueue.Turn turn = disk.enter()) {
                 long[] keys = wanted.frames();
                 for (int first = 0; first < keys.length; ) {

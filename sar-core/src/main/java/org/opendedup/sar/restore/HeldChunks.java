@@ -1,9 +1,10 @@
 package org.opendedup.sar.restore;
 
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.LongIntMap;
 import org.opendedup.sar.container.Frame;
 
 /**
@@ -13,14 +14,17 @@ import org.opendedup.sar.container.Frame;
  */
 final class HeldChunks {
     private static final int SHARDS = 16;
-    /** A frame of which less is wanted would take too much more memory than is counted. */
+    /** A frame of which less is wanted takes too much more memory than what is wanted. */
     private static final int MIN_SHARED_PERCENT = 85;
+    /** A {@link Holding} with its place in the map, and a {@link Held}. */
+    private static final int HOLDING_BYTES = 112;
 
     private final Shard[] shards = new Shard[SHARDS];
-    private final AtomicLong bytes = new AtomicLong();
-    private final AtomicLong mostBytes = new AtomicLong();
+    private final ByteGauge memory;
 
-    HeldChunks() {
+    /** @param memory is told of what is held: the arrays that chunks are in, as long as one of their chunks is held */
+    HeldChunks(ByteGauge memory) {
+        this.memory = memory;
         Arrays.setAll(shards, i -> new Shard());
     }
 
@@ -29,11 +33,22 @@ final class HeldChunks {
      *
      * @param data its bytes are in it, and perhaps others beside them; not to be changed
      * @param check the first four bytes of its fingerprint, as {@link org.opendedup.sar.common.Fingerprints#check}
+     * @param shared what counts the chunks in {@code data}; null: there is this one alone
      */
-    record Held(byte[] data, int offset, int length, int check) {
+    record Held(
+            byte[] data,
+            int offset,
+            int length,
+            int check,
+            @Nullable SharedFrame shared) {
         static Held copyOf(byte[] source, int offset, int length, int check) {
-            return new Held(Arrays.copyOfRange(source, offset, offset + length), 0, length, check);
+            return new Held(Arrays.copyOfRange(source, offset, offset + length), 0, length, check, null);
         }
+    }
+
+    /** The bytes of a frame, several of whose chunks are held. Guarded by their shard's monitor. */
+    private static final class SharedFrame {
+        private int chunks;
     }
 
     /** Changed with its shard's monitor. Who waits for it has its own monitor only. */
@@ -69,15 +84,49 @@ final class HeldChunks {
 
     /** The chunks of some of the containers: all of one container are in one shard. Guarded by its monitor. */
     private static final class Shard {
-        private final LongMap<Holding> chunks = new LongMap<>();
+        /** Chunk ids to places in {@link #holdings}. */
+        private final LongIntMap places = new LongIntMap();
+
+        private @Nullable Holding[] holdings = new Holding[64];
+        /** Places that are free, up to {@link #freeCount}, and all from {@link #used} on. */
+        private int[] free = new int[64];
+
+        private int freeCount;
+        private int used;
+
+        @Nullable
+        Holding get(long chunkId) {
+            int place = places.get(chunkId);
+            return place == LongIntMap.ABSENT ? null : holdings[place];
+        }
 
         /** Of a chunk that is held. */
         Holding holding(long chunkId) {
-            Holding holding = chunks.get(chunkId);
+            Holding holding = get(chunkId);
             if (holding == null) {
                 throw new IllegalStateException("chunk " + ChunkId.toString(chunkId) + " is not held");
             }
             return holding;
+        }
+
+        /** A new one for a chunk that has none. */
+        Holding add(long chunkId) {
+            int place = freeCount > 0 ? free[--freeCount] : used++;
+            if (place == holdings.length) {
+                holdings = Arrays.copyOf(holdings, 2 * place);
+                free = Arrays.copyOf(free, 2 * place);
+            }
+            Holding holding = new Holding();
+            holdings[place] = holding;
+            places.put(chunkId, place);
+            return holding;
+        }
+
+        void remove(long chunkId) {
+            int place = places.get(chunkId);
+            places.remove(chunkId);
+            holdings[place] = null;
+            free[freeCount++] = place;
         }
     }
 
@@ -98,10 +147,10 @@ final class HeldChunks {
     private void hold(long chunkId, int bringers) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
-            Holding holding = shard.chunks.get(chunkId);
+            Holding holding = shard.get(chunkId);
             if (holding == null) {
-                holding = new Holding();
-                shard.chunks.put(chunkId, holding);
+                holding = shard.add(chunkId);
+                memory.add(HOLDING_BYTES);
             }
             holding.holders++;
             holding.bringers += bringers;
@@ -116,12 +165,16 @@ final class HeldChunks {
             if (--holding.holders > 0) {
                 return;
             }
-            shard.chunks.remove(chunkId);
+            shard.remove(chunkId);
             Held held = holding.held;
-            if (held != null) {
-                bytes.addAndGet(-held.length);
-            }
+            memory.add(-HOLDING_BYTES - (held == null ? 0 : freedBytes(held)));
         }
+    }
+
+    /** Memory that is free when a chunk is no longer held in this form. */
+    private static int freedBytes(Held held) {
+        SharedFrame shared = held.shared;
+        return shared == null || --shared.chunks == 0 ? held.data.length : 0;
     }
 
     /** The chunk, if it is held and its bytes have come. */
@@ -129,7 +182,7 @@ final class HeldChunks {
     Held get(long chunkId) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
-            Holding holding = shard.chunks.get(chunkId);
+            Holding holding = shard.get(chunkId);
             return holding == null ? null : holding.held;
         }
     }
@@ -140,7 +193,7 @@ final class HeldChunks {
         Shard shard = shard(ChunkId.container(chunkId));
         Holding holding;
         synchronized (shard) {
-            holding = shard.chunks.get(chunkId);
+            holding = shard.get(chunkId);
         }
         return holding == null ? null : holding.await();
     }
@@ -160,7 +213,7 @@ final class HeldChunks {
         Shard shard = shard(container);
         synchronized (shard) {
             for (int slot = firstSlot; slot < firstSlot + count; slot++) {
-                Holding holding = shard.chunks.get(ChunkId.of(container, slot));
+                Holding holding = shard.get(ChunkId.of(container, slot));
                 if (holding != null && holding.held == null) {
                     return true;
                 }
@@ -174,78 +227,72 @@ final class HeldChunks {
      * copies.
      */
     void fill(Frame frame) {
-        long added;
         Shard shard = shard(frame.container());
         synchronized (shard) {
             boolean shared = wantedBytes(shard, frame) >= frame.data().length * MIN_SHARED_PERCENT / 100;
-            added = fill(shard, frame, shared);
+            memory.add(fill(shard, frame, shared ? new SharedFrame() : null));
         }
-        noteAdded(added);
     }
 
     private static int wantedBytes(Shard shard, Frame frame) {
         int wanted = 0;
         for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
-            Holding holding = shard.chunks.get(ChunkId.of(frame.container(), slot));
+            Holding holding = shard.get(ChunkId.of(frame.container(), slot));
             wanted += holding == null || holding.held != null ? 0 : frame.length(slot);
         }
         return wanted;
     }
 
-    private static long fill(Shard shard, Frame frame, boolean shared) {
+    /** Returns the memory that it takes. */
+    private static long fill(Shard shard, Frame frame, @Nullable SharedFrame shared) {
         long added = 0;
         for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
-            Holding holding = shard.chunks.get(ChunkId.of(frame.container(), slot));
+            Holding holding = shard.get(ChunkId.of(frame.container(), slot));
             if (holding != null && holding.held == null) {
                 int offset = frame.offset(slot);
                 int length = frame.length(slot);
-                holding.held = shared
-                        ? new Held(frame.data(), offset, length, frame.check(slot))
-                        : Held.copyOf(frame.data(), offset, length, frame.check(slot));
+                if (shared == null) {
+                    holding.held = Held.copyOf(frame.data(), offset, length, frame.check(slot));
+                    added += length;
+                } else {
+                    holding.held = new Held(frame.data(), offset, length, frame.check(slot), shared);
+                    shared.chunks++;
+                }
                 holding.changed();
-                added += length;
             }
         }
-        return added;
+        return shared == null || shared.chunks == 0 ? added : frame.data().length;
     }
 
     /** Takes over a chunk's bytes, by copying them, if it is held and has none yet. */
     void fill(long chunkId, byte[] source, int offset, int length, int check) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
-            Holding holding = shard.chunks.get(chunkId);
+            Holding holding = shard.get(chunkId);
             if (holding == null || holding.held != null) {
                 return;
             }
             holding.held = Held.copyOf(source, offset, length, check);
             holding.changed();
+            memory.add(length);
         }
-        noteAdded(length);
     }
 
     /** The chunk will be held for long: its bytes must not keep those of its neighbours in memory. */
     void detach(long chunkId) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
-            Holding holding = shard.chunks.get(chunkId);
+            Holding holding = shard.get(chunkId);
             Held held = holding == null ? null : holding.held;
             if (holding != null && held != null && held.length < held.data.length) {
                 holding.held = Held.copyOf(held.data, held.offset, held.length, held.check);
+                memory.add(held.length - freedBytes(held));
             }
         }
     }
 
-    private void noteAdded(long added) {
-        mostBytes.accumulateAndGet(bytes.addAndGet(added), Math::max);
-    }
-
-    /** Bytes of all chunks held now. */
-    long bytes() {
-        return bytes.get();
-    }
-
-    /** The most that {@link #bytes} ever was. */
-    long mostBytes() {
-        return mostBytes.get();
+    /** What all readers in sequence take of the memory, the chunks held among it. */
+    ByteGauge memory() {
+        return memory;
     }
 }

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.LongIntMap;
 import org.opendedup.sar.restore.HeldChunks.Held;
 import org.opendedup.sar.restore.cache.ChunkHolder;
 import org.opendedup.sar.restore.cache.ContainerCache;
@@ -39,12 +40,16 @@ final class Lookahead implements Closeable {
 
     /** While a step is made, others wait for the disk: 200 ms. */
     private static final int MAX_STEP_BYTES = 32 << 20;
+    /** After so many requests for chunks that the recipe did not have when it was looked at, it is looked at anew. */
+    private static final int MAX_MISSES = 8;
     /** A window is looked at while it is read, not before: so many steps ahead of each. */
     private static final int LOOK_STEPS = 16;
+    /** Two containers. A cache that has no room for them is told what was read of each, and only that is read. */
+    private static final int MIN_WHOLE_BYTES = 8 << 20;
 
     private final StepReads reads;
     private final HeldChunks held;
-    private final StreamBudget budget;
+    private final StreamBudget.Share budget;
     private final long inode;
     private final RecipeCursor cursor;
     private final Steps steps;
@@ -60,7 +65,8 @@ final class Lookahead implements Closeable {
     private long promised;
 
     private final Keeper keeper = new Keeper();
-    private final LongMap<Boolean> kept = new LongMap<>();
+    /** Chunks that are held for the cache; the values mean nothing. */
+    private final LongIntMap kept = new LongIntMap();
 
     /** Guarded by this, as is all below it. */
     private final References references = new References();
@@ -91,6 +97,10 @@ final class Lookahead implements Closeable {
     private long memoryBytes;
     /** Bytes in the cache after the last step. */
     private long cacheBytes;
+    /** Of the tables after the last step. */
+    private long tableBytes;
+
+    private int misses;
 
     /** A step is asked for, planned or waits for the disk: one at a time. */
     private boolean planning;
@@ -111,12 +121,12 @@ final class Lookahead implements Closeable {
     /**
      * @param cursor walks over the file from byte {@code from} on
      * @param size of the file, in bytes
-     * @param budget has a share for this reader
+     * @param budget the memory of this reader, which this gives back
      * @param onClosed told, once, when this has given its memory back
      */
     Lookahead(
             StepReads reads,
-            StreamBudget budget,
+            StreamBudget.Share budget,
             long inode,
             RecipeCursor cursor,
             long from,
@@ -144,7 +154,8 @@ final class Lookahead implements Closeable {
     private final class Keeper implements ChunkHolder {
         @Override
         public void keep(long chunkId) {
-            if (kept.put(chunkId, true) == null) {
+            if (!kept.contains(chunkId)) {
+                kept.put(chunkId, 0);
                 held.hold(chunkId);
                 held.detach(chunkId);
             }
@@ -152,7 +163,7 @@ final class Lookahead implements Closeable {
 
         @Override
         public void drop(long chunkId) {
-            if (kept.remove(chunkId) != null) {
+            if (kept.remove(chunkId)) {
                 held.release(chunkId);
             }
         }
@@ -173,6 +184,11 @@ final class Lookahead implements Closeable {
             releaseFirst();
             fetched--;
         }
+        noteUse();
+    }
+
+    private void noteUse() {
+        budget.use(plannedBytes, cacheMemory, references.count());
     }
 
     private void releaseFirst() {
@@ -210,7 +226,11 @@ final class Lookahead implements Closeable {
         }
         try {
             awaitPlan(offset);
-            return held.await(chunkId);
+            Held come = held.await(chunkId);
+            if (come == null) {
+                noteMiss(offset);
+            }
+            return come;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for what is read ahead");
@@ -220,6 +240,14 @@ final class Lookahead implements Closeable {
     private synchronized void awaitPlan(long offset) throws InterruptedException {
         while (!closed && offset >= plannedTo && isStepping()) {
             wait();
+        }
+    }
+
+    /** What is planned may be out of date: the file was written to meanwhile. The reader will be read ahead for from where it is. */
+    private synchronized void noteMiss(long offset) {
+        boolean wasPlanned = offset < fetchedTo && (fetched == 0 || offset >= references.offset(0));
+        if (wasPlanned && ++misses > MAX_MISSES) {
+            close();
         }
     }
 
@@ -246,15 +274,20 @@ final class Lookahead implements Closeable {
     }
 
     private synchronized Step begin() {
-        return new Step(reads, inode, begun++);
+        return new Step(reads, inode, begun++, size);
     }
 
     private void fetch(Step step) throws IOException {
+        boolean whole = readsWhole();
+        if (whole || isToFollowBudget()) {
+            awaitTurn(step);
+        }
         synchronized (policy) {
             followBudget();
-            look(stepBytes() + Math.min(cache.windowBytes(), LOOK_STEPS * stepBytes()));
+            long window = Math.min(cache.windowBytes(), LOOK_STEPS * stepBytes());
+            look(whole ? Math.max(FIRST_STEP_BYTES, window) : stepBytes() + window);
+            plan(step, whole);
         }
-        plan(step);
         StepReads.Fetched fetched = step.fetch(containers -> atDisk(step, containers));
         awaitTurn(step);
         synchronized (policy) {
@@ -264,7 +297,14 @@ final class Lookahead implements Closeable {
                 cache.advance();
             }
             count(fetched, cache.weightBytes());
+            noteTables(cache.tableBytes());
         }
+    }
+
+    private synchronized void noteTables(long cacheTableBytes) {
+        long bytes = cacheTableBytes + references.heapBytes();
+        held.memory().add(bytes - tableBytes);
+        tableBytes = bytes;
     }
 
     /** The disk has come to a step: the next one may be planned. */
@@ -300,14 +340,27 @@ final class Lookahead implements Closeable {
         }
     }
 
-    /** When there are far more readers than before, or fewer, begins with an empty cache of another size. */
+    private boolean readsWhole() {
+        synchronized (policy) {
+            return cache.takesWholeContainers() && cacheMemory >= MIN_WHOLE_BYTES;
+        }
+    }
+
+    /** Whether there are far more readers than before, or fewer. */
+    private boolean isToFollowBudget() {
+        synchronized (policy) {
+            long memory = budget.cacheBytes();
+            return cacheMemory > memory / 4 * 5 || cacheMemory < memory / 3;
+        }
+    }
+
+    /** Begins with an empty cache of another size if it is to. */
     private synchronized void followBudget() {
-        long memory = budget.cacheBytes();
-        boolean fits = cacheMemory <= memory / 4 * 5 && cacheMemory >= memory / 3;
         // A step before this one would end in a cache that was never told of its references.
-        if (fits || begun - ended > 1) {
+        if (!isToFollowBudget() || begun - ended > 1) {
             return;
         }
+        long memory = budget.cacheBytes();
         forgetKept();
         cacheMemory = memory;
         cache = budget.cache(memory, keeper);
@@ -386,10 +439,10 @@ final class Lookahead implements Closeable {
     }
 
     /** Adds the next references to a step, and holds their chunks. */
-    private synchronized void plan(Step step) throws IOException {
+    private synchronized void plan(Step step, boolean whole) throws IOException {
         long most = stepBytes();
         long bytes = 0;
-        while (planned < references.count() && bytes < most) {
+        while (planned < references.count() && bytes < most && (!whole || goesOn(step, references.chunkId(planned)))) {
             int needed = references.neededBytes(planned);
             step.add(references.chunkId(planned), references.check(planned), needed);
             bytes += needed;
@@ -399,14 +452,32 @@ final class Lookahead implements Closeable {
         }
         plannedTo = planned < references.count() ? references.offset(planned) : lookedTo;
         step.setPlannedTo(plannedTo);
+        noteUse();
         notifyAll();
+    }
+
+    /**
+     * A cache of whole containers decides about each by what was used before. So a step for it is what is in the cache, or the
+     * references that follow each other in one container, which is read.
+     */
+    private boolean goesOn(Step step, long chunkId) {
+        long container = ChunkId.container(chunkId);
+        boolean isCached = cache.contains(chunkId);
+        if (!step.mayGoOnIn(container, isCached)) {
+            return false;
+        }
+        if (!isCached) {
+            step.readWhole(container);
+        }
+        return true;
     }
 
     /** See {@link Step.Window}. */
     private synchronized long[] wantedOf(long[] containers, Step step) {
         long[] chunks = new long[64];
         int count = 0;
-        long most = cacheMemory - cache.weightBytes() - promised;
+        // What comes may be worth more than what is there: the cache is to choose.
+        long most = Math.max(0, cacheMemory - cache.weightBytes() / 2 - promised);
         long room = most;
         for (int i = planned; i < references.count() && room > 0; i++) {
             long chunkId = references.chunkId(i);
@@ -477,6 +548,9 @@ final class Lookahead implements Closeable {
             releaseFirst();
         }
         forgetKept();
+        held.memory().add(-tableBytes);
+        tableBytes = 0;
+        budget.leave();
         onClosed.accept(this);
     }
 

@@ -9,9 +9,11 @@ import org.opendedup.sar.container.Frame;
 final class LruFrameCache implements FrameCache {
     private record Key(long container, int frame) {}
 
+    private final long maxBytes;
     private final Cache<Key, Frame> frames;
 
     LruFrameCache(long maxBytes) {
+        this.maxBytes = maxBytes;
         frames = CacheBuilder.newBuilder()
                 .maximumWeight(maxBytes)
                 .weigher((Key key, Frame frame) -> frame.weightBytes())
@@ -32,6 +34,11 @@ final class LruFrameCache implements FrameCache {
     @Override
     public void invalidate(long container) {
         frames.asMap().keySet().removeIf(key -> key.container == container);
+    }
+
+    @Override
+    public long maxBytes() {
+        return maxBytes;
     }
 
     @Override

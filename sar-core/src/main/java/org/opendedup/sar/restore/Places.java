@@ -25,9 +25,10 @@ public final class Places implements Closeable {
     /**
      * @param scratch for what memory does not hold: 40 bytes a place
      * @param memoryBytes what it may hold
+     * @param stop asked while places are sorted
      */
-    public Places(Directory scratch, int memoryBytes) {
-        sort = new TupleSort(scratch, "places", COLUMNS, memoryBytes);
+    public Places(Directory scratch, int memoryBytes, StopCheck stop) {
+        sort = new TupleSort(scratch, "places", COLUMNS, memoryBytes, stop);
     }
 
     /**

@@ -42,17 +42,18 @@ final class ReadStreams {
     /** Reads ahead of a reader from byte {@code from} of a file of {@code size} bytes on; null: too many others are read ahead for. */
     @Nullable
     Lookahead start(long inode, long from, long size) throws IOException {
-        if (!budget.tryJoin()) {
+        StreamBudget.Share share = budget.tryJoin();
+        if (share == null) {
             return null;
         }
         try {
             RecipeCursor cursor = new RecipeCursor(recipes, pageBytes, inode, from);
             Lookahead started =
-                    new Lookahead(reads, budget, inode, cursor, from, size, this::requestStep, this::closed);
+                    new Lookahead(reads, share, inode, cursor, from, size, this::requestStep, active::remove);
             active.add(started);
             return started;
         } catch (IOException | RuntimeException e) {
-            budget.leave();
+            share.leave();
             throw e;
         }
     }
@@ -73,11 +74,5 @@ final class ReadStreams {
 
     private void closeIdle() {
         active.forEach(reader -> reader.closeIfIdle(TimeUnit.SECONDS.toNanos(IDLE_SECONDS)));
-    }
-
-    private void closed(Lookahead lookahead) {
-        if (active.remove(lookahead)) {
-            budget.leave();
-        }
     }
 }

@@ -4,7 +4,10 @@ import java.io.IOException;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.metadata.RecipeStore;
 
-/** Walks over a file's references to chunks, in the order of the file; holes and zeros are passed over. For one thread at a time. */
+/**
+ * Walks over a file's references to chunks, in the order of the file; holes and zeros are passed over. When it has come to the end
+ * it looks there again the next time, for the file may have grown. For one thread at a time.
+ */
 final class RecipeCursor {
     /** Pages looked up at once: 16 MiB of a file without holes. */
     private static final int PAGES = 64;
@@ -19,35 +22,51 @@ final class RecipeCursor {
     private RecipePage page = RecipePage.EMPTY;
     private long pageOffset;
     private int entry;
+    /** Where the reference ends on which it stood last. */
+    private long passed;
+
+    private boolean atEnd;
 
     /** A cursor before the first reference that ends behind byte {@code from} of the file. */
     RecipeCursor(RecipeStore recipes, int pageBytes, long inode, long from) throws IOException {
         this.recipes = recipes;
         this.pageBytes = pageBytes;
         this.inode = inode;
-        nextPage = from / pageBytes + 1;
-        page = recipes.page(inode, from / pageBytes);
-        pageOffset = from / pageBytes * pageBytes;
-        entry = page.entryAt((int) (from % pageBytes)) - 1;
+        passed = from;
+        goBack();
+    }
+
+    /** Behind what it has passed, by what the recipe says now. */
+    private void goBack() throws IOException {
+        pages = new long[0];
+        pageIndex = 0;
+        nextPage = passed / pageBytes + 1;
+        page = recipes.page(inode, passed / pageBytes);
+        pageOffset = passed / pageBytes * pageBytes;
+        entry = page.entryAt((int) (passed % pageBytes)) - 1;
     }
 
     /** Goes to the next reference that begins before byte {@code end} of the file; false if there is none by now. */
     boolean next(long end) throws IOException {
-        while (true) {
+        if (atEnd) {
+            goBack();
+        }
+        atEnd = !find(end);
+        if (!atEnd) {
+            passed = offset() + page.length(entry);
+        }
+        return !atEnd;
+    }
+
+    private boolean find(long end) throws IOException {
+        do {
             while (++entry < page.count()) {
                 if (!page.isZero(entry)) {
-                    if (offset() < end) {
-                        return true;
-                    }
-                    entry--;
-                    return false;
+                    return offset() < end;
                 }
             }
-            entry = page.count() - 1;
-            if (!nextPage(end)) {
-                return false;
-            }
-        }
+        } while (nextPage(end));
+        return false;
     }
 
     private boolean nextPage(long end) throws IOException {
@@ -59,7 +78,6 @@ final class RecipeCursor {
             pages = recipes.existingPages(inode, nextPage, endPage, PAGES);
             pageIndex = 0;
             if (pages.length == 0) {
-                nextPage = endPage;
                 return false;
             }
         }

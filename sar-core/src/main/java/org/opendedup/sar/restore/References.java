@@ -5,6 +5,7 @@ import java.util.Arrays;
 /** A queue of references to chunks, in the order of their file. A ring of arrays, 24 bytes each; not safe for many threads. */
 final class References {
     private static final int FIRST_CAPACITY = 1024;
+    private static final int BYTES = 2 * Long.BYTES + 2 * Integer.BYTES;
 
     /** All arrays have this length, a power of two. */
     private int capacity = FIRST_CAPACITY;
@@ -18,6 +19,10 @@ final class References {
 
     int count() {
         return count;
+    }
+
+    long heapBytes() {
+        return (long) capacity * BYTES;
     }
 
     void add(long offset, long chunkId, int neededBytes, int check) {

@@ -6,10 +6,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.Frame;
-import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.metadata.RecipeStore;
 import org.opendedup.sar.restore.HeldChunks.Held;
 
@@ -32,9 +32,11 @@ public final class RestoreEngine {
 
     private final RecipeStore recipes;
     private final int pageBytes;
+    private final ContainerStore containers;
+    private final DiskQueue disk;
     private final FrameLoader loader;
     private final @Nullable TieredReads tier;
-    private final HeldChunks held = new HeldChunks();
+    private final ByteGauge memory = new ByteGauge();
     private final ReadStreams streams;
 
     /**
@@ -67,15 +69,23 @@ public final class RestoreEngine {
             DamageListener damage) {
         recipes = sources.recipes();
         pageBytes = sources.pageBytes();
-        loader = new FrameLoader(sources.containers(), sources.disk(), frames, verifyFingerprints, damage);
+        containers = sources.containers();
+        disk = sources.disk();
+        loader = new FrameLoader(containers, disk, frames, verifyFingerprints, damage);
         ReadTier usable = verifyFingerprints ? null : sources.tier();
         tier = usable == null ? null : new TieredReads(usable, loader);
-        streams = new ReadStreams(recipes, pageBytes, new StepReads(loader, held, usable), budget, prefetchers);
+        StepReads reads = new StepReads(loader, new HeldChunks(memory), usable);
+        streams = new ReadStreams(recipes, pageBytes, reads, budget, prefetchers);
     }
 
     /** A reader of one file, which is read ahead for when it reads in sequence. */
     public ReadStream stream(long inode) {
         return new ReadStream(this, inode);
+    }
+
+    /** Restores many files at once, in turn with all who read here; {@code model} says what its disk does. */
+    public ContainerOrderRestore inContainerOrder(DiskModel model) {
+        return new ContainerOrderRestore(containers, disk, model, true);
     }
 
     ReadStreams streams() {
@@ -87,14 +97,9 @@ public final class RestoreEngine {
         return streams.status();
     }
 
-    /** Bytes of chunks held for readers in sequence now. */
-    public long heldBytes() {
-        return held.bytes();
-    }
-
-    /** The most that {@link #heldBytes} ever was. */
-    public long mostHeldBytes() {
-        return held.mostBytes();
+    /** The memory that readers in sequence take: the chunks held for them, what was read and is not decoded yet, tables. */
+    public ByteGauge memory() {
+        return memory;
     }
 
     /** Frames found in memory. */
@@ -126,50 +131,30 @@ public final class RestoreEngine {
                 loader.fetch(inode, () -> missing, FrameLoader.Sink.NONE);
             }
         }
+        RecipePieces pieces = pieces(inode, offset, offset + length);
         Frame frame = null;
-        for (long at = offset, end = offset + length; at < end; ) {
-            RecipePage page = recipes.page(inode, at / pageBytes);
-            int inPage = (int) (at % pageBytes);
-            int to = (int) Math.min(pageBytes, inPage + (end - at));
-            frame = copyPage(inode, page, inPage, to, target, frame);
-            at += to - inPage;
+        while (pieces.next()) {
+            if (pieces.isZero()) {
+                Zeros.put(target, pieces.length());
+                continue;
+            }
+            long chunk = pieces.chunkId();
+            if (frame == null || !holds(frame, chunk)) {
+                frame = loader.frame(inode, chunk);
+            }
+            int from = pieces.chunkOffset();
+            loader.check(inode, frame, chunk, pieces.check(), from + pieces.length());
+            target.put(frame.data(), frame.offset(ChunkId.slot(chunk)) + from, pieces.length());
         }
     }
 
-    /** Copies bytes {@code from} to {@code to} of a page; {@code recent} is a frame that was just used, and so is the result. */
-    private @Nullable Frame copyPage(
-            long inode, RecipePage page, int from, int to, ByteBuffer target, @Nullable Frame recent)
-            throws IOException {
-        Frame frame = recent;
-        int at = from;
-        for (int entry = page.entryAt(from); entry < page.count() && at < to; entry++) {
-            int length = Math.min(to, page.end(entry)) - at;
-            if (page.isZero(entry)) {
-                Zeros.put(target, length);
-            } else {
-                long chunk = page.chunkId(entry);
-                if (frame == null || !holds(frame, chunk)) {
-                    frame = loader.frame(inode, chunk);
-                }
-                copyChunk(inode, frame, page, entry, at - page.start(entry), length, target);
-            }
-            at += length;
-        }
-        Zeros.put(target, to - at);
-        return frame;
+    private RecipePieces pieces(long inode, long from, long to) {
+        return new RecipePieces(recipes, pageBytes, inode, from, to);
     }
 
     private static boolean holds(Frame frame, long chunk) {
         int slot = ChunkId.slot(chunk) - frame.firstSlot();
         return frame.container() == ChunkId.container(chunk) && slot >= 0 && slot < frame.count();
-    }
-
-    private void copyChunk(long inode, Frame frame, RecipePage page, int entry, int skip, int length, ByteBuffer target)
-            throws IOException {
-        long chunk = page.chunkId(entry);
-        int offset = page.chunkOffset(entry) + skip;
-        loader.check(inode, frame, chunk, page.check(entry), offset + length);
-        target.put(frame.data(), frame.offset(ChunkId.slot(chunk)) + offset, length);
     }
 
     /**
@@ -178,49 +163,28 @@ public final class RestoreEngine {
      * @return false if something of the range is not: then what was put into {@code target} is to be thrown away
      */
     boolean readAhead(Lookahead ahead, long inode, long offset, int length, ByteBuffer target) throws IOException {
-        for (long at = offset, end = offset + length; at < end; ) {
-            RecipePage page = recipes.page(inode, at / pageBytes);
-            int inPage = (int) (at % pageBytes);
-            int to = (int) Math.min(pageBytes, inPage + (end - at));
-            if (!copyHeld(ahead, page, at - inPage, inPage, to, target)) {
+        RecipePieces pieces = pieces(inode, offset, offset + length);
+        while (pieces.next()) {
+            if (pieces.isZero()) {
+                Zeros.put(target, pieces.length());
+                continue;
+            }
+            Held chunk = ahead.chunk(pieces.chunkId(), pieces.referenceOffset());
+            int from = pieces.chunkOffset();
+            if (chunk == null || chunk.check() != pieces.check() || chunk.length() < from + pieces.length()) {
                 return false;
             }
-            at += to - inPage;
+            target.put(chunk.data(), chunk.offset() + from, pieces.length());
         }
-        return true;
-    }
-
-    /** Copies bytes {@code from} to {@code to} of a page, which begins at {@code pageOffset} of the file. */
-    private static boolean copyHeld(
-            Lookahead ahead, RecipePage page, long pageOffset, int from, int to, ByteBuffer target) throws IOException {
-        int at = from;
-        for (int entry = page.entryAt(from); entry < page.count() && at < to; entry++) {
-            int length = Math.min(to, page.end(entry)) - at;
-            if (page.isZero(entry)) {
-                Zeros.put(target, length);
-            } else {
-                Held chunk = ahead.chunk(page.chunkId(entry), pageOffset + page.start(entry));
-                int skip = page.chunkOffset(entry) + at - page.start(entry);
-                if (chunk == null || chunk.check() != page.check(entry) || chunk.length() < skip + length) {
-                    return false;
-                }
-                target.put(chunk.data(), chunk.offset() + skip, length);
-            }
-            at += length;
-        }
-        Zeros.put(target, to - at);
         return true;
     }
 
     /** What the recipe says of bytes {@code from} to {@code to} of a file. */
     private WantedChunks wanted(long inode, long from, long to) throws IOException {
-        WantedChunks wanted = new WantedChunks(inode, loader);
-        for (long at = from; at < to; ) {
-            RecipePage page = recipes.page(inode, at / pageBytes);
-            int inPage = (int) (at % pageBytes);
-            int end = (int) Math.min(pageBytes, inPage + (to - at));
-            wanted.add(page, inPage, end);
-            at += end - inPage;
+        WantedChunks wanted = new WantedChunks(inode, loader, true);
+        RecipePieces pieces = pieces(inode, from, to);
+        while (pieces.next()) {
+            wanted.add(pieces);
         }
         return wanted;
     }
@@ -230,23 +194,18 @@ public final class RestoreEngine {
         long[] missing = new long[16];
         int count = 0;
         long lastKey = 0;
-        for (long at = from; at < to; ) {
-            RecipePage page = recipes.page(inode, at / pageBytes);
-            int inPage = (int) (at % pageBytes);
-            int end = (int) Math.min(pageBytes, inPage + (to - at));
-            for (int entry = page.entryAt(inPage); entry < page.count() && page.start(entry) < end; entry++) {
-                if (page.isZero(entry)) {
-                    continue;
-                }
-                long chunk = page.chunkId(entry);
-                long key = ChunkId.of(ChunkId.container(chunk), loader.frameOf(inode, chunk));
-                if (key != lastKey && loader.cached(ChunkId.container(key), ChunkId.slot(key)) == null) {
-                    missing = count == missing.length ? Arrays.copyOf(missing, count * 2) : missing;
-                    missing[count++] = key;
-                }
-                lastKey = key;
+        RecipePieces pieces = pieces(inode, from, to);
+        while (pieces.next()) {
+            if (pieces.isZero()) {
+                continue;
             }
-            at += end - inPage;
+            long chunk = pieces.chunkId();
+            long key = ChunkId.of(ChunkId.container(chunk), loader.frameOf(inode, chunk));
+            if (key != lastKey && loader.cached(ChunkId.container(key), ChunkId.slot(key)) == null) {
+                missing = count == missing.length ? Arrays.copyOf(missing, count * 2) : missing;
+                missing[count++] = key;
+            }
+            lastKey = key;
         }
         return SortedIds.of(missing, count);
     }

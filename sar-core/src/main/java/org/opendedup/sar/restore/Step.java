@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Set;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.LongIntMap;
 import org.opendedup.sar.restore.cache.ContainerCache;
 import org.opendedup.sar.restore.cache.ContainerContents;
 import org.opendedup.sar.tier.ChunkRequest;
@@ -13,24 +14,31 @@ import org.opendedup.sar.tier.ChunkRequest;
  * containers. For one thread.
  */
 final class Step implements AutoCloseable {
+    private static final long NO_CONTAINER = 0;
+
     private final StepReads reads;
     private final long inode;
     private final WantedChunks wanted;
-    /** Chunks of the window, held until the cache was told of them. */
-    private final LongMap<Boolean> further = new LongMap<>();
+    /** Chunks of the window, held until the cache was told of them; the values mean nothing. */
+    private final LongIntMap further = new LongIntMap();
 
     private final long number;
     private int references;
     private long plannedTo;
     private boolean planned;
     private long furtherBytes;
+    /** The container that is to be read whole, or {@link #NO_CONTAINER}. */
+    private long whole = NO_CONTAINER;
 
-    /** @param number how many steps of the same reader began before */
-    Step(StepReads reads, long inode, long number) {
+    /**
+     * @param number how many steps of the same reader began before
+     * @param size of the file
+     */
+    Step(StepReads reads, long inode, long number, long size) {
         this.reads = reads;
         this.inode = inode;
         this.number = number;
-        wanted = reads.wanted(inode);
+        wanted = reads.wanted(inode, size);
     }
 
     /** Chunks that a window will want, the nearest first. */
@@ -44,6 +52,16 @@ final class Step implements AutoCloseable {
         wanted.addChunk(chunkId, check, 0, neededBytes);
         reads.held().holdToBring(chunkId);
         references++;
+    }
+
+    /** Has all of a container read, for a cache that takes it as a whole. */
+    void readWhole(long container) {
+        whole = container;
+    }
+
+    /** Whether a reference to this container may come next, in a step for a cache that takes whole ones. */
+    boolean mayGoOnIn(long container, boolean isCached) {
+        return whole == NO_CONTAINER ? isCached || references == 0 : container == whole;
     }
 
     long number() {
@@ -87,7 +105,27 @@ final class Step implements AutoCloseable {
      * @param window asked when the disk has come to this step, if there is anything to read
      */
     StepReads.Fetched fetch(Window window) throws IOException {
-        return reads.fetch(inode, wanted, containers -> furtherFrames(window, containers));
+        if (whole != NO_CONTAINER) {
+            return reads.fetch(inode, wanted, true, this::framesOfWholeContainer);
+        }
+        return reads.fetch(inode, wanted, false, containers -> furtherFrames(window, containers));
+    }
+
+    private long[] framesOfWholeContainer(Set<Long> containers) throws IOException {
+        // It is read although what is wanted of it may be in memory for somebody else, whom the cache does not know.
+        containers.add(whole);
+        long[] frames = new long[reads.chunksIn(whole)];
+        int count = 0;
+        for (int slot = 0; slot < frames.length; slot++) {
+            long chunkId = ChunkId.of(whole, slot);
+            int frame = wanted.knownFrameOf(chunkId);
+            if (frame >= 0) {
+                further.put(chunkId, 0);
+                reads.held().holdToBring(chunkId);
+                frames[count++] = ChunkId.of(whole, frame);
+            }
+        }
+        return SortedIds.of(frames, count);
     }
 
     private long[] furtherFrames(Window window, Set<Long> containers) throws IOException {
@@ -97,7 +135,8 @@ final class Step implements AutoCloseable {
         int count = 0;
         for (long chunkId : chunks) {
             int frame = reads.held().get(chunkId) == null ? wanted.knownFrameOf(chunkId) : -1;
-            if (frame >= 0 && further.put(chunkId, true) == null) {
+            if (frame >= 0 && !further.contains(chunkId)) {
+                further.put(chunkId, 0);
                 reads.held().holdToBring(chunkId);
                 frames[count++] = ChunkId.of(ChunkId.container(chunkId), frame);
             }

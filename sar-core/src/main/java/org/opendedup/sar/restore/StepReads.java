@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.container.FrameTable;
@@ -34,9 +35,9 @@ final class StepReads {
         return held;
     }
 
-    /** An empty list of what a step wants of a file. */
-    WantedChunks wanted(long inode) {
-        return new WantedChunks(inode, loader);
+    /** An empty list of what a step wants of a file of {@code size} bytes. */
+    WantedChunks wanted(long inode, long size) {
+        return new WantedChunks(inode, loader, loader.keepsFile(size));
     }
 
     /** Chunks that a container has. */
@@ -47,7 +48,7 @@ final class StepReads {
     /** Told when the disk has come to a step. */
     @FunctionalInterface
     interface Turn {
-        /** More frames to read of these containers, as {@code ChunkId.of(container, frame)}, rising. */
+        /** More frames to read of these containers, as {@code ChunkId.of(container, frame)}, rising; may add containers, and frames of them. */
         long[] further(Set<Long> containers) throws IOException;
     }
 
@@ -64,18 +65,19 @@ final class StepReads {
     /**
      * Reads what is wanted, each chunk of which is held by the caller. What cannot be read is left out: whoever wants it will be told.
      *
+     * @param always whether the disk is wanted also if nothing is missing
      * @param turn told when the disk begins; not if there is nothing to read
      */
-    Fetched fetch(long inode, WantedChunks wanted, Turn turn) throws IOException {
+    Fetched fetch(long inode, WantedChunks wanted, boolean always, Turn turn) throws IOException {
         ChunkRequest chunks = wanted.chunks();
         takeHeld(wanted, Source.MEMORY);
         loader.noteHits(wanted.takeFromMemory());
         giveToHolders(chunks);
         DataDistributor.SsdRead ssd = startSsd(wanted);
         Set<Long> containers = new TreeSet<>();
-        long diskBytes = fetchHome(inode, wanted, containers, turn);
+        long diskBytes = fetchHome(inode, wanted, always, containers, turn);
         if (ssd != null && !ssd.await()) {
-            diskBytes += fetchHome(inode, wanted, containers, late -> new long[0]);
+            diskBytes += fetchHome(inode, wanted, false, containers, late -> new long[0]);
         }
         giveToHolders(chunks);
         if (tier != null) {
@@ -116,9 +118,10 @@ final class StepReads {
     }
 
     /** Adds to {@code containers} those it reads. Returns the bytes of the frames read, as they are in their files. */
-    private long fetchHome(long inode, WantedChunks wanted, Set<Long> containers, Turn turn) throws IOException {
-        Filling filling = new Filling();
-        if (wanted.missingFrames().length > 0) {
+    private long fetchHome(long inode, WantedChunks wanted, boolean always, Set<Long> containers, Turn turn)
+            throws IOException {
+        Filling filling = new Filling(wanted.keepsFrames());
+        if (always || wanted.missingFrames().length > 0) {
             loader.fetch(inode, () -> atDisk(wanted, containers, turn), filling);
         }
         long bytes = bytesFrom(Source.HOME, wanted.chunks());
@@ -132,6 +135,11 @@ final class StepReads {
     /** Gives frames to those who hold their chunks; no request keeps a frame for one of its chunks. */
     private final class Filling implements FrameLoader.Sink {
         private final LongAdder fileBytes = new LongAdder();
+        private final boolean keepsInCache;
+
+        Filling(boolean keepsInCache) {
+            this.keepsInCache = keepsInCache;
+        }
 
         @Override
         public boolean wants(FrameTable table, long container, int frame) {
@@ -145,8 +153,13 @@ final class StepReads {
         }
 
         @Override
+        public ByteGauge memory() {
+            return held.memory();
+        }
+
+        @Override
         public boolean keepsInCache() {
-            return false;
+            return keepsInCache;
         }
 
         @Override

@@ -1,9 +1,16 @@
 package org.opendedup.sar.restore;
 
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.restore.cache.ChunkHolder;
 import org.opendedup.sar.restore.cache.ContainerCache;
 
-/** The memory of all readers in sequence: equal shares for those there are. Safe for use by many threads. */
+/**
+ * The memory of all readers in sequence: equal shares for those there are. A share that has become smaller, since there are more
+ * readers, is used up to its old size until its reader has passed what it holds; so long the others have less. Safe for use by many
+ * threads.
+ */
 public final class StreamBudget {
     /** With less, a step is so short that a disk seeks all the time; a reader more goes without. */
     static final long MIN_SHARE_BYTES = 8 << 20;
@@ -13,7 +20,8 @@ public final class StreamBudget {
 
     private final long bytes;
     private final CacheMaker caches;
-    private int streams;
+    /** Guarded by this. */
+    private final Set<Share> shares = new HashSet<>();
 
     /** Makes the cache of one reader. */
     @FunctionalInterface
@@ -30,40 +38,69 @@ public final class StreamBudget {
         this.caches = caches;
     }
 
-    /** One reader more, if there is enough for it. It must {@link #leave}. */
-    synchronized boolean tryJoin() {
-        if (bytes / (streams + 1) < MIN_SHARE_BYTES) {
-            return false;
+    /** A share for one reader more; null if there is not enough by now. */
+    synchronized @Nullable Share tryJoin() {
+        if (bytes / (shares.size() + 1) < MIN_SHARE_BYTES || bytes - usedBytes(null) < MIN_SHARE_BYTES) {
+            return null;
         }
-        streams++;
-        return true;
+        Share share = new Share();
+        shares.add(share);
+        return share;
     }
 
-    synchronized void leave() {
-        streams--;
+    /** What all but one of the shares take, each at least what it may take in any case. */
+    private long usedBytes(@Nullable Share except) {
+        long used = 0;
+        for (Share share : shares) {
+            used += share == except ? 0 : Math.max(MIN_SHARE_BYTES, share.usedBytes);
+        }
+        return used;
     }
 
-    private synchronized long share() {
-        return bytes / Math.max(1, streams);
-    }
+    /** The memory of one reader, which must {@link #leave}. */
+    final class Share {
+        /** Guarded by the budget. */
+        private long usedBytes;
 
-    /** Bytes that a reader may have fetched and not passed, by now. */
-    long aheadBytes() {
-        return share() / 8 * 5;
-    }
+        private long bytes() {
+            synchronized (StreamBudget.this) {
+                long fair = bytes / Math.max(1, shares.size());
+                return Math.max(MIN_SHARE_BYTES, Math.min(fair, bytes - StreamBudget.this.usedBytes(this)));
+            }
+        }
 
-    /** Bytes that may stay in a reader's cache, by now. */
-    long cacheBytes() {
-        return share() / 4;
-    }
+        /** Bytes that the reader may have fetched and not passed, by now. */
+        long aheadBytes() {
+            return bytes() / 8 * 5;
+        }
 
-    /** References that may be known in a reader's window, by now: what they take of the tables makes the rest of the share. */
-    int references() {
-        return (int) Math.min(Integer.MAX_VALUE, share() / 8 / BYTES_PER_REFERENCE);
-    }
+        /** Bytes that may stay in the reader's cache, by now. */
+        long cacheBytes() {
+            return bytes() / 4;
+        }
 
-    /** A cache of {@code memoryBytes} for one reader. */
-    ContainerCache cache(long memoryBytes, ChunkHolder holder) {
-        return caches.make(memoryBytes, holder);
+        /** References that may be known in the reader's window, by now: what they take of the tables makes the rest of the share. */
+        int references() {
+            return (int) Math.min(Integer.MAX_VALUE, bytes() / 8 / BYTES_PER_REFERENCE);
+        }
+
+        /** A cache of {@code memoryBytes} for the reader. */
+        ContainerCache cache(long memoryBytes, ChunkHolder holder) {
+            return caches.make(memoryBytes, holder);
+        }
+
+        /** Notes what the reader takes, or is about to: chunks that are fetched and not passed, its cache, and references. */
+        void use(long aheadBytes, long cacheBytes, int references) {
+            synchronized (StreamBudget.this) {
+                usedBytes = aheadBytes + cacheBytes + (long) references * BYTES_PER_REFERENCE;
+            }
+        }
+
+        /** Gives the memory back. */
+        void leave() {
+            synchronized (StreamBudget.this) {
+                shares.remove(this);
+            }
+        }
     }
 }

@@ -20,9 +20,9 @@ import org.opendedup.sar.io.Output;
 public final class TupleSort implements Closeable {
     /** Position of a tuple in memory, when tuples are ordered. */
     private static final int POSITION_BITS = 20;
-    /** Files merged at once; more are first merged into one. */
-    private static final int MAX_RUNS = 64;
-    /** Tuples that are read or written at a time: 40 KiB of five longs, so 2.5 MiB for all files of a merge. */
+    /** So many runs of one level are merged into one of the next, so that a tuple is written once for each level. */
+    private static final int RUNS_OF_LEVEL = 32;
+    /** Tuples that are read or written at a time: 40 KiB of five longs, so 1.2 MiB for the files of a level. */
     private static final int BUFFER_TUPLES = 1024;
 
     private final Directory scratch;
@@ -30,10 +30,13 @@ public final class TupleSort implements Closeable {
     private final int width;
     private final int capacity;
     private final ByteBuffer buffer;
+    private final StopCheck stop;
     private long[] tuples = new long[0];
     private int count;
     private int runsMade;
-    private final List<String> runs = new ArrayList<>();
+    /** The runs' files, by level; those of a higher level have tuples that came earlier. */
+    private final List<List<String>> levels = new ArrayList<>();
+
     private final List<Merge> open = new ArrayList<>();
 
     /**
@@ -41,8 +44,10 @@ public final class TupleSort implements Closeable {
      * @param name of the runs' files, with a number behind it
      * @param width longs of a tuple
      * @param memoryBytes for tuples in memory; ordering them takes half as much again
+     * @param stop asked while runs are merged
      */
-    public TupleSort(Directory scratch, String name, int width, int memoryBytes) {
+    public TupleSort(Directory scratch, String name, int width, int memoryBytes, StopCheck stop) {
+        this.stop = stop;
         this.scratch = scratch;
         this.name = name;
         this.width = width;
@@ -70,7 +75,7 @@ public final class TupleSort implements Closeable {
     private void writeRun() throws IOException {
         String run = nextRun();
         try (Output output = scratch.create(run)) {
-            runs.add(run);
+            addRun(0, run);
             for (long place : order()) {
                 int at = (int) (place & (1 << POSITION_BITS) - 1) * width;
                 write(output, tuples, at);
@@ -78,9 +83,16 @@ public final class TupleSort implements Closeable {
             flush(output);
         }
         count = 0;
-        if (runs.size() == MAX_RUNS) {
-            mergeRuns();
+        for (int level = 0; levels.get(level).size() == RUNS_OF_LEVEL; level++) {
+            mergeLevel(level);
         }
+    }
+
+    private void addRun(int level, String run) {
+        if (level == levels.size()) {
+            levels.add(new ArrayList<>());
+        }
+        levels.get(level).add(run);
     }
 
     private String nextRun() {
@@ -119,28 +131,42 @@ public final class TupleSort implements Closeable {
     }
 
     private void flush(Output output) throws IOException {
+        stop.check();
         output.append(buffer.flip());
         buffer.clear();
     }
 
-    private void mergeRuns() throws IOException {
+    /** Its runs become one of the next level. */
+    private void mergeLevel(int level) throws IOException {
+        List<String> runs = levels.get(level);
         String merged = nextRun();
-        try (Merge merge = new Merge(Long.MIN_VALUE);
+        addRun(level + 1, merged);
+        try (Merge merge = new Merge(runs, Long.MIN_VALUE);
                 Output output = scratch.create(merged)) {
             while (merge.next()) {
                 write(output, merge.tuple, 0);
             }
             flush(output);
         }
-        deleteRuns();
-        runs.add(merged);
+        delete(runs);
     }
 
-    private void deleteRuns() throws IOException {
+    private void delete(List<String> runs) throws IOException {
         for (String run : runs) {
-            scratch.delete(run);
+            if (scratch.exists(run)) {
+                scratch.delete(run);
+            }
         }
         runs.clear();
+    }
+
+    /** All runs, those first whose tuples came first. */
+    private List<String> allRuns() {
+        List<String> all = new ArrayList<>();
+        for (int level = levels.size() - 1; level >= 0; level--) {
+            all.addAll(levels.get(level));
+        }
+        return all;
     }
 
     /** Goes over all tuples, in order. */
@@ -158,7 +184,7 @@ public final class TupleSort implements Closeable {
             writeRun();
         }
         tuples = new long[0];
-        Merge merge = new Merge(from);
+        Merge merge = new Merge(allRuns(), from);
         open.add(merge);
         return merge;
     }
@@ -170,7 +196,9 @@ public final class TupleSort implements Closeable {
             merge.close();
         }
         open.clear();
-        deleteRuns();
+        for (List<String> runs : levels) {
+            delete(runs);
+        }
     }
 
     private final class Merge implements Cursor, Closeable {
@@ -178,7 +206,8 @@ public final class TupleSort implements Closeable {
         private final PriorityQueue<Run> waiting = new PriorityQueue<>();
         private final List<Run> all = new ArrayList<>();
 
-        Merge(long from) throws IOException {
+        /** @param runs those first whose tuples came first */
+        Merge(List<String> runs, long from) throws IOException {
             for (String name : runs) {
                 Run run = new Run(scratch.open(name), all.size());
                 all.add(run);

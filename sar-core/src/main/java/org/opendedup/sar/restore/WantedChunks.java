@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Frame;
-import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.tier.ChunkRequest;
 import org.opendedup.sar.tier.Source;
 import org.slf4j.Logger;
@@ -26,6 +25,7 @@ final class WantedChunks {
 
     private final long inode;
     private final FrameLoader loader;
+    private final boolean keepsFrames;
     private final ChunkRequest chunks = new ChunkRequest();
     private int count;
     /** Where in its chunk a piece begins, or {@link #ZEROS}. */
@@ -33,26 +33,23 @@ final class WantedChunks {
 
     private int[] lengths = new int[PIECES];
 
-    WantedChunks(long inode, FrameLoader loader) {
+    /** @param keepsFrames whether the frames that are read for them stay in the cache */
+    WantedChunks(long inode, FrameLoader loader, boolean keepsFrames) {
         this.inode = inode;
         this.loader = loader;
+        this.keepsFrames = keepsFrames;
     }
 
-    /** Adds bytes {@code from} to {@code to} of a page; what lies behind its last entry is zeros. */
-    void add(RecipePage page, int from, int to) throws IOException {
-        int at = from;
-        for (int entry = page.entryAt(from); entry < page.count() && at < to; entry++) {
-            int length = Math.min(to, page.end(entry)) - at;
-            if (page.isZero(entry)) {
-                addPiece(ZEROS, length);
-            } else {
-                int skip = page.chunkOffset(entry) + at - page.start(entry);
-                addChunk(page.chunkId(entry), page.check(entry), skip, length);
-            }
-            at += length;
-        }
-        if (at < to) {
-            addPiece(ZEROS, to - at);
+    boolean keepsFrames() {
+        return keepsFrames;
+    }
+
+    /** Adds the piece of a recipe. */
+    void add(RecipePieces piece) throws IOException {
+        if (piece.isZero()) {
+            addPiece(ZEROS, piece.length());
+        } else {
+            addChunk(piece.chunkId(), piece.check(), piece.chunkOffset(), piece.length());
         }
     }
 

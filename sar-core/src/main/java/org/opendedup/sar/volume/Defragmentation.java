@@ -1,5 +1,6 @@
 package org.opendedup.sar.volume;
 
+import java.io.InterruptedIOException;
 import org.opendedup.sar.restore.FileFragmentation;
 
 /**
@@ -41,5 +42,12 @@ public record Defragmentation(
     public interface Progress {
         /** @return whether to go on; what was done until then stays */
         boolean rewritten(long bytes, long ofBytes);
+
+        /**
+         * Asked while the file is looked at.
+         *
+         * @throws InterruptedIOException if it was stopped
+         */
+        default void checkStopped() throws InterruptedIOException {}
     }
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.container.ContainerStore;
@@ -25,6 +26,7 @@ import org.opendedup.sar.restore.DiskStatus;
 import org.opendedup.sar.restore.FileFragmentation;
 import org.opendedup.sar.restore.FragmentationAnalyzer;
 import org.opendedup.sar.restore.SparseContainer;
+import org.opendedup.sar.restore.StopCheck;
 import org.opendedup.sar.restore.StreamStatus;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
@@ -486,6 +488,11 @@ public final class Volume implements Closeable {
         return parts.disk().status();
     }
 
+    /** The memory that readers in sequence take: at most what the settings of the restore give them, and a fifth of it. */
+    public ByteGauge readAheadMemory() {
+        return parts.restore().memory();
+    }
+
     /** Ends one opening. Idempotent; never fails (errors are told by {@link #flush}). */
     public void close(OpenFile file) {
         if (file.markClosed()) {
@@ -586,7 +593,7 @@ public final class Volume implements Closeable {
     public FileFragmentation fragmentation(long inode, DiskModel disk) throws IOException {
         return withRegularFile(inode, node -> {
             storeAndCommit(node);
-            return analyzer(disk).analyze(node.id);
+            return analyzer(disk).analyze(node.id, StopCheck.NEVER);
         });
     }
 
@@ -608,6 +615,8 @@ public final class Volume implements Closeable {
     /**
      * Makes a fragmented file faster to read: stores those of its chunks that lie in sparse containers once more, next to each
      * other. What was rewritten is durable when it returns. The file may be used meanwhile; a crash loses nothing. EISDIR, EINVAL.
+     *
+     * @throws java.io.InterruptedIOException if it was stopped while the file was looked at, before or after
      */
     public Defragmentation defragment(
             long inode, DiskModel disk, Defragmentation.Limits limits, Defragmentation.Progress progress)
@@ -615,7 +624,7 @@ public final class Volume implements Closeable {
         return withRegularFile(inode, node -> {
             storeAndCommit(node);
             FragmentationAnalyzer analyzer = analyzer(disk);
-            FileFragmentation before = analyzer.analyze(inode);
+            FileFragmentation before = analyzer.analyze(inode, progress::checkStopped);
             // One that is still appended to may be full of the file yet, and the copies may go there.
             List<SparseContainer> candidates = analyzer.sparseContainers().stream()
                     .filter(container -> parts.containers().isSealed(container.container()))
@@ -630,7 +639,7 @@ public final class Volume implements Closeable {
             if (!limits.dryRun() && !sparse.isEmpty()) {
                 defragmenter.run(progress, wanted);
                 storeAndCommit(node);
-                after = analyzer(disk).analyze(inode);
+                after = analyzer(disk).analyze(inode, progress::checkStopped);
             }
             return defragmenter.result(before, after, wanted);
         });
@@ -656,7 +665,7 @@ public final class Volume implements Closeable {
 
     /** Restores chunks of many files in the order of the containers, all of them verified by their fingerprints. */
     public ContainerOrderRestore restorer(DiskModel disk) {
-        return new ContainerOrderRestore(parts.containers(), disk, true);
+        return parts.restore().inContainerOrder(disk);
     }
 
     /** The number by which volumes are told apart. */

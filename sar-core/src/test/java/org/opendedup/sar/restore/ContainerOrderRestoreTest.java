@@ -68,7 +68,8 @@ class ContainerOrderRestoreTest {
                 inode,
                 FILE_BYTES,
                 (offset, chunkId, chunkOffset, length, check) -> references.add(new Reference(chunkId, check)));
-        places = new Places(FileDirectory.open(Files.createDirectory(folder.resolve("scratch"))), 1 << 20);
+        places = new Places(
+                FileDirectory.open(Files.createDirectory(folder.resolve("scratch"))), 1 << 20, StopCheck.NEVER);
     }
 
     @AfterEach

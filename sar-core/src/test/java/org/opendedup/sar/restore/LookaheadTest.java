@@ -20,11 +20,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.restore.cache.CacheParameters;
+import org.opendedup.sar.restore.cache.CachePolicy;
 
 /** Readers in sequence: what they get, how much of the disk they need for it, and what they leave in memory. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class LookaheadTest {
-    private static final int CHUNKS = 8000;
+    private static final int CHUNKS = 10_000;
     private static final int REQUEST = 128 << 10;
     /** A file's references to chunks: more than the memory of a stream holds. */
     private static final int REFERENCES = 20_000;
@@ -109,13 +111,35 @@ class LookaheadTest {
         try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
             read(stream, 0, volume.expected().length);
         }
-        assertTrue(engine.mostHeldBytes() <= 1.2 * TieredVolume.STREAM_BYTES, engine.mostHeldBytes() + " bytes");
-        assertTrue(engine.mostHeldBytes() > TieredVolume.STREAM_BYTES / 8, "control: " + engine.mostHeldBytes());
+        assertTrue(
+                engine.memory().mostBytes() <= 1.2 * TieredVolume.STREAM_BYTES,
+                engine.memory().mostBytes() + " bytes");
+        assertTrue(
+                engine.memory().mostBytes() > TieredVolume.STREAM_BYTES / 8,
+                "control: " + engine.memory().mostBytes());
         awaitNothingHeld(engine);
     }
 
+    @Test
+    void theControlACacheThatKeepsMoreThanItMayIsCounted() throws Exception {
+        volume.makeFile(scattered());
+        long budget = StreamBudget.MIN_SHARE_BYTES;
+        StreamBudget generous = new StreamBudget(
+                budget, (bytes, holder) -> CachePolicy.LRU.make(CacheParameters.of(16 * bytes, 40_000), holder));
+        assertTrue(mostMemory(TieredVolume.budget(budget)) <= 1.2 * budget);
+        assertTrue(mostMemory(generous) > 1.2 * budget);
+    }
+
+    private long mostMemory(StreamBudget budget) throws IOException {
+        RestoreEngine engine = volume.engine(FrameCaches.lru(1 << 20), false, budget);
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            read(stream, 0, volume.expected().length);
+        }
+        return engine.memory().mostBytes();
+    }
+
     private static void awaitNothingHeld(RestoreEngine engine) throws InterruptedException {
-        while (engine.heldBytes() > 0) {
+        while (engine.memory().bytes() > 0) {
             Thread.sleep(10);
         }
     }
@@ -126,7 +150,7 @@ class LookaheadTest {
         RestoreEngine engine = volume.engine();
         try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
             read(stream, 0, 2 << 20);
-            assertTrue(engine.heldBytes() > 0);
+            assertTrue(engine.memory().bytes() > 0);
             read(stream, 20 << 20, (20 << 20) + 1000);
             awaitNothingHeld(engine);
         }
@@ -142,7 +166,7 @@ class LookaheadTest {
                 assertArrayEquals(Arrays.copyOfRange(volume.expected(), at, at + 4096), read(stream, at, at + 4096));
             }
         }
-        assertEquals(0, engine.mostHeldBytes());
+        assertEquals(0, engine.memory().mostBytes());
     }
 
     @Test
@@ -197,7 +221,8 @@ class LookaheadTest {
             reader.join();
         }
         assertArrayEquals(new Throwable[failures.length], failures);
-        assertTrue(engine.mostHeldBytes() <= 1.2 * (64 << 20), engine.mostHeldBytes() + " bytes");
+        assertTrue(
+                engine.memory().mostBytes() <= 1.2 * (64 << 20), engine.memory().mostBytes() + " bytes");
         awaitNothingHeld(engine);
     }
 
@@ -213,6 +238,29 @@ class LookaheadTest {
             assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
         }
         assertEquals(before, diskReads());
+    }
+
+    /** The control: one that is larger than half of the cache leaves it alone. */
+    @Test
+    void aFileThatFitsIntoHalfOfTheCacheIsReadFromTheDiskOnce() throws IOException {
+        volume.makeFile(IntStream.range(0, 4000).toArray());
+        int bytes = volume.expected().length;
+        assertEquals(0, diskReadsAgain(volume.engine(FrameCaches.lru(2L * bytes), false)));
+        assertTrue(diskReadsAgain(volume.engine(FrameCaches.lru(2L * bytes - 2), false)) > 0);
+    }
+
+    /** How often the disk is read when a file is read in sequence for the second time. */
+    private long diskReadsAgain(RestoreEngine engine) throws IOException {
+        readAll(engine);
+        long before = diskReads();
+        readAll(engine);
+        return diskReads() - before;
+    }
+
+    private void readAll(RestoreEngine engine) throws IOException {
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
+        }
     }
 
     @Test
@@ -260,6 +308,6 @@ class LookaheadTest {
         try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
             assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
         }
-        assertEquals(0, engine.heldBytes());
+        assertEquals(0, engine.memory().bytes());
     }
 }

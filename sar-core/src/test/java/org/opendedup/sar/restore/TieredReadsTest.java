@@ -240,6 +240,11 @@ class TieredReadsTest {
         public void invalidate(long container) {}
 
         @Override
+        public long maxBytes() {
+            return 0;
+        }
+
+        @Override
         public long weightBytes() {
             return 0;
         }

@@ -2,9 +2,11 @@ package org.opendedup.sar.restore;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -38,7 +40,7 @@ class TupleSortTest {
     void whatDoesNotFitInMemoryIsSortedAndKeepsItsOrderWithinAKey(int tuplesInMemory) throws IOException {
         Random random = new Random(TestSeed.next());
         List<Tuple> tuples = new ArrayList<>();
-        try (TupleSort sort = new TupleSort(scratch, "run", 2, tuplesInMemory * 2 * Long.BYTES)) {
+        try (TupleSort sort = new TupleSort(scratch, "run", 2, tuplesInMemory * 2 * Long.BYTES, StopCheck.NEVER)) {
             for (int i = 0; i < 3000; i++) {
                 Tuple tuple = new Tuple(random.nextInt(500) - 100, i);
                 tuples.add(tuple);
@@ -54,8 +56,40 @@ class TupleSortTest {
     }
 
     @Test
+    void sortingIsStopped() throws IOException {
+        int[] checks = {0};
+        try (TupleSort sort = new TupleSort(scratch, "run", 2, 2 * Long.BYTES, () -> {
+            if (++checks[0] == 1000) {
+                throw new InterruptedIOException("stopped");
+            }
+        })) {
+            assertThrows(InterruptedIOException.class, () -> {
+                for (int i = 0; i < 3000; i++) {
+                    sort.add(new long[] {i, i});
+                }
+            });
+        }
+        assertEquals(List.of(), scratch.list());
+    }
+
+    /** A level's runs are merged when it is full: a tuple is written once for each level, not once for each merge. */
+    @Test
+    void eachTupleIsWrittenOnceForEachLevel() throws IOException {
+        int[] flushes = {0};
+        int count = 32 * 32 * 2;
+        try (TupleSort sort = new TupleSort(scratch, "run", 2, 2 * Long.BYTES, () -> flushes[0]++)) {
+            for (int i = 0; i < count; i++) {
+                sort.add(new long[] {i, i});
+            }
+            assertEquals(count, read(sort.sorted(0)).size());
+        }
+        // Runs of 1, of 32 and of 1024 tuples: a flush each.
+        assertEquals(count + count / 32 + count / 1024, flushes[0]);
+    }
+
+    @Test
     void nothingSortedIsNothing() throws IOException {
-        try (TupleSort sort = new TupleSort(scratch, "run", 2, 1 << 20)) {
+        try (TupleSort sort = new TupleSort(scratch, "run", 2, 1 << 20, StopCheck.NEVER)) {
             assertFalse(sort.sorted(0).next());
         }
         assertTrue(scratch.list().isEmpty());

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -148,6 +149,25 @@ class DefragmentationTest {
         defragment(0.05, false);
         assertArrayEquals(content, read(file));
         assertTrue(some.rewrittenBytes() > 0, some::toString);
+    }
+
+    @Test
+    void itIsStoppedWhileTheFileIsLookedAt() throws IOException {
+        Defragmentation.Progress stopped = new Defragmentation.Progress() {
+            @Override
+            public boolean rewritten(long bytes, long ofBytes) {
+                throw new AssertionError("it went on");
+            }
+
+            @Override
+            public void checkStopped() throws InterruptedIOException {
+                throw new InterruptedIOException("stopped");
+            }
+        };
+        assertThrows(
+                InterruptedIOException.class,
+                () -> volume.defragment(file, DiskModel.DEFAULT, new Limits(0.05, false), stopped));
+        assertArrayEquals(content, read(file));
     }
 
     @Test

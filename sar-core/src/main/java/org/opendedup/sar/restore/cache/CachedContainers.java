@@ -1,6 +1,7 @@
 package org.opendedup.sar.restore.cache;
 
 import java.util.Arrays;
+import org.opendedup.sar.common.LongIntMap;
 
 /**
  * The containers that are in memory, each with the slots that were read of it, in order of their last use. A container has a

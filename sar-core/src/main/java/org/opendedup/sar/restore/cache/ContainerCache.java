@@ -51,6 +51,11 @@ public interface ContainerCache {
      */
     void read(long container, ContainerContents contents);
 
+    /** Whether this policy takes containers as a whole: a reader is to read all of one, whatever it wants of it. */
+    default boolean takesWholeContainers() {
+        return false;
+    }
+
     /** The current reference was used: it leaves the window, which slides by one chunk. */
     void advance();
 

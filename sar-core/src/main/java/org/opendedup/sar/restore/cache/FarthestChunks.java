@@ -1,6 +1,7 @@
 package org.opendedup.sar.restore.cache;
 
 import java.util.Arrays;
+import org.opendedup.sar.common.LongIntMap;
 
 /**
  * Chooses what a {@link WantedChunksCache} gives up, among its chunks of farthest next reference, told from the farthest on.

@@ -1,5 +1,7 @@
 package org.opendedup.sar.restore.cache;
 
+import org.opendedup.sar.common.LongIntMap;
+
 /**
  * The lookahead paper's log buffer (§3.6): a circular queue of chunks, where a new one overwrites the oldest. A hit changes nothing.
  */

@@ -1,6 +1,7 @@
 package org.opendedup.sar.restore.cache;
 
 import java.util.Arrays;
+import org.opendedup.sar.common.LongIntMap;
 
 /**
  * The part of a recipe that a reader told and has not used yet (lookahead paper §3.3), by chunk or by container: references enter at

@@ -2,6 +2,7 @@ package org.opendedup.sar.restore.cache;
 
 import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.LongIntMap;
 
 /**
  * Keeps chunks, not containers: of what is read, those that the window wants, each until the window has no reference to it.

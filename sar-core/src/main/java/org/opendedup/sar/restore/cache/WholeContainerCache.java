@@ -45,6 +45,11 @@ class WholeContainerCache implements ContainerCache {
         return !contains(chunkId);
     }
 
+    @Override
+    public final boolean takesWholeContainers() {
+        return true;
+    }
+
     /** Whether a chunk is in memory with its container. */
     final boolean holds(long chunkId) {
         int place = cached.find(ChunkId.container(chunkId));

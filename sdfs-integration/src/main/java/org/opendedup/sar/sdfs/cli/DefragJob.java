@@ -10,7 +10,7 @@ import org.opendedup.sar.volume.Defragmentation;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 
 /** A defragmentation of a file. */
-final class DefragJob implements BackgroundJob {
+final class DefragJob implements BackgroundJob, Defragmentation.Progress {
     private final FilesOfVolume files;
     private final String path;
     private final DiskModel disk;
@@ -30,16 +30,22 @@ final class DefragJob implements BackgroundJob {
 
     @Override
     public void run() throws IOException {
-        result = files.use(path, inode -> files.volume().defragment(inode, disk, limits, this::progress));
-        if (stopping) {
-            throw new InterruptedIOException("stopped");
-        }
+        result = files.use(path, inode -> files.volume().defragment(inode, disk, limits, this));
+        checkStopped();
     }
 
-    private boolean progress(long done, long of) {
+    @Override
+    public boolean rewritten(long done, long of) {
         bytes = done;
         ofBytes = of;
         return !stopping;
+    }
+
+    @Override
+    public void checkStopped() throws InterruptedIOException {
+        if (stopping) {
+            throw new InterruptedIOException("stopped");
+        }
     }
 
     @Override

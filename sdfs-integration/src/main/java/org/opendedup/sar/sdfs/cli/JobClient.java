@@ -76,15 +76,22 @@ final class JobClient {
                 report = ask(number, JobControl.STATUS);
             }
             err().println();
-            err().println(
-                            isRunning(report)
-                                    ? "sdfscli: the " + command + " is being stopped"
-                                    : "sdfscli: " + report.get("state") + "; the same command goes on with it");
+            err().println("sdfscli: " + lastWords(command, report));
         } catch (IOException | CommandFailedException e) {
             err().println("sdfscli: " + e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** What an interrupted command says in the end. */
+    static String lastWords(String command, Map<String, Object> report) {
+        return switch (String.valueOf(report.get("state"))) {
+            case "running" -> "the " + command + " is being stopped";
+            case "stopped" -> "the " + command + " is stopped; the same command goes on with it";
+            case "done" -> "the " + command + " was done already";
+            default -> "the " + command + " failed: " + report.get("error");
+        };
     }
 
     private void show(Map<String, Object> report) {

@@ -21,22 +21,29 @@ final class JobControl implements Closeable {
 
     private static final Logger LOG = LoggerFactory.getLogger(JobControl.class);
     private static final Duration FORGOTTEN = Duration.ofSeconds(30);
+    /** Longer than a job takes from one place where it may stop to the next. */
+    private static final Duration CLOSING = Duration.ofSeconds(60);
 
     private final String kind;
     private final Duration forgotten;
+    private final Duration closing;
     private @Nullable Running last;
     private long started;
     private boolean closed;
 
     /** @param kind what the jobs are, for messages */
     JobControl(String kind) {
-        this(kind, FORGOTTEN);
+        this(kind, FORGOTTEN, CLOSING);
     }
 
-    /** @param forgotten how long a job goes on when nobody asks about it */
-    JobControl(String kind, Duration forgotten) {
+    /**
+     * @param forgotten how long a job goes on when nobody asks about it
+     * @param closing how long its end is waited for
+     */
+    JobControl(String kind, Duration forgotten, Duration closing) {
         this.kind = kind;
         this.forgotten = forgotten;
+        this.closing = closing;
     }
 
     /** Starts a job; the report says by which number it is asked about. */
@@ -71,7 +78,10 @@ final class JobControl implements Closeable {
         return last;
     }
 
-    /** Stops the job that is under way, and waits for its end. */
+    /**
+     * Stops the job that is under way, and waits for its end; not for ever, as where it writes to may hang. It does not keep the
+     * process then.
+     */
     @Override
     public void close() throws IOException {
         Running running;
@@ -84,7 +94,14 @@ final class JobControl implements Closeable {
         }
         running.job.stop();
         try {
-            running.join();
+            running.join(closing.toMillis());
+            if (running.isAlive()) {
+                LOG.warn(
+                        "{} number {} has not ended after {} s; it is left behind",
+                        kind,
+                        running.number,
+                        closing.toSeconds());
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while a " + kind + " was ending");

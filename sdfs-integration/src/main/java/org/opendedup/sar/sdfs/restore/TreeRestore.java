@@ -159,7 +159,7 @@ public final class TreeRestore {
         volume.sync();
         FileDirectory scratch = workFolder.emptyScratch();
         try (EntryLog entries = new EntryLog(scratch);
-                Places places = new Places(scratch, PLACES_BYTES);
+                Places places = new Places(scratch, PLACES_BYTES, this::throwIfStopping);
                 Destination destination = new Destination(target, posix)) {
             boolean isMade = earlier != null && !earlier.tree().isEmpty();
             String tree = walk(inode, scratch, entries, new Planning(entries, places, isMade ? null : destination));
@@ -190,7 +190,7 @@ public final class TreeRestore {
 
     /** Plans everything that has one name, and then what has several. */
     private String walk(long inode, FileDirectory scratch, EntryLog entries, Planning planning) throws IOException {
-        try (TupleSort links = new TupleSort(scratch, "links", 2, LINKS_BYTES)) {
+        try (TupleSort links = new TupleSort(scratch, "links", 2, LINKS_BYTES, this::throwIfStopping)) {
             new TreeWalk(volume, entry -> {
                         throwIfStopping();
                         long number = entries.append(entry);
@@ -373,7 +373,7 @@ public final class TreeRestore {
     /** Files first, folders then, each after what is in it: for what is made in a folder changes its times. */
     private void finish(FileDirectory scratch, EntryLog entries, Destination destination) throws IOException {
         setPhase(Phase.FINISHING);
-        try (TupleSort folders = new TupleSort(scratch, "folders", 1, LINKS_BYTES)) {
+        try (TupleSort folders = new TupleSort(scratch, "folders", 1, LINKS_BYTES, this::throwIfStopping)) {
             entries.forEach((number, entry) -> {
                 throwIfStopping();
                 if (entry.isDirectory()) {

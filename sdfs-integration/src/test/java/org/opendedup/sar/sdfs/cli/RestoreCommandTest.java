@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -113,7 +114,7 @@ class RestoreCommandTest {
     @Test
     void aJobWhoseCommandWasKilledIsStopped() throws Exception {
         files.endless = true;
-        try (JobControl jobs = new JobControl("restore", Duration.ofMillis(200))) {
+        try (JobControl jobs = new JobControl("restore", Duration.ofMillis(200), Duration.ofSeconds(60))) {
             long number = Json.number(jobs.start(files.restore("vm/disk.img", folder)), "number");
             do {
                 // Longer than a job goes on when nobody asks.
@@ -132,6 +133,46 @@ class RestoreCommandTest {
         assertEquals("stopped", jobs.answer(JobControl.STATUS, number).get("state"));
         BackgroundJob another = files.restore("vm/disk.img", folder);
         assertThrows(IOException.class, () -> jobs.start(another));
+    }
+
+    @Test
+    void anEndingDaemonLeavesBehindWhatHangs() throws Exception {
+        CountDownLatch hanging = new CountDownLatch(1);
+        JobControl jobs = new JobControl("restore", Duration.ofSeconds(60), Duration.ofMillis(100));
+        long number = Json.number(jobs.start(new HangingJob(hanging)), "number");
+        jobs.close();
+        assertEquals("running", jobs.answer(JobControl.STATUS, number).get("state"));
+        hanging.countDown();
+        assertEquals("done", awaitEnd(jobs, number).get("state"));
+    }
+
+    /** Heeds no stop. */
+    private record HangingJob(CountDownLatch end) implements BackgroundJob {
+        @Override
+        public void run() throws IOException {
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+        }
+
+        @Override
+        public void stop() {}
+
+        @Override
+        public Map<String, Object> report() {
+            return Map.of();
+        }
+    }
+
+    @Test
+    void anInterruptedCommandSaysWhatCameOfIt() {
+        assertTrue(JobClient.lastWords("restore", Map.of("state", "stopped")).endsWith("goes on with it"));
+        assertTrue(JobClient.lastWords("restore", Map.of("state", "running")).endsWith("being stopped"));
+        assertTrue(JobClient.lastWords("restore", Map.of("state", "done")).endsWith("done already"));
+        assertTrue(JobClient.lastWords("restore", Map.of("state", "failed", "error", "no space"))
+                .endsWith("failed: no space"));
     }
 
     private static Map<String, Object> awaitEnd(JobControl jobs, long number) throws Exception {

@@ -1,15 +1,18 @@
-package org.opendedup.sar.restore.cache;
+package org.opendedup.sar.common;
 
 import java.util.Arrays;
+import java.util.function.LongConsumer;
 
 /**
- * From positive longs to ints, in two primitive arrays: open addressing with linear probing, at most two thirds full. Removing closes the
- * gap (Knuth, vol. 3, algorithm 6.4R), so that there are no tombstones and a map of steady size never grows.
+ * From longs to ints, in two primitive arrays: open addressing with linear probing, at most two thirds full. Removing closes the
+ * gap (Knuth, vol. 3, algorithm 6.4R), so that there are no tombstones and a map of steady size never grows. Every long but -1 may be
+ * a key. For one thread at a time.
  */
-final class LongIntMap {
+public final class LongIntMap {
     /** Answers for a key that is not there; values are 0 or more. */
-    static final int ABSENT = -1;
+    public static final int ABSENT = -1;
 
+    /** In place of a key; a key stands as the number after it. */
     private static final long FREE = 0;
     /** 2^64 / golden ratio: spreads neighbouring keys over the table (Knuth, vol. 3, 6.4). */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
@@ -21,29 +24,33 @@ final class LongIntMap {
     private int shift = Long.SIZE - Integer.numberOfTrailingZeros(INITIAL_PLACES);
     private int size;
 
-    int get(long key) {
-        int place = placeOf(key);
-        return keys[place] == key ? values[place] : ABSENT;
+    /** The value of a key, or {@link #ABSENT}. */
+    public int get(long key) {
+        int place = placeOf(key + 1);
+        return keys[place] == FREE ? ABSENT : values[place];
     }
 
-    void put(long key, int value) {
-        assert key > 0 && value >= 0 : key + " " + value;
-        int place = placeOf(key);
+    /** Sets the value of a key. */
+    public void put(long key, int value) {
+        assert key != -1 && value >= 0 : key + " " + value;
+        int place = placeOf(key + 1);
         if (keys[place] == FREE) {
-            if (3 * (size + 1) > 2 * keys.length) {
+            if (3L * (size + 1) > 2L * keys.length) {
                 grow();
-                place = placeOf(key);
+                place = placeOf(key + 1);
             }
-            keys[place] = key;
+            keys[place] = key + 1;
             size++;
         }
         values[place] = value;
     }
 
-    /** Removes a key that is there. */
-    void remove(long key) {
-        int gap = placeOf(key);
-        assert keys[gap] == key : key;
+    /** Removes a key; false if it was not there. */
+    public boolean remove(long key) {
+        int gap = placeOf(key + 1);
+        if (keys[gap] == FREE) {
+            return false;
+        }
         int mask = keys.length - 1;
         for (int place = (gap + 1) & mask; keys[place] != FREE; place = (place + 1) & mask) {
             int home = homeOf(keys[place]);
@@ -56,38 +63,48 @@ final class LongIntMap {
         }
         keys[gap] = FREE;
         size--;
+        return true;
     }
 
-    boolean contains(long key) {
-        return keys[placeOf(key)] == key;
+    public boolean contains(long key) {
+        return keys[placeOf(key + 1)] != FREE;
     }
 
     /** Removes all keys. */
-    void clear() {
+    public void clear() {
         Arrays.fill(keys, FREE);
         size = 0;
     }
 
-    int size() {
+    public int size() {
         return size;
     }
 
-    long heapBytes() {
+    /** In no order. The map must not be changed meanwhile. */
+    public void forEachKey(LongConsumer action) {
+        for (long stored : keys) {
+            if (stored != FREE) {
+                action.accept(stored - 1);
+            }
+        }
+    }
+
+    public long heapBytes() {
         return (long) keys.length * (Long.BYTES + Integer.BYTES);
     }
 
-    /** Where a key is, or would be put. */
-    private int placeOf(long key) {
+    /** Where a key is, or would be put; {@code stored} is the number after it. */
+    private int placeOf(long stored) {
         int mask = keys.length - 1;
-        int place = homeOf(key);
-        while (keys[place] != key && keys[place] != FREE) {
+        int place = homeOf(stored);
+        while (keys[place] != stored && keys[place] != FREE) {
             place = (place + 1) & mask;
         }
         return place;
     }
 
-    private int homeOf(long key) {
-        return (int) ((key * SPREAD) >>> shift);
+    private int homeOf(long stored) {
+        return (int) ((stored * SPREAD) >>> shift);
     }
 
     private void grow() {

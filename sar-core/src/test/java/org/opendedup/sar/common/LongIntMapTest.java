@@ -1,13 +1,14 @@
-package org.opendedup.sar.restore.cache;
+package org.opendedup.sar.common;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
-import org.opendedup.sar.common.ChunkId;
 
 class LongIntMapTest {
     @Test
@@ -16,18 +17,27 @@ class LongIntMapTest {
         var map = new LongIntMap();
         Map<Long, Integer> model = new HashMap<>();
         for (int i = 0; i < 50_000; i++) {
-            long key = ChunkId.of(1 + random.nextInt(20), random.nextInt(30));
+            long key = anyKey(random);
             if (random.nextInt(5) < 3) {
                 map.put(key, i);
                 model.put(key, i);
-            } else if (model.remove(key) != null) {
-                map.remove(key);
+            } else {
+                assertEquals(model.remove(key) != null, map.remove(key));
             }
             assertEquals(model.size(), map.size());
-            long other = ChunkId.of(1 + random.nextInt(20), random.nextInt(30));
+            long other = anyKey(random);
             assertEquals(model.getOrDefault(other, LongIntMap.ABSENT), map.get(other));
         }
         model.forEach((key, value) -> assertEquals(value, map.get(key)));
+        Set<Long> keys = new HashSet<>();
+        map.forEachKey(keys::add);
+        assertEquals(model.keySet(), keys);
+    }
+
+    /** Of chunks mostly; 0 and negative ones too. */
+    private static long anyKey(Random random) {
+        int container = random.nextInt(20);
+        return container == 0 ? -random.nextInt(3) * 2L : ChunkId.of(container, random.nextInt(30));
     }
 
     @Test
