@@ -171,12 +171,10 @@ public final class SelectivePromotion implements AccessListener {
         if (Runs.isRepeat(request, i) || !recentReads.noteRead(chunkId, request.length(i))) {
             return false;
         }
-        for (int earlier = 0; earlier < i; earlier++) {
-            if (request.chunkId(earlier) == chunkId) {
-                // It was this request that put it there: put it there again.
-                recentReads.noteRead(chunkId, request.length(i));
-                return false;
-            }
+        if (request.isRepeated(i)) {
+            // It was this request that put it there: put it there again.
+            recentReads.noteRead(chunkId, request.length(i));
+            return false;
         }
         return true;
     }
