@@ -169,6 +169,12 @@ def by_system(rows, group_key, groups, value_key):
     return {system: [found.get((system, group)) for group in groups] for system in systems}
 
 
+def in_turn(systems, round_number):
+    """The systems, of which another one is first in each round: what runs early meets another machine than what runs late."""
+    first = round_number % len(systems)
+    return systems[first:] + systems[:first]
+
+
 class Bench:
     def __init__(self, options):
         self.options = options
@@ -235,8 +241,9 @@ class Bench:
     def restores(self):
         """Each image from each system, cold; the systems take turns, so that the machine's moods meet all of them."""
         say("Cold restores:")
-        for image in self.images:
-            rows = {system.name: self.restore(system, image) for system in self.systems}
+        for number, image in enumerate(self.images):
+            taken = {system.name: self.restore(system, image) for system in in_turn(self.systems, number)}
+            rows = {system.name: taken[system.name] for system in self.systems}
             for row in rows.values():
                 row["timesNative"] = rows["native"]["seconds"] / row["seconds"]
                 row["timesOff"] = rows["off"]["seconds"] / row["seconds"]
@@ -292,10 +299,11 @@ class Bench:
     def take(self, reads, systems, blocks, on_ssd):
         if not reads.spans:
             return
-        for system in systems:
+        for system in in_turn(systems, len(self.report.reads)):
             if system.name in on_ssd:
                 reads.hit_share[system.name] = hit_share(reads, blocks, on_ssd[system.name])
             reads.measure(system, self.images)
+        reads.milliseconds = {system.name: reads.milliseconds[system.name] for system in systems}
         self.report.reads.append(reads)
 
     def writes(self):

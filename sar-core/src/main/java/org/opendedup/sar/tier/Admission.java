@@ -8,6 +8,11 @@ public interface Admission {
     /** Whether a candidate of this {@link PromotionPolicy#rank} is worth the place of what it would push out. */
     boolean admits(long rank);
 
+    /** Whether the SSD is not full yet: nothing is pushed out that is worth much. */
+    default boolean hasRoom() {
+        return true;
+    }
+
     /** Bytes that may be promoted before anything must leave. */
     default long freeBytes() {
         return Long.MAX_VALUE;

@@ -2,6 +2,7 @@ package org.opendedup.sar.tier;
 
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkHash;
 import org.opendedup.sar.ssd.CopyRequest;
 
 /**
@@ -21,10 +22,16 @@ public final class ChunkRequest implements CopyRequest {
     private byte[] @Nullable [] data = new byte[CHUNKS][];
     private int[] offsets = new int[CHUNKS];
 
+    /** By hash of the chunk id: one more than the number of its first occurrence; 0 where a place is free. */
+    private int[] firsts = new int[2 * CHUNKS];
+    /** So many chunks are in {@link #firsts}. */
+    private int indexed;
+
     /** Forgets all chunks. */
     public void clear() {
         Arrays.fill(data, 0, count, null);
         count = 0;
+        clearIndex();
     }
 
     /**
@@ -67,6 +74,36 @@ public final class ChunkRequest implements CopyRequest {
     @Override
     public long chunkId(int i) {
         return chunkIds[i];
+    }
+
+    /** Whether the request has the chunk earlier, too. Chunks are indexed when this is asked first, so all answers are quick. */
+    boolean isRepeated(int i) {
+        if (firsts.length < 2 * count) {
+            firsts = new int[2 * chunkIds.length];
+            indexed = 0;
+        }
+        while (indexed <= i) {
+            int at = firstPlace(chunkIds[indexed]);
+            indexed++;
+            firsts[at] = firsts[at] == 0 ? indexed : firsts[at];
+        }
+        return firsts[firstPlace(chunkIds[i])] <= i;
+    }
+
+    /** Where in {@link #firsts} a chunk is, or belongs. */
+    private int firstPlace(long chunkId) {
+        int at = ChunkHash.place(ChunkHash.of(chunkId), firsts.length);
+        while (firsts[at] != 0 && chunkIds[firsts[at] - 1] != chunkId) {
+            at = at + 1 == firsts.length ? 0 : at + 1;
+        }
+        return at;
+    }
+
+    private void clearIndex() {
+        if (indexed > 0) {
+            Arrays.fill(firsts, 0);
+            indexed = 0;
+        }
     }
 
     @Override

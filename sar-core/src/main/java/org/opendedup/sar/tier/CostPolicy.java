@@ -9,6 +9,13 @@ package org.opendedup.sar.tier;
 public record CostPolicy(long maxRunBytes) implements PromotionPolicy {
     private static final int FRACTION_BITS = 8;
 
+    /**
+     * A written duplicate counts as if it were read a sixteenth as often as what was read before. So what was read twice takes its
+     * place, even in a run of up to 16 times the length; reads of replayed traces take up to a third less time for this and {@link
+     * #displaces} (docs/SIMULATOR.md).
+     */
+    private static final int WRITTEN_SHARE = 16;
+
     /** Any duplicate deserves the SSD whose run is so short that reading it is mostly a seek; rank decides where space is short. */
     @Override
     public boolean promotes(Cause cause, int count, int lengthBytes, long runBytes) {
@@ -21,10 +28,21 @@ public record CostPolicy(long maxRunBytes) implements PromotionPolicy {
         return count > 0;
     }
 
-    /** A run is taken or refused as a whole: the disk is spared its request only if all of it is on the SSD. */
     @Override
-    public int worth(Cause cause, int count, int fewestInRun) {
-        return Math.min(count, fewestInRun);
+    public int worth(Cause cause, int count) {
+        return count;
+    }
+
+    /** Most of what is written again is never read. The first read from the SSD makes up for it. */
+    @Override
+    public int expectedSaving(Cause cause, int saving) {
+        return cause == Cause.WRITE ? Math.max(1, saving / WRITTEN_SHARE) : saving;
+    }
+
+    /** While the SSD has room, what is written again makes the first restore faster; a full one is for what was read, or recipes want. */
+    @Override
+    public boolean displaces(Cause cause) {
+        return cause != Cause.WRITE;
     }
 
     /**

@@ -116,15 +116,23 @@ public final class DataDemotion implements Admission, Closeable {
 
     @Override
     public boolean admits(long rank) {
-        if (!floor.isSet()) {
-            return true;
-        }
         TierContents contents = attached.get();
-        if (contents == null || !isFull(contents) || floor.admits(rank)) {
+        if (contents == null || hasRoom(contents) || floor.admits(rank)) {
             return true;
         }
         tick(contents);
         return false;
+    }
+
+    @Override
+    public boolean hasRoom() {
+        TierContents contents = attached.get();
+        return contents == null || hasRoom(contents);
+    }
+
+    /** An SSD that never had to let anything go has room, however full it is. */
+    private boolean hasRoom(TierContents contents) {
+        return !floor.isSet() || !isFull(contents);
     }
 
     @Override

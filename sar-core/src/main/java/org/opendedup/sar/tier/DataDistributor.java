@@ -4,8 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.HashSet;
-import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -156,18 +154,27 @@ public final class DataDistributor implements Closeable {
      *     container of which only copies are wanted is not looked at at all
      */
     public void split(ChunkRequest request, FrameFinder finder) throws IOException {
-        int copies = markCopies(request);
-        Set<Long> containers = homeContainers(request);
-        if (containers.isEmpty()) {
+        if (markCopies(request) == 0) {
+            findHomeFrames(request, finder);
+            return;
+        }
+        long[] containers = homeContainers(request);
+        if (containers.length == 0) {
             return;
         }
         for (int i = 0; i < request.count(); i++) {
-            if (request.frame(i) < 0 && containers.contains(ChunkId.container(request.chunkId(i)))) {
+            if (request.frame(i) < 0 && Arrays.binarySearch(containers, ChunkId.container(request.chunkId(i))) >= 0) {
                 findFrame(request, i, finder);
             }
         }
-        if (copies > 0) {
-            sendFramesHome(request);
+        sendFramesHome(request);
+    }
+
+    private static void findHomeFrames(ChunkRequest request, FrameFinder finder) throws IOException {
+        for (int i = 0; i < request.count(); i++) {
+            if (request.frame(i) < 0 && request.source(i) == Source.HOME) {
+                request.setFrame(i, finder.frameOf(request.chunkId(i)));
+            }
         }
     }
 
@@ -187,16 +194,20 @@ public final class DataDistributor implements Closeable {
         return copies;
     }
 
-    private static Set<Long> homeContainers(ChunkRequest request) {
-        Set<Long> containers = new HashSet<>();
+    /** The containers of chunks that have no copy, in order; repeated where their chunks are not side by side. */
+    private static long[] homeContainers(ChunkRequest request) {
+        long[] containers = new long[request.count()];
+        int count = 0;
         long last = 0;
         for (int i = 0; i < request.count(); i++) {
             long container = ChunkId.container(request.chunkId(i));
             if (request.source(i) == Source.HOME && container != last) {
-                containers.add(container);
+                containers[count++] = container;
                 last = container;
             }
         }
+        containers = Arrays.copyOf(containers, count);
+        Arrays.sort(containers);
         return containers;
     }
 

@@ -5,10 +5,10 @@ import java.util.concurrent.atomic.LongAdder;
 import org.opendedup.sar.common.ChunkHash;
 
 /**
- * The chunks lately read from the disk (SAR paper §3.3): 16 bytes an item, in primitive arrays, lost at unmount. Safe for use
+ * The chunks lately read from the disk (SAR paper §3.3): 12 bytes an item, in primitive arrays, lost at unmount. Safe for use
  * by many threads.
  *
- * <p>The paper keeps one list. Its links would take as much memory again as the items, and one lock would meet every reader. So
+ * <p>The paper keeps one list. Its links would take almost as much memory again as the items, and one lock would meet every reader. So
  * this is a set-associative list: an item belongs to one of many sets of 16 (up to 31 where the number of items is no multiple
  * of 16), and the least recently read of its set makes room for it. Within a set the order is exactly that of the readings; over
  * the whole, an item may leave somewhat earlier or later than it would leave one list.
@@ -17,18 +17,14 @@ public final class LruList {
     private static final int WAYS = 16;
     private static final int LOCKS = 64;
     private static final long EMPTY = 0;
-    private static final int ITEM_BYTES = Long.BYTES + 2 * Integer.BYTES;
+    private static final int ITEM_BYTES = Long.BYTES + Integer.BYTES;
 
     private final int capacity;
     private final int sets;
+    /** Set by set, each from the latest to the earliest read; free places last. */
     private final long[] ids;
-    private final int[] lengths;
 
-    /**
-     * How many items of its set were read after this one: a set's n items have the ages 0 to n - 1. Ages are small numbers for
-     * ever, where a clock would overflow one day.
-     */
-    private final int[] ages;
+    private final int[] lengths;
 
     private final Object[] locks = new Object[LOCKS];
     private final LongAdder size = new LongAdder();
@@ -44,7 +40,6 @@ public final class LruList {
         sets = Math.max(1, items / WAYS);
         ids = new long[items];
         lengths = new int[items];
-        ages = new int[items];
         Arrays.setAll(locks, i -> new Object());
     }
 
@@ -62,12 +57,11 @@ public final class LruList {
         int to = firstOf(set + 1);
         synchronized (locks[set % LOCKS]) {
             int at = find(from, to, chunkId);
-            if (at >= 0) {
-                takeOff(from, to, at);
-                hits.increment();
+            if (at < to && ids[at] == chunkId) {
+                takeOff(at, to);
                 return true;
             }
-            add(from, to, chunkId, length);
+            addFirst(from, Math.min(at, to - 1), chunkId, length);
             return false;
         }
     }
@@ -81,50 +75,36 @@ public final class LruList {
         return (int) ((long) set * capacity / sets);
     }
 
+    /** Where the chunk is, else the first free place of its set, else the set's end. */
     private int find(int from, int to, long chunkId) {
-        for (int i = from; i < to; i++) {
-            if (ids[i] == chunkId) {
-                return i;
-            }
+        int at = from;
+        while (at < to && ids[at] != chunkId && ids[at] != EMPTY) {
+            at++;
         }
-        return -1;
+        return at;
     }
 
-    private void takeOff(int from, int to, int at) {
-        for (int i = from; i < to; i++) {
-            if (ids[i] != EMPTY && ages[i] > ages[at]) {
-                ages[i]--;
-            }
-        }
-        ids[at] = EMPTY;
+    private void takeOff(int at, int to) {
         size.decrement();
         bytes.add(-lengths[at]);
+        hits.increment();
+        System.arraycopy(ids, at + 1, ids, at, to - at - 1);
+        System.arraycopy(lengths, at + 1, lengths, at, to - at - 1);
+        ids[to - 1] = EMPTY;
     }
 
-    private void add(int from, int to, long chunkId, int length) {
-        int place = find(from, to, EMPTY);
-        if (place < 0) {
-            place = oldest(from, to);
-            takeOff(from, to, place);
+    /** Puts an item first; those up to {@code last}, a free place or that of the item that leaves, move by one. */
+    private void addFirst(int from, int last, long chunkId, int length) {
+        if (ids[last] == EMPTY) {
+            size.increment();
+            bytes.add(length);
+        } else if (lengths[last] != length) {
+            bytes.add(length - lengths[last]);
         }
-        for (int i = from; i < to; i++) {
-            ages[i]++;
-        }
-        ids[place] = chunkId;
-        lengths[place] = length;
-        ages[place] = 0;
-        size.increment();
-        bytes.add(length);
-    }
-
-    private int oldest(int from, int to) {
-        int oldest = from;
-        for (int i = from + 1; i < to; i++) {
-            if (ages[i] > ages[oldest]) {
-                oldest = i;
-            }
-        }
-        return oldest;
+        System.arraycopy(ids, from, ids, from + 1, last - from);
+        System.arraycopy(lengths, from, lengths, from + 1, last - from);
+        ids[from] = chunkId;
+        lengths[from] = length;
     }
 
     /** Items remembered. */

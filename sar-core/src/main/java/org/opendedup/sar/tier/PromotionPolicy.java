@@ -26,16 +26,26 @@ public interface PromotionPolicy {
      * References by which a candidate is ranked against what is on a full SSD.
      *
      * @param count references to it
-     * @param fewestInRun references to the chunk of its run that has the fewest
      */
-    int worth(Cause cause, int count, int fewestInRun);
+    int worth(Cause cause, int count);
+
+    /**
+     * What a read is expected to save for each KiB, as {@link #rank} takes it: less than it would save, if a read is unlikely.
+     *
+     * @param saving disk time saved if the chunk is read, see {@link DiskCost#saving}
+     * @return at least 1, at most {@code saving}
+     */
+    int expectedSaving(Cause cause, int saving);
+
+    /** Whether a chunk promoted for this cause may push out another; if not, it gets free space only. */
+    boolean displaces(Cause cause);
 
     /**
      * What a copy is worth; where space is needed, the lowest go first, and a candidate below all of them is refused.
      *
      * @param count references to the chunk, as far as the Map table knows
      * @param recordBytes bytes it takes on the SSD
-     * @param saving disk time saved by each read of it, see {@link DiskCost#saving}
+     * @param saving see {@link #expectedSaving}; once it was read from the SSD, all that this saved
      * @param heat how often it was wanted lately, 0 to 255
      */
     long rank(int count, int recordBytes, int saving, int heat);

@@ -39,8 +39,19 @@ public record ReferenceCountPolicy(int threshold, long maxRunBytes) implements P
      * otherwise push out what is hot for what is merely shared.
      */
     @Override
-    public int worth(Cause cause, int count, int fewestInRun) {
+    public int worth(Cause cause, int count) {
         return cause == Cause.READ && count < threshold ? Math.min(count, 1) : count;
+    }
+
+    /** It does not count in the rank. */
+    @Override
+    public int expectedSaving(Cause cause, int saving) {
+        return saving;
+    }
+
+    @Override
+    public boolean displaces(Cause cause) {
+        return true;
     }
 
     /** References per byte: of larger size and lower count leaves first. Heat decides between equals only. */

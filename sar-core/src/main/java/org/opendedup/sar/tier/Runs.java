@@ -40,13 +40,4 @@ final class Runs {
         }
         return bytes;
     }
-
-    /** The fewest references of a chunk of the run. */
-    static int fewestReferences(ChunkRequest request, int from, int to) {
-        int fewest = Integer.MAX_VALUE;
-        for (int i = from; i < to; i++) {
-            fewest = Math.min(fewest, request.references(i));
-        }
-        return fewest;
-    }
 }

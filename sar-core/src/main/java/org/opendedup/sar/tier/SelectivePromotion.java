@@ -74,8 +74,7 @@ public final class SelectivePromotion implements AccessListener {
 
     private void writtenRun(PromotionPolicy policy, ChunkRequest duplicates, int from, int to) {
         long runBytes = Runs.bytes(duplicates, from, to);
-        int saving = DiskCost.saving(runBytes);
-        int fewest = Runs.fewestReferences(duplicates, from, to);
+        int saving = policy.expectedSaving(Cause.WRITE, DiskCost.saving(runBytes));
         int hits = 0;
         for (int i = from; i < to; i++) {
             long chunkId = duplicates.chunkId(i);
@@ -85,7 +84,7 @@ public final class SelectivePromotion implements AccessListener {
                 counters.present();
                 hits++;
             } else if (wants(policy, Cause.WRITE, count, duplicates.length(i), runBytes)) {
-                offer(policy, Cause.WRITE, duplicates, i, count, fewest, saving);
+                offer(policy, Cause.WRITE, duplicates, i, count, saving);
             }
         }
         admission.noteHits(hits);
@@ -101,22 +100,21 @@ public final class SelectivePromotion implements AccessListener {
         return false;
     }
 
-    private void offer(
-            PromotionPolicy policy, Cause cause, ChunkRequest request, int i, int count, int fewestInRun, int saving) {
+    private void offer(PromotionPolicy policy, Cause cause, ChunkRequest request, int i, int count, int saving) {
         byte[] data = request.data(i);
         if (data == null) {
             return;
         }
-        int worth = policy.worth(cause, count, fewestInRun);
-        if (isAdmitted(policy, worth, request.length(i), saving)) {
+        long rank = policy.rank(policy.worth(cause, count), request.length(i), saving, MapEntry.NEW_HEAT);
+        if (isAdmitted(policy, cause, rank)) {
             OfferAnswer answer = target.offer(
                     request.chunkId(i), request.check(i), count, saving, data, request.offset(i), request.length(i));
             counters.answered(answer, cause, request.length(i));
         }
     }
 
-    private boolean isAdmitted(PromotionPolicy policy, int worth, int length, int saving) {
-        boolean admitted = admission.admits(policy.rank(worth, length, saving, MapEntry.NEW_HEAT));
+    private boolean isAdmitted(PromotionPolicy policy, Cause cause, long rank) {
+        boolean admitted = policy.displaces(cause) ? admission.admits(rank) : admission.hasRoom();
         if (!admitted) {
             counters.refusedRank.increment();
         }
@@ -171,12 +169,10 @@ public final class SelectivePromotion implements AccessListener {
         if (Runs.isRepeat(request, i) || !recentReads.noteRead(chunkId, request.length(i))) {
             return false;
         }
-        for (int earlier = 0; earlier < i; earlier++) {
-            if (request.chunkId(earlier) == chunkId) {
-                // It was this request that put it there: put it there again.
-                recentReads.noteRead(chunkId, request.length(i));
-                return false;
-            }
+        if (request.isRepeated(i)) {
+            // It was this request that put it there: put it there again.
+            recentReads.noteRead(chunkId, request.length(i));
+            return false;
         }
         return true;
     }
@@ -195,7 +191,8 @@ public final class SelectivePromotion implements AccessListener {
             return;
         }
         if (wants(policy, Cause.READ, count, request.length(i), runBytes)) {
-            offer(policy, Cause.READ, request, i, count, count, DiskCost.saving(runBytes));
+            int saving = policy.expectedSaving(Cause.READ, DiskCost.saving(runBytes));
+            offer(policy, Cause.READ, request, i, count, saving);
         }
     }
 

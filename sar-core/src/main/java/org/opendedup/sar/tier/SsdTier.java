@@ -78,7 +78,7 @@ public final class SsdTier implements Closeable {
     /** Most heap bytes of a Map table entry and of an item of the LRU list (SAR paper §4.5.2). */
     static final int MAP_ENTRY_BYTES = 24;
 
-    static final int LRU_ITEM_BYTES = 16;
+    static final int LRU_ITEM_BYTES = 12;
 
     private final String name;
     private final long memoryBytes;

@@ -45,8 +45,8 @@ final class LruListTest {
     }
 
     @Test
-    void anItemTakes16Bytes() {
-        assertEquals(16_000_000, new LruList(1_000_000).heapBytes());
+    void anItemTakes12Bytes() {
+        assertEquals(12_000_000, new LruList(1_000_000).heapBytes());
         assertEquals(1_000_000, new LruList(1_000_000).capacity());
     }
 

@@ -81,6 +81,23 @@ class PoliciesTest {
     }
 
     @Test
+    void byCostWhatWasOnlyWrittenIsWorthLessThanWhatWasReadInALongerRun() {
+        int written = byCost.expectedSaving(Cause.WRITE, DiskCost.saving(CHUNK));
+        int read = byCost.expectedSaving(Cause.READ, DiskCost.saving(8 * CHUNK));
+        assertTrue(byCost.rank(2, CHUNK, written, 1) < byCost.rank(2, CHUNK, read, 1));
+        assertEquals(1, byCost.expectedSaving(Cause.WRITE, 1));
+        assertEquals(9, byCost.expectedSaving(Cause.RECIPE, 9));
+    }
+
+    @Test
+    void byCostWritingPushesNothingOut() {
+        assertFalse(byCost.displaces(Cause.WRITE));
+        assertTrue(byCost.displaces(Cause.READ));
+        assertTrue(byCost.displaces(Cause.RECIPE));
+        assertTrue(byCount.displaces(Cause.WRITE));
+    }
+
+    @Test
     void ranksNeverFallWithCountOrHeatAndNeverRiseWithTheRecord() {
         Random random = new Random(TestSeed.next());
         for (int round = 0; round < 10_000; round++) {

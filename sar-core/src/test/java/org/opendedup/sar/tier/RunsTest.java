@@ -43,10 +43,4 @@ class RunsTest {
                 new Requests().chunk(chunk, 100, 1).chunk(chunk, 300, 1).chunk(chunk, 200, 1).request;
         assertEquals(300, Runs.bytes(request, 0, 3));
     }
-
-    @Test
-    void theFewestReferencesOfARunAreFound() {
-        ChunkRequest request = new Requests().run(1, 0, 2, 9).run(1, 2, 1, 4).run(1, 3, 1, 7).request;
-        assertEquals(4, Runs.fewestReferences(request, 0, 4));
-    }
 }

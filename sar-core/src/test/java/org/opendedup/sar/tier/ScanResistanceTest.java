@@ -1,5 +1,6 @@
 package org.opendedup.sar.tier;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.opendedup.sar.tier.Requests.CHUNK_BYTES;
 
@@ -9,6 +10,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
@@ -167,6 +170,37 @@ class ScanResistanceTest {
             heat(promotion, demotion);
             long written = scan(promotion);
             assertTrue(written <= TOLERATED_BYTES, written + " of " + SSD_BYTES);
+        }
+    }
+
+    /** What was read twice is on the SSD; all is written again, and nothing of that takes its place. */
+    @Test
+    void byCostWritingTakesNoPlaceOfAFullSsd() throws InterruptedException {
+        try (DataDemotion demotion = demotion(Policy.COST)) {
+            SelectivePromotion promotion = promotion(Policy.COST, demotion);
+            share(13);
+            readAtRandom(promotion);
+            long before = ssd.offeredBytes;
+            writeDuplicates(promotion);
+            assertEquals(before, ssd.offeredBytes);
+        }
+    }
+
+    /** Writes fill an SSD; what is read twice after that takes the place of what nobody has read. */
+    @Test
+    void byCostReadingTakesThePlaceOfWhatWasOnlyWritten() throws InterruptedException {
+        try (DataDemotion demotion = demotion(Policy.COST)) {
+            SelectivePromotion promotion = promotion(Policy.COST, demotion);
+            share(13);
+            writeDuplicates(promotion);
+            for (int chunk = 0; chunk < SSD_CHUNKS / 2; chunk++) {
+                read(promotion, chunk, chunk + 1);
+                read(promotion, chunk, chunk + 1);
+            }
+            long kept = IntStream.range(0, SSD_CHUNKS / 2)
+                    .filter(chunk -> ssd.contains(id(chunk)))
+                    .count();
+            assertEquals(SSD_CHUNKS / 2, kept);
         }
     }
 

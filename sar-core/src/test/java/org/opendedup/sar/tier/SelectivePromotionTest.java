@@ -21,14 +21,18 @@ class SelectivePromotionTest {
 
     private final FakeSsd ssd = new FakeSsd(Long.MAX_VALUE);
     private final Set<Long> recent = new HashSet<>();
-    private final List<Long> ranks = new ArrayList<>();
     private long floor;
+    private boolean hasRoom = true;
     private int hits;
     private final Admission admission = new Admission() {
         @Override
         public boolean admits(long rank) {
-            ranks.add(rank);
             return rank >= floor;
+        }
+
+        @Override
+        public boolean hasRoom() {
+            return hasRoom;
         }
 
         @Override
@@ -196,12 +200,26 @@ class SelectivePromotionTest {
     }
 
     @Test
-    void byCostAWholeRunIsJudgedByItsLeastReferencedChunk() {
+    void byCostADuplicateGetsNoPlaceOfAFullSsdAndAChunkReadTwiceDoes() {
         promotion.apply(Settings.of(Policy.COST));
-        write(new Requests().run(1, 0, 2, 9).run(1, 2, 1, 2));
-        assertEquals(3, ssd.size());
-        assertEquals(1, new HashSet<>(ranks).size());
-        assertEquals(9, ssd.entries.get(ChunkId.of(1, 0)).count);
+        hasRoom = false;
+        write(new Requests().run(1, 0, 2, 9));
+        assertEquals(Set.of(), ssd.entries.keySet());
+        assertEquals(2, promotion.statistics().refusedRank());
+        read(new Requests().run(1, 0, 1, 9));
+        read(new Requests().run(1, 0, 1, 9));
+        assertEquals(Set.of(ChunkId.of(1, 0)), ssd.entries.keySet());
+    }
+
+    @Test
+    void byCostTheFirstReadFromTheSsdMakesUpForHavingBeenOnlyWritten() {
+        promotion.apply(Settings.of(Policy.COST));
+        write(new Requests().run(1, 0, 1, 2));
+        int written = ssd.entries.get(ChunkId.of(1, 0)).saving;
+        ChunkRequest hit = new Requests().run(1, 0, 1, 2).request;
+        hit.setSource(0, Source.SSD);
+        promotion.read(hit, chunkId -> 2);
+        assertTrue(ssd.entries.get(ChunkId.of(1, 0)).saving > 10 * written);
     }
 
     @Test

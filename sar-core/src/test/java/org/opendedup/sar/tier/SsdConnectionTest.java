@@ -473,7 +473,7 @@ class SsdConnectionTest {
     @Test
     void theMemoryIsDividedBetweenListAndTable() {
         assertEquals(1_000_000, SsdTier.lruItems(1_000_000, 64 << 20));
-        assertEquals((64 << 20) / 32, SsdTier.lruItems(Integer.MAX_VALUE, 64 << 20), "a half at most");
-        assertEquals(((64 << 20) - 16_000_000) / 24, SsdTier.mapEntries(1_000_000, 64 << 20));
+        assertEquals((64 << 20) / 24, SsdTier.lruItems(Integer.MAX_VALUE, 64 << 20), "a half at most");
+        assertEquals(((64 << 20) - 12_000_000) / 24, SsdTier.mapEntries(1_000_000, 64 << 20));
     }
 }

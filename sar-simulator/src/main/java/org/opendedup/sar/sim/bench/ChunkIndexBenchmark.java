@@ -31,7 +31,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * costs 20 ns a chunk.
  *
  * <pre>
- * java -cp sar-simulator/target/classes:$(cat sar-simulator/target/classpath) org.openjdk.jmh.Main ChunkIndexBenchmark
+ * scripts/bench jmh ChunkIndexBenchmark
  * </pre>
  *
  * <p>Last measured on an Intel Xeon, JDK 17, two cores shared with other work, a million chunks: insert 550 000, new

@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * Cutting and fingerprinting segments of 2 MiB of random bytes, in segments a second: MB/s are 2.1 times as many.
  *
  * <pre>
- * java -cp sar-simulator/target/classes:$(cat sar-simulator/target/classpath) org.openjdk.jmh.Main ChunkingBenchmark
+ * scripts/bench jmh ChunkingBenchmark
  * </pre>
  *
  * <p>Last measured on an Intel Xeon, JDK 17, two cores shared with other work: content-defined 1140 to 1180 (2.4 GB/s),

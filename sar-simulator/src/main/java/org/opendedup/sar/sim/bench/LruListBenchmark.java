@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * out the oldest of their set, and chunks read twice, which are found and taken off the second time.
  *
  * <pre>
- * java -cp sar-simulator/target/classes:$(cat sar-simulator/target/classpath) org.openjdk.jmh.Main LruListBenchmark
+ * scripts/bench jmh LruListBenchmark
  * </pre>
  *
  * <p>Last measured on an Intel Xeon, JDK 17, on two cores much used by others, so in CPU time of one thread: 480 for a first read, 560

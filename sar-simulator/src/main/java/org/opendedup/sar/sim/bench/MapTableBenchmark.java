@@ -21,7 +21,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * is written), and one put in the place of another (remove and put).
  *
  * <pre>
- * java -cp sar-simulator/target/classes:$(cat sar-simulator/target/classpath) org.openjdk.jmh.Main MapTableBenchmark
+ * scripts/bench jmh MapTableBenchmark
  * </pre>
  *
  * <p>Last measured on an Intel Xeon, JDK 17, on two cores much used by others, so in CPU time of the thread, of 100 000 and of a million

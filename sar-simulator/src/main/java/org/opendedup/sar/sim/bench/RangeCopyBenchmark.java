@@ -39,7 +39,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * 512 MiB of random bytes, sixteen times. {@code shift} says how far the target's pages are off the source's.
  *
  * <pre>
- * java -cp sar-simulator/target/classes:$(cat sar-simulator/target/classpath) org.openjdk.jmh.Main RangeCopyBenchmark
+ * scripts/bench jmh RangeCopyBenchmark
  * </pre>
  */
 @State(Scope.Benchmark)

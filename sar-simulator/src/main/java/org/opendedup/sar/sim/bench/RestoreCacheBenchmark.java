@@ -30,7 +30,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * 8 of them.
  *
  * <pre>
- * java -cp sar-simulator/target/classes:$(cat sar-simulator/target/classpath) org.openjdk.jmh.Main RestoreCacheBenchmark
+ * scripts/bench jmh RestoreCacheBenchmark
  * </pre>
  *
  * <p>Last measured on JDK 17, on two cores used by others as well: LRU 104, OPT 98, assembly 165, lookahead base 206, with log 620, default

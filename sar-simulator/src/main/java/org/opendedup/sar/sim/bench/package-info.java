@@ -1,10 +1,6 @@
 /**
- * JMH benchmarks. Each class says with which command it is run and what it last measured, on which machine. The commands
- * need the class path of the module, in a file, once:
- *
- * <pre>
- * mvn -q -pl sar-core,sar-simulator compile dependency:build-classpath -Dmdep.outputFile=target/classpath
- * </pre>
+ * JMH benchmarks. Each class says with which command it is run and what it last measured, on which machine, or leaves that to
+ * docs/BENCHMARKS.md; {@code scripts/bench jmh} runs all.
  */
 @NullMarked
 package org.opendedup.sar.sim.bench;

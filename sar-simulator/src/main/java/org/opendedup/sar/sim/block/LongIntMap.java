@@ -3,63 +3,65 @@ package org.opendedup.sar.sim.block;
 import java.util.Arrays;
 
 /**
- * From numbers to small numbers, in two arrays: 12 bytes a place, at most two thirds of them in use. Open addressing with linear
- * probing; deleting moves what follows back (Knuth, TAOCP 3, 6.4, algorithm R). For one thread.
+ * From numbers to small numbers, in one array, so that a key and its value are in one line of memory: 12 bytes a place, at most two
+ * thirds of them in use. Open addressing with linear probing; deleting moves what follows back (Knuth, TAOCP 3, 6.4, algorithm R). For
+ * one thread.
  */
 public final class LongIntMap {
     /** What {@link #get} answers for an absent key; no value. */
     public static final int ABSENT = -1;
 
     private static final int LEAST_PLACES = 1024;
-    private static final int PLACE_BYTES = Long.BYTES + Integer.BYTES;
+    /** A place: the key's halves, and the value, {@link #ABSENT} where the place is free. */
+    private static final int PLACE_INTS = 3;
 
-    private long[] keys = new long[LEAST_PLACES];
-    /** {@link #ABSENT} where a place is free. */
-    private int[] values = new int[LEAST_PLACES];
+    private static final int VALUE = 2;
 
+    private int[] table = emptyTable(LEAST_PLACES);
+    private int mask = LEAST_PLACES - 1;
     private int size;
 
-    public LongIntMap() {
-        Arrays.fill(values, ABSENT);
+    private static int[] emptyTable(int places) {
+        int[] table = new int[Math.multiplyExact(places, PLACE_INTS)];
+        Arrays.fill(table, ABSENT);
+        return table;
     }
 
     /** The value of a key, or {@link #ABSENT}. */
     public int get(long key) {
-        return values[find(key)];
+        return table[find(key) + VALUE];
     }
 
     /** Adds or replaces; the value must not be negative. */
     public void put(long key, int value) {
         assert value >= 0 : value;
         int at = find(key);
-        if (values[at] == ABSENT) {
-            if (size + 1 > keys.length / 3 * 2) {
+        if (table[at + VALUE] == ABSENT) {
+            if (size + 1 > (mask + 1) / 3 * 2) {
                 grow();
                 at = find(key);
             }
             size++;
         }
-        keys[at] = key;
-        values[at] = value;
+        set(at, key, value);
     }
 
     /** Removes a key, if it is there. */
     public void remove(long key) {
         int hole = find(key);
-        if (values[hole] == ABSENT) {
+        if (table[hole + VALUE] == ABSENT) {
             return;
         }
-        int mask = keys.length - 1;
-        for (int i = hole + 1 & mask; values[i] != ABSENT; i = i + 1 & mask) {
-            int home = home(keys[i]);
+        int holePlace = hole / PLACE_INTS;
+        for (int i = holePlace + 1 & mask; value(i) != ABSENT; i = i + 1 & mask) {
+            int home = home(key(PLACE_INTS * i));
             // It may stand in the hole if its home is not between the hole and its place.
-            if ((i - home & mask) >= (i - hole & mask)) {
-                keys[hole] = keys[i];
-                values[hole] = values[i];
-                hole = i;
+            if ((i - home & mask) >= (i - holePlace & mask)) {
+                System.arraycopy(table, PLACE_INTS * i, table, PLACE_INTS * holePlace, PLACE_INTS);
+                holePlace = i;
             }
         }
-        values[hole] = ABSENT;
+        table[PLACE_INTS * holePlace + VALUE] = ABSENT;
         size--;
     }
 
@@ -69,34 +71,46 @@ public final class LongIntMap {
 
     /** Heap bytes. */
     public long heapBytes() {
-        return (long) PLACE_BYTES * keys.length;
+        return (long) Integer.BYTES * table.length;
     }
 
-    /** The place of a key, or the free one where it belongs. */
+    /** Where the place of a key begins, or the free one where it belongs. */
     private int find(long key) {
-        int mask = keys.length - 1;
-        int at = home(key);
-        while (values[at] != ABSENT && keys[at] != key) {
-            at = at + 1 & mask;
+        int place = home(key);
+        int at = PLACE_INTS * place;
+        while (table[at + VALUE] != ABSENT && key(at) != key) {
+            place = place + 1 & mask;
+            at = PLACE_INTS * place;
         }
         return at;
     }
 
     private int home(long key) {
-        return (int) Mixing.mix(key) & keys.length - 1;
+        return (int) Mixing.mix(key) & mask;
+    }
+
+    private int value(int place) {
+        return table[PLACE_INTS * place + VALUE];
+    }
+
+    private long key(int at) {
+        return (long) table[at + 1] << Integer.SIZE | Integer.toUnsignedLong(table[at]);
+    }
+
+    private void set(int at, long key, int value) {
+        table[at] = (int) key;
+        table[at + 1] = (int) (key >>> Integer.SIZE);
+        table[at + VALUE] = value;
     }
 
     private void grow() {
-        long[] oldKeys = keys;
-        int[] oldValues = values;
-        keys = new long[2 * oldKeys.length];
-        values = new int[2 * oldKeys.length];
-        Arrays.fill(values, ABSENT);
-        for (int i = 0; i < oldKeys.length; i++) {
-            if (oldValues[i] != ABSENT) {
-                int at = find(oldKeys[i]);
-                keys[at] = oldKeys[i];
-                values[at] = oldValues[i];
+        int[] old = table;
+        table = emptyTable(2 * (mask + 1));
+        mask = 2 * mask + 1;
+        for (int at = 0; at < old.length; at += PLACE_INTS) {
+            if (old[at + VALUE] != ABSENT) {
+                long key = (long) old[at + 1] << Integer.SIZE | Integer.toUnsignedLong(old[at]);
+                set(find(key), key, old[at + VALUE]);
             }
         }
     }

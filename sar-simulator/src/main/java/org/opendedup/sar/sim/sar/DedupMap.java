@@ -1,6 +1,7 @@
 package org.opendedup.sar.sim.sar;
 
 import java.util.Arrays;
+import org.opendedup.sar.sim.block.BlockInts;
 import org.opendedup.sar.sim.block.BlockRequest;
 import org.opendedup.sar.sim.block.LongIntMap;
 
@@ -16,8 +17,6 @@ final class DedupMap {
     /** The chunk of a block of zeros: it lies nowhere and takes no transfer. */
     static final int ZERO_CHUNK = 0;
 
-    private static final int ARRAY_BYTES = 2 * Long.BYTES + 2 * Integer.BYTES;
-
     /** Which references count. */
     enum Counting {
         /** All there ever were, as in the SAR paper's evaluation (§4.2). */
@@ -28,81 +27,73 @@ final class DedupMap {
 
     private final Counting counting;
     private final LongIntMap chunkOfContent = new LongIntMap();
-    private final LongIntMap chunkOfBlock = new LongIntMap();
-    private final LongIntMap chunkAtPlace = new LongIntMap();
-    private long[] contents = new long[1024];
-    private long[] places = new long[1024];
-    private int[] references = new int[1024];
-    private int[] referencesEver = new int[1024];
-    private int chunks = 1;
+    private final BlockInts chunkOfBlock = new BlockInts();
+    private final BlockInts chunkAtPlace = new BlockInts();
+    private final Chunks chunks = new Chunks();
     private long nextSpare = DiskPlaces.FIRST_SPARE;
     private boolean wasNew;
     private long overwritten = -1;
 
     DedupMap(Counting counting) {
         this.counting = counting;
-        chunkOfContent.put(BlockRequest.ZERO_CONTENT, ZERO_CHUNK);
-        places[ZERO_CHUNK] = -1;
+        chunkOfContent.put(BlockRequest.ZERO_CONTENT, chunks.add(BlockRequest.ZERO_CONTENT, -1));
     }
 
     /** A block is read; returns the chunk that it holds. */
     int read(long block, long content) {
         int held = chunkOfBlock.get(block);
-        if (held != LongIntMap.ABSENT && contents[held] == content) {
-            return held;
-        }
-        return write(block, content);
+        return holds(held, content) ? held : replace(block, held, content);
     }
 
     /** A block is written; returns the chunk that it holds now. {@link #wasNew} says whether it must be stored. */
     int write(long block, long content) {
         int held = chunkOfBlock.get(block);
+        if (holds(held, content)) {
+            wasNew = false;
+            chunks.noteWritten(held);
+            return held;
+        }
+        return replace(block, held, content);
+    }
+
+    private boolean holds(int chunk, long content) {
+        return chunk != BlockInts.ABSENT && chunks.content(chunk) == content;
+    }
+
+    private int replace(long block, int held, long content) {
         int chunk = chunkOfContent.get(content);
         wasNew = chunk == LongIntMap.ABSENT;
-        if (!wasNew && chunk == held) {
-            referencesEver[chunk]++;
-            return chunk;
-        }
-        if (held != LongIntMap.ABSENT) {
-            references[held]--;
+        if (held != BlockInts.ABSENT) {
+            chunks.drop(held);
         }
         if (wasNew) {
             chunk = store(block, content);
         }
-        references[chunk]++;
-        referencesEver[chunk]++;
+        chunks.refer(chunk);
         chunkOfBlock.put(block, chunk);
         return chunk;
     }
 
     private int store(long block, long content) {
         int occupant = chunkAtPlace.get(block);
-        if (occupant == LongIntMap.ABSENT) {
+        if (occupant == BlockInts.ABSENT) {
             return add(content, block);
         }
-        if (references[occupant] > 0) {
+        if (chunks.references(occupant) > 0) {
             return add(content, nextSpare++);
         }
-        overwritten = places[occupant];
-        chunkOfContent.remove(contents[occupant]);
-        contents[occupant] = content;
-        referencesEver[occupant] = 0;
+        overwritten = chunks.place(occupant);
+        chunkOfContent.remove(chunks.content(occupant));
+        chunks.renew(occupant, content);
         chunkOfContent.put(content, occupant);
         return occupant;
     }
 
     private int add(long content, long place) {
-        if (chunks == contents.length) {
-            contents = Arrays.copyOf(contents, 2 * chunks);
-            places = Arrays.copyOf(places, 2 * chunks);
-            references = Arrays.copyOf(references, 2 * chunks);
-            referencesEver = Arrays.copyOf(referencesEver, 2 * chunks);
-        }
-        contents[chunks] = content;
-        places[chunks] = place;
-        chunkOfContent.put(content, chunks);
-        chunkAtPlace.put(place, chunks);
-        return chunks++;
+        int chunk = chunks.add(content, place);
+        chunkOfContent.put(content, chunk);
+        chunkAtPlace.put(place, chunk);
+        return chunk;
     }
 
     /** Whether the last block written had to be stored. */
@@ -119,27 +110,86 @@ final class DedupMap {
 
     /** Where a chunk lies, in blocks; see {@link DiskPlaces}. */
     long place(int chunk) {
-        return places[chunk];
+        return chunks.place(chunk);
     }
 
     /** References to the chunk at a place; 0 if there is none. */
     int referencesAt(long place) {
         int chunk = chunkAtPlace.get(place);
-        return chunk == LongIntMap.ABSENT ? 0 : references(chunk);
+        return chunk == BlockInts.ABSENT ? 0 : references(chunk);
     }
 
     int references(int chunk) {
         return switch (counting) {
-            case EVER -> referencesEver[chunk];
-            case NOW -> references[chunk];
+            case EVER -> chunks.referencesEver(chunk);
+            case NOW -> chunks.references(chunk);
         };
     }
 
     /** Heap bytes of the simulation's own tables. */
     long heapBytes() {
-        return chunkOfContent.heapBytes()
-                + chunkOfBlock.heapBytes()
-                + chunkAtPlace.heapBytes()
-                + (long) ARRAY_BYTES * contents.length;
+        return chunkOfContent.heapBytes() + chunkOfBlock.heapBytes() + chunkAtPlace.heapBytes() + chunks.heapBytes();
+    }
+
+    /** What is known of each chunk, side by side in memory, since it is wanted together. */
+    private static final class Chunks {
+        /** Content, place, references ever and now. */
+        private static final int FIELDS = 3;
+
+        private static final long ONE_EVER = 1L << Integer.SIZE;
+
+        private long[] fields = new long[FIELDS * 1024];
+        private int count;
+
+        int add(long content, long place) {
+            int at = FIELDS * count;
+            if (at == fields.length) {
+                fields = Arrays.copyOf(fields, Math.multiplyExact(2, at));
+            }
+            fields[at] = content;
+            fields[at + 1] = place;
+            return count++;
+        }
+
+        /** Another content, without references yet. */
+        void renew(int chunk, long content) {
+            fields[FIELDS * chunk] = content;
+            fields[FIELDS * chunk + 2] = 0;
+        }
+
+        /** One more block holds it. */
+        void refer(int chunk) {
+            fields[FIELDS * chunk + 2] += ONE_EVER + 1;
+        }
+
+        /** A block that holds it was written with the same again. */
+        void noteWritten(int chunk) {
+            fields[FIELDS * chunk + 2] += ONE_EVER;
+        }
+
+        /** A block does not hold it any more. */
+        void drop(int chunk) {
+            fields[FIELDS * chunk + 2]--;
+        }
+
+        long content(int chunk) {
+            return fields[FIELDS * chunk];
+        }
+
+        long place(int chunk) {
+            return fields[FIELDS * chunk + 1];
+        }
+
+        int references(int chunk) {
+            return (int) fields[FIELDS * chunk + 2];
+        }
+
+        int referencesEver(int chunk) {
+            return (int) (fields[FIELDS * chunk + 2] >>> Integer.SIZE);
+        }
+
+        long heapBytes() {
+            return (long) Long.BYTES * fields.length;
+        }
     }
 }

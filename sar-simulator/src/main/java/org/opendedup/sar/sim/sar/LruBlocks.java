@@ -30,7 +30,7 @@ final class LruBlocks {
     /** The slot of a block, or {@link #ABSENT}; if it is there, it is the one used last. */
     int use(long block) {
         int slot = slots.get(block);
-        if (slot != ABSENT) {
+        if (slot != ABSENT && slot != next[head]) {
             unlink(slot);
             linkFirst(slot);
         }
