@@ -42,18 +42,14 @@ final class ReplayCharts {
     }
 
     /** Of array and SSD. */
-    Chart energy() {
-        return bars(
-                "energy", "Energy of disks and SSD", "kJ", row -> row.result().joules() / JOULES_PER_KILOJOULE);
+    Chart energy(String name) {
+        return bars(name, "Energy of disks and SSD", "kJ", row -> row.result().joules() / JOULES_PER_KILOJOULE);
     }
 
     /** Of the SSD's tables. */
-    Chart memory() {
+    Chart memory(String name) {
         return bars(
-                "memory",
-                "Memory of the SSD's tables",
-                "MB",
-                row -> row.result().memoryBytes() / BYTES_PER_MB);
+                name, "Memory of the SSD's tables", "MB", row -> row.result().memoryBytes() / BYTES_PER_MB);
     }
 
     /** Mean response of reads against that of Native: the paper's Figure 7, and with Cache its Figure 11. */
@@ -68,9 +64,9 @@ final class ReplayCharts {
     }
 
     /** How the responses of reads are distributed, with the largest SSD. */
-    Chart distribution() {
+    Chart distribution(String name) {
         return curves(
-                "response-distribution",
+                name,
                 "Distribution of the responses of reads, largest SSD",
                 Axis.log10("response of a read, ms"),
                 Axis.linear("reads that take no longer, %"),
@@ -81,9 +77,9 @@ final class ReplayCharts {
     }
 
     /** The paper's Figure 8. Parts of the time without reads have no point. */
-    Chart responseOverTime() {
+    Chart responseOverTime(String name) {
         return curves(
-                "response-over-time",
+                name,
                 "Mean response of reads over the replayed time, largest SSD",
                 Axis.linear("hours"),
                 Axis.log10("ms"),
@@ -95,9 +91,9 @@ final class ReplayCharts {
     }
 
     /** The paper's Figure 9. */
-    Chart requestsOverTime() {
+    Chart requestsOverTime(String name) {
         return curves(
-                "disk-requests-over-time",
+                name,
                 "Requests to the array of disks over the replayed time, largest SSD",
                 Axis.linear("hours"),
                 Axis.linear("requests"),
@@ -109,7 +105,7 @@ final class ReplayCharts {
     }
 
     /** The paper's Figure 10. */
-    Chart ssdShare() {
+    Chart ssdShare(String name) {
         List<Line> lines = new ArrayList<>();
         for (ReplayRows.Replayed trace : traces) {
             for (SystemKind kind :
@@ -123,7 +119,7 @@ final class ReplayCharts {
             }
         }
         return new Chart(
-                "ssd-share",
+                name,
                 "Reads that the SSD serves alone",
                 Axis.log2("SSD, MiB"),
                 Axis.linear("reads, %"),

@@ -17,12 +17,21 @@ final class ReplayReport {
         ReplayCharts charts = new ReplayCharts(replayed);
         List<Table> tables = rows.tables();
         List<Section> sections = new ArrayList<>(List.of(
-                Section.of("Response", "", charts.meanResponse(), charts.distribution(), charts.responseOverTime()),
-                Section.of("Requests to disks", "", charts.diskRequests(), charts.requestsOverTime())));
+                Section.of(
+                        "Response",
+                        "",
+                        charts.meanResponse(),
+                        charts.distribution("response-distribution"),
+                        charts.responseOverTime("response-over-time")),
+                Section.of(
+                        "Requests to disks",
+                        "",
+                        charts.diskRequests(),
+                        charts.requestsOverTime("disk-requests-over-time"))));
         if (charts.hasSsd()) {
-            sections.add(Section.of("Share of the SSD", "", charts.ssdShare()));
+            sections.add(Section.of("Share of the SSD", "", charts.ssdShare("ssd-share")));
         }
-        sections.add(Section.of("Energy and memory", "", charts.energy(), charts.memory()));
+        sections.add(Section.of("Energy and memory", "", charts.energy("energy"), charts.memory("memory")));
         sections.add(Section.of("All figures", "", tables.get(0)));
         if (found.synthetic()) {
             sections.add(Section.of("Calibration", "What the synthetic trace was calibrated to.", rows.calibration()));
