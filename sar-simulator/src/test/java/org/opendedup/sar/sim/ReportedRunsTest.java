@@ -84,8 +84,8 @@ class ReportedRunsTest {
         assertEquals(0, run(command, "other"));
         assertSameBytes("one", "other");
         assertEquals(printed, rows("one", "restore"));
-        assertTrue(page("one").contains("chart-reads-by-memory"));
-        assertTrue(page("one").contains("chart-reads-by-version"));
+        assertTrue(page("one").contains("chart-restore-reads-by-memory"));
+        assertTrue(page("one").contains("chart-restore-reads-by-version"));
         assertFalse(page("one").contains(folder.getFileName().toString()));
     }
 

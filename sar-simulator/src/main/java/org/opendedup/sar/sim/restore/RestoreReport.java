@@ -40,7 +40,7 @@ final class RestoreReport {
                                 "By version",
                                 "Container reads of each version, by memory.",
                                 byVersion(
-                                        "reads-by-version",
+                                        "restore-reads-by-version",
                                         "Container reads by version",
                                         "container reads",
                                         Axis.Scale.LOG10,
@@ -50,7 +50,7 @@ final class RestoreReport {
                                 "Speed factor",
                                 "MiB restored for each container read (Lillibridge et al., FAST '13).",
                                 byVersion(
-                                        "speed-factor-by-version",
+                                        "restore-speed-factor",
                                         "Speed factor by version",
                                         "MiB for each container read",
                                         Axis.Scale.LINEAR,
@@ -74,7 +74,7 @@ final class RestoreReport {
         memories().forEach(memory -> floor.add(memory, shown.get(0).floor()));
         lines.add(floor.build());
         return new Chart(
-                "reads-by-memory",
+                "restore-reads-by-memory",
                 "Container reads of version " + version + " by memory",
                 Axis.log2("memory, containers"),
                 Axis.log10("container reads"),
