@@ -1,11 +1,9 @@
 package org.opendedup.sar.sim.report;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 
 /** A report as one page of HTML, well-formed as XML, that refers to nothing but the files of raw rows beside it. */
 final class HtmlPage {
@@ -108,10 +106,9 @@ final class HtmlPage {
         html.append("<tr>");
         table.columns().forEach(column -> cell("th", table.isNumeric(column), column));
         html.append("</tr>\n");
-        Function<JsonNode, String> shown = Table::shown;
         for (ObjectNode row : table.rows()) {
             html.append("<tr>");
-            table.columns().forEach(column -> cell("td", table.isNumeric(column), shown.apply(row.path(column))));
+            table.columns().forEach(column -> cell("td", table.isNumeric(column), Table.shown(row.path(column))));
             html.append("</tr>\n");
         }
         close();

@@ -148,6 +148,16 @@ class ReportFolderTest {
     }
 
     @Test
+    void whatIsWrittenOnAnAxisIsNotRounded() {
+        Line line = Line.named("a").add(1, 0.00125).add(2, 0.00375).build();
+        Chart chart = new Chart(
+                "small", "1.23456 of all", Axis.linear("x"), Axis.log10("share"), Chart.Mark.DOTS, List.of(line));
+        String svg = SvgChart.draw(chart);
+        assertTrue(svg.contains("1.23456 of all"));
+        assertTrue(svg.contains("0.0015"), "a line of the axis");
+    }
+
+    @Test
     void coordinatesHaveTwoDigitsAndIdsTheChartsName() {
         String svg = SvgChart.draw(chart("lines", Chart.Mark.DOTS));
         assertFalse(Pattern.compile("\\d\\.\\d{3}").matcher(svg).find());
