@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
@@ -114,60 +115,77 @@ final class LookaheadPaper {
     }
 
     private static List<Figure> figures() {
-        List<Setup> base = new ArrayList<>();
-        for (int cache : new int[] {2, CACHE, 8}) {
-            base.add(Setup.of("LRU, cache " + cache, CachePolicy.LRU, cache));
-            base.add(Setup.of("base, cache " + cache, CachePolicy.LOOKAHEAD_BASE, cache));
-        }
-        List<Setup> thresholds = new ArrayList<>(List.of(Setup.of("base", CachePolicy.LOOKAHEAD_BASE, CACHE)));
-        for (int percent : new int[] {1, 3, 5, 7}) {
-            thresholds.add(Setup.logged("threshold " + percent + " %", CACHE, 1).withHotThreshold(percent / 100.0));
-        }
-        List<Setup> logs = new ArrayList<>(
-                List.of(Setup.of("LRU", CachePolicy.LRU, CACHE), Setup.of("base", CachePolicy.LOOKAHEAD_BASE, CACHE)));
-        for (int log : new int[] {1, 2, 4}) {
-            logs.add(Setup.logged("log " + log, CACHE, log));
-        }
-        List<Setup> windows = new ArrayList<>();
-        for (int window : new int[] {2, 4, 8, 16, 32}) {
-            windows.add(Setup.logged("window " + window, CACHE, 1).withWindow(window));
-        }
-        List<Setup> splits = new ArrayList<>();
-        for (int log : new int[] {1, 2, 4, 6}) {
-            splits.add(Setup.logged("C " + (8 - log) + ", L " + log, 8 - log, log));
-        }
-        List<Setup> policies = new ArrayList<>();
-        for (CachePolicy policy : CachePolicy.values()) {
-            boolean hasLog = policy == CachePolicy.LOOKAHEAD_LOG;
-            policies.add(hasLog ? Setup.logged(policy.label(), CACHE - 1, 1) : Setup.of(policy.label(), policy, CACHE));
-        }
         return List.of(
-                new Figure("figure-8", "Figure 8: base against LRU", "The cache is in containers.", base),
+                new Figure("figure-8", "Figure 8: base against LRU", "The cache is in containers.", baseAndLru()),
                 new Figure(
                         "figure-9",
                         "Figure 9: hot threshold",
                         "A cache of 4 containers, and beside it a log of one.",
-                        thresholds),
+                        hotThresholds()),
                 new Figure(
                         "figure-10",
                         "Figure 10: size of the log",
                         "A cache of 4 containers, and beside it the log.",
-                        logs),
+                        logs()),
                 new Figure(
                         "figure-11",
                         "Figure 11: size of the window",
                         "A cache of 4 containers, a log of one beside it; the window is in containers.",
-                        windows),
+                        windows()),
                 new Figure(
                         "figure-12",
                         "Figure 12: cache and log",
                         "8 containers of memory for cache (C) and log (L).",
-                        splits),
+                        splits()),
                 new Figure(
                         "policies",
                         "All policies, ours among them",
                         "4 containers of memory for each, of which the log takes one.",
-                        policies));
+                        policies()));
+    }
+
+    private static List<Setup> baseAndLru() {
+        return Stream.of(2, CACHE, 2 * CACHE)
+                .flatMap(cache -> Stream.of(
+                        Setup.of("LRU, cache " + cache, CachePolicy.LRU, cache),
+                        Setup.of("base, cache " + cache, CachePolicy.LOOKAHEAD_BASE, cache)))
+                .toList();
+    }
+
+    private static List<Setup> hotThresholds() {
+        Stream<Setup> logged = Stream.of(1, 3, 5, 7)
+                .map(percent ->
+                        Setup.logged("threshold " + percent + " %", CACHE, 1).withHotThreshold(percent / 100.0));
+        return Stream.concat(Stream.of(Setup.of("base", CachePolicy.LOOKAHEAD_BASE, CACHE)), logged)
+                .toList();
+    }
+
+    private static List<Setup> logs() {
+        Stream<Setup> without =
+                Stream.of(Setup.of("LRU", CachePolicy.LRU, CACHE), Setup.of("base", CachePolicy.LOOKAHEAD_BASE, CACHE));
+        return Stream.concat(without, Stream.of(1, 2, 4).map(log -> Setup.logged("log " + log, CACHE, log)))
+                .toList();
+    }
+
+    private static List<Setup> windows() {
+        return Stream.of(2, 4, 8, 16, 32)
+                .map(window -> Setup.logged("window " + window, CACHE, 1).withWindow(window))
+                .toList();
+    }
+
+    private static List<Setup> splits() {
+        int memory = 2 * CACHE;
+        return Stream.of(1, 2, 4, 6)
+                .map(log -> Setup.logged("C " + (memory - log) + ", L " + log, memory - log, log))
+                .toList();
+    }
+
+    private static List<Setup> policies() {
+        return Stream.of(CachePolicy.values())
+                .map(policy -> policy == CachePolicy.LOOKAHEAD_LOG
+                        ? Setup.logged(policy.label(), CACHE - 1, 1)
+                        : Setup.of(policy.label(), policy, CACHE))
+                .toList();
     }
 
     /** Restores all versions of a set with each setup. */
