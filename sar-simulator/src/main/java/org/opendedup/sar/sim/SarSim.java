@@ -25,7 +25,13 @@ import picocli.CommandLine.Spec;
         customSynopsis = {"sar-sim COMMAND [OPTION...]", ""},
         description = {"Runs the file system's own policies over traces, without a disk.", ""},
         commandListHeading = "%nCommands:%n",
-        subcommands = {RestoreCommand.class, SarCommand.class, SeriesCommand.class, SelfcheckCommand.class},
+        subcommands = {
+            RestoreCommand.class,
+            SarCommand.class,
+            PaperCommand.class,
+            SeriesCommand.class,
+            SelfcheckCommand.class
+        },
         footer = {"", "Exit codes:  0 done, 1 failed, 2 wrong usage"})
 public final class SarSim implements Runnable {
     private static final int FAILED = 1;

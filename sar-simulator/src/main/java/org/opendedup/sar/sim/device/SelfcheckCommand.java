@@ -3,6 +3,7 @@ package org.opendedup.sar.sim.device;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -10,6 +11,10 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sim.device.SelfCheck.Finding;
+import org.opendedup.sar.sim.report.Report;
+import org.opendedup.sar.sim.report.ReportFolder;
+import org.opendedup.sar.sim.report.Section;
+import org.opendedup.sar.sim.report.Table;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -35,8 +40,16 @@ public final class SelfcheckCommand implements Callable<Integer> {
             description = "A machine that comes with the program (sar, lookahead, tddfs) or a parameter file.")
     String machine = "sar";
 
+    @Option(
+            names = "--report",
+            paramLabel = "FOLDER",
+            description = "Write report.html there, and the findings as JSON and CSV beside it.")
+    @Nullable
+    Path report;
+
     @Override
     public Integer call() throws IOException {
+        ReportFolder folder = report == null ? null : new ReportFolder(report);
         List<Finding> findings = SelfCheck.run(Machine.load(machine));
         boolean passed = SelfCheck.passed(findings);
         PrintWriter out = out();
@@ -51,7 +64,22 @@ public final class SelfcheckCommand implements Callable<Integer> {
             out.println(passed ? "all within 1 %" : "the model is off");
         }
         out.flush();
+        if (folder != null) {
+            folder.write(report(findings, passed));
+        }
         return passed ? 0 : 1;
+    }
+
+    private Report report(List<Finding> findings, boolean passed) {
+        Table table = Table.of("selfcheck", findings);
+        return new Report(
+                "Check of the device models",
+                false,
+                List.of(
+                        new Report.Fact("machine", machine),
+                        new Report.Fact("result", passed ? "all within 1 %" : "the model is off")),
+                List.of(Section.of("Findings", "Without an expected value a line is not judged.", table)),
+                List.of(table));
     }
 
     private PrintWriter out() {

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
-import org.opendedup.sar.restore.cache.ChunkHolder;
+import org.opendedup.sar.sim.report.Report;
+import org.opendedup.sar.sim.report.ReportFolder;
 import org.opendedup.sar.sim.trace.ChunkTraceReader;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -59,7 +60,6 @@ import picocli.CommandLine.TypeConversionException;
             "  sar-sim restore --trace series.trace.xz --policy lru,default --cache-containers 8,30 --version 5"
         })
 public final class RestoreCommand implements Callable<Integer> {
-    private static final double MIB = 1 << 20;
     private static final long MAX_CONTAINER_BYTES = 1 << 30;
 
     @Spec
@@ -130,6 +130,14 @@ public final class RestoreCommand implements Callable<Integer> {
     boolean json;
 
     @Option(
+            names = "--report",
+            paramLabel = "FOLDER",
+            description =
+                    "Write report.html there, with charts; the rows as JSON and CSV and the charts as SVG beside it.")
+    @Nullable
+    Path report;
+
+    @Option(
             names = {"-h", "--help"},
             usageHelp = true,
             description = "Show this help message and exit.")
@@ -139,6 +147,7 @@ public final class RestoreCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         IntPredicate wanted = number -> versions.isEmpty() || versions.contains(number);
         List<CacheParameters> parameters = parameters();
+        ReportFolder folder = report == null ? null : new ReportFolder(report);
         var packed = new PackedTrace(containerBytes, wanted);
         ChunkTraceReader.read(trace, packed);
         if (packed.recipes().size() < versions.size()) {
@@ -148,12 +157,27 @@ public final class RestoreCommand implements Callable<Integer> {
         for (Recipe recipe : packed.recipes()) {
             for (CachePolicy policy : policies) {
                 for (CacheParameters each : parameters) {
-                    rows.add(row(packed, recipe, policy, each));
+                    rows.add(RestoreRow.of(packed, recipe, policy, each));
                 }
             }
         }
         print(rows, Objects.requireNonNull(spec).commandLine().getOut());
+        if (folder != null) {
+            folder.write(RestoreReport.of(facts(), rows));
+        }
         return 0;
+    }
+
+    private List<Report.Fact> facts() {
+        return List.of(
+                new Report.Fact("trace", String.valueOf(trace.getFileName())),
+                new Report.Fact("containers", ByteSize.exact(containerBytes) + ", before compression"),
+                new Report.Fact(
+                        "window of lookahead-base, lookahead-log, default",
+                        windowContainers == 0 ? "½, ½, 16 × memory" : windowContainers + " containers"),
+                new Report.Fact("log share of lookahead-log", String.valueOf(logShare)),
+                new Report.Fact("hot threshold of lookahead-log", String.valueOf(hotThreshold)),
+                new Report.Fact("references counted", bloom ? "with a Bloom filter" : "exactly"));
     }
 
     private List<CacheParameters> parameters() {
@@ -170,21 +194,6 @@ public final class RestoreCommand implements Callable<Integer> {
                 .withHotThreshold(hotThreshold)
                 .withCounting(bloom ? CacheParameters.Counting.BLOOM : CacheParameters.Counting.EXACT)
                 .withWindowContainers(windowContainers);
-    }
-
-    private RestoreRow row(PackedTrace packed, Recipe recipe, CachePolicy policy, CacheParameters parameters) {
-        RestoreCost cost =
-                RestoreSimulation.run(recipe, packed.containers(), policy.make(parameters, ChunkHolder.NONE));
-        double speedFactor = packed.bytes(recipe) / MIB / cost.containerReads();
-        return new RestoreRow(
-                policy.label(),
-                (int) (parameters.memoryBytes() / containerBytes),
-                recipe.version(),
-                cost.containerReads(),
-                packed.floor(recipe),
-                Math.round(speedFactor * 1000) / 1000.0,
-                cost.bytesRead(),
-                cost.memoryHighWaterBytes());
     }
 
     private void print(List<RestoreRow> rows, PrintWriter out) throws IOException {

@@ -1,6 +1,9 @@
 package org.opendedup.sar.sim.restore;
 
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import org.opendedup.sar.restore.cache.CacheParameters;
+import org.opendedup.sar.restore.cache.CachePolicy;
+import org.opendedup.sar.restore.cache.ChunkHolder;
 
 /**
  * One line of the report: a version restored with a policy and an amount of memory.
@@ -27,4 +30,22 @@ record RestoreRow(
         int floor,
         double speedFactor,
         long bytesRead,
-        long memoryHighWaterBytes) {}
+        long memoryHighWaterBytes) {
+    private static final double MIB = 1 << 20;
+
+    /** Restores a version and counts. */
+    static RestoreRow of(PackedTrace packed, Recipe recipe, CachePolicy policy, CacheParameters parameters) {
+        RestoreCost cost =
+                RestoreSimulation.run(recipe, packed.containers(), policy.make(parameters, ChunkHolder.NONE));
+        double speedFactor = packed.bytes(recipe) / MIB / cost.containerReads();
+        return new RestoreRow(
+                policy.label(),
+                (int) (parameters.memoryBytes() / parameters.containerBytes()),
+                recipe.version(),
+                cost.containerReads(),
+                packed.floor(recipe),
+                Math.round(speedFactor * 1000) / 1000.0,
+                cost.bytesRead(),
+                cost.memoryHighWaterBytes());
+    }
+}

@@ -3,11 +3,20 @@ package org.opendedup.sar.sim.restore;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sim.report.Axis;
+import org.opendedup.sar.sim.report.Chart;
+import org.opendedup.sar.sim.report.Line;
+import org.opendedup.sar.sim.report.Report;
+import org.opendedup.sar.sim.report.ReportFolder;
+import org.opendedup.sar.sim.report.Section;
+import org.opendedup.sar.sim.report.Table;
 import org.opendedup.sar.sim.trace.ChunkTraceVisitor;
 import org.opendedup.sar.sim.trace.ChunkTraceWriter;
 import org.opendedup.sar.sim.trace.DriftingSeries;
@@ -91,6 +100,13 @@ public final class SeriesCommand implements Callable<Integer> {
     long seed;
 
     @Option(
+            names = "--report",
+            paramLabel = "FOLDER",
+            description = "Write report.html there, with a chart of the new data of each version.")
+    @Nullable
+    Path report;
+
+    @Option(
             names = {"-h", "--help"},
             usageHelp = true,
             description = "Show this help message and exit.")
@@ -98,13 +114,39 @@ public final class SeriesCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        PrintWriter report = Objects.requireNonNull(spec).commandLine().getOut();
+        PrintWriter printed = Objects.requireNonNull(spec).commandLine().getOut();
         SeriesParameters parameters = parameters();
-        report.println("Synthetic: " + parameters);
-        try (var trace = new Reporting(new ChunkTraceWriter(out), report)) {
+        ReportFolder folder = report == null ? null : new ReportFolder(report);
+        printed.println("Synthetic: " + parameters);
+        List<VersionRow> rows = new ArrayList<>();
+        try (var trace = new Reporting(new ChunkTraceWriter(out), printed, rows)) {
             DriftingSeries.tell(parameters, trace);
         }
+        if (folder != null) {
+            folder.write(report(parameters, rows));
+        }
         return 0;
+    }
+
+    /** @param newBytes of chunks that no version before has */
+    private record VersionRow(int version, long bytes, long newBytes) {}
+
+    private static Report report(SeriesParameters parameters, List<VersionRow> rows) {
+        Line.Builder line = Line.named("new data");
+        rows.forEach(row -> line.add(row.version(), 100.0 * row.newBytes() / Math.max(1, row.bytes())));
+        Chart chart = new Chart(
+                "new-data",
+                "New data of each version",
+                Axis.linear("version"),
+                Axis.linear("%"),
+                Chart.Mark.DOTS,
+                List.of(line.build()));
+        return new Report(
+                "A series of full backups",
+                true,
+                List.of(new Report.Fact("series", parameters.toString())),
+                List.of(Section.of("Versions", "", chart)),
+                List.of(Table.of("versions", rows)));
     }
 
     private SeriesParameters parameters() {
@@ -120,15 +162,17 @@ public final class SeriesCommand implements Callable<Integer> {
     private static final class Reporting implements ChunkTraceVisitor, AutoCloseable {
         private final ChunkTraceWriter trace;
         private final PrintWriter report;
+        private final List<VersionRow> rows;
         private int version;
         private long bytes;
         private long newBytes;
         /** New fingerprints rise. */
         private long highest;
 
-        Reporting(ChunkTraceWriter trace, PrintWriter report) {
+        Reporting(ChunkTraceWriter trace, PrintWriter report, List<VersionRow> rows) {
             this.trace = trace;
             this.report = report;
+            this.rows = rows;
         }
 
         @Override
@@ -152,6 +196,7 @@ public final class SeriesCommand implements Callable<Integer> {
 
         private void reportVersion() {
             if (version > 0) {
+                rows.add(new VersionRow(version, bytes, newBytes));
                 report.printf(
                         Locale.ROOT,
                         "version %3d: %9s, %5.1f %% new%n",

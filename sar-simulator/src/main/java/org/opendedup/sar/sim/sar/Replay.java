@@ -155,6 +155,7 @@ final class Replay {
                 warmRequests,
                 readSummary,
                 writes.summary(),
+                reads.quantiles(),
                 array.statistics(),
                 system.hasSsd() ? ssdStatistics : null,
                 array.statistics().joules() + (system.hasSsd() ? ssdStatistics.joules() : 0),

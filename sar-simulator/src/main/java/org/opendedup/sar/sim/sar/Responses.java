@@ -1,5 +1,6 @@
 package org.opendedup.sar.sim.sar;
 
+import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /** Times from a request's arrival to its end. Three digits are kept of each, the mean is exact. For one thread. */
@@ -7,6 +8,8 @@ final class Responses {
     private static final long MOST_NANOS = 86_400_000_000_000L;
     private static final int DIGITS = 3;
     private static final double NANOS_PER_MILLI = 1e6;
+    private static final List<Double> PERCENTS = List.of(
+            1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.9, 100.0);
 
     private final Histogram histogram = new Histogram(MOST_NANOS, DIGITS);
     private double sumNanos;
@@ -26,6 +29,18 @@ final class Responses {
             double p99Ms,
             double p999Ms,
             double maxMs) {}
+
+    /** So many percent of the requests took this or less. */
+    record Quantile(double percent, double ms) {}
+
+    /** The distribution, at each of {@link #PERCENTS}; nothing without requests. */
+    List<Quantile> quantiles() {
+        return histogram.getTotalCount() == 0
+                ? List.of()
+                : PERCENTS.stream()
+                        .map(percent -> new Quantile(percent, millis(percent)))
+                        .toList();
+    }
 
     Summary summary() {
         long requests = histogram.getTotalCount();

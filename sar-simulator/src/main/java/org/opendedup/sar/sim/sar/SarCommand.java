@@ -14,6 +14,7 @@ import org.opendedup.sar.sim.block.FiuTrace;
 import org.opendedup.sar.sim.block.SyntheticTrace;
 import org.opendedup.sar.sim.block.TraceProfile;
 import org.opendedup.sar.sim.device.Machine;
+import org.opendedup.sar.sim.report.ReportFolder;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -130,6 +131,14 @@ public final class SarCommand implements Callable<Integer> {
     @Nullable
     Path csv;
 
+    @Option(
+            names = "--report",
+            paramLabel = "FOLDER",
+            description =
+                    "Write report.html there, with charts; the rows as JSON and CSV and the charts as SVG beside it.")
+    @Nullable
+    Path report;
+
     /** Read for the last system; all are shown the same. */
     private @Nullable FiuTrace lastRead;
 
@@ -170,18 +179,22 @@ public final class SarCommand implements Callable<Integer> {
     }
 
     private void run(Prepared prepared, PrintWriter out) throws IOException {
+        ReportFolder folder = report == null ? null : new ReportFolder(report);
         SarReport head = head(prepared.profile(), prepared.hours());
         show(out, head.head());
         List<Evaluation.Row> rows =
                 prepared.evaluation().run(prepared.kinds(), prepared.ssdSizes(), row -> show(out, SarReport.line(row)));
-        SarReport report = head.with(rows, counters());
-        show(out, report.foot());
+        SarReport found = head.with(rows, counters());
+        show(out, found.foot());
         if (json) {
-            out.print(report.json());
+            out.print(found.json());
             out.flush();
         }
         if (csv != null) {
-            report.writeCsv(csv);
+            found.writeCsv(csv);
+        }
+        if (folder != null) {
+            folder.write(ReplayReport.of(found));
         }
     }
 

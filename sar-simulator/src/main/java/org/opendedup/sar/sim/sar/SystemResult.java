@@ -8,6 +8,7 @@ import org.opendedup.sar.sim.device.DeviceStatistics;
  * What a replay measured of one system.
  *
  * @param warmRequests before the window
+ * @param readQuantiles how the responses of reads are distributed
  * @param disks all disks of the array together; their requests are those after splitting, parity included
  * @param ssd null if the system has none
  * @param joules of array and SSD over the replay
@@ -19,6 +20,7 @@ record SystemResult(
         long warmRequests,
         Responses.Summary reads,
         Responses.Summary writes,
+        List<Responses.Quantile> readQuantiles,
         DeviceStatistics disks,
         @Nullable DeviceStatistics ssd,
         double joules,

@@ -1,0 +1,21 @@
+package org.opendedup.sar.sim.report;
+
+import java.util.List;
+
+/**
+ * What a command found, to be written by {@link ReportFolder}.
+ *
+ * @param isSynthetic whether the input was made up; the page then says so on top
+ * @param facts what was run, with which input and parameters
+ * @param rows the raw rows, written beside the page
+ */
+public record Report(String title, boolean isSynthetic, List<Fact> facts, List<Section> sections, List<Table> rows) {
+    /** A parameter or an input. */
+    public record Fact(String name, String value) {}
+
+    public Report {
+        facts = List.copyOf(facts);
+        sections = List.copyOf(sections);
+        rows = List.copyOf(rows);
+    }
+}

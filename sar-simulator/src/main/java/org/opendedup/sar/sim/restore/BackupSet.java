@@ -1,0 +1,78 @@
+package org.opendedup.sar.sim.restore;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sim.trace.ChunkTraceReader;
+import org.opendedup.sar.sim.trace.ChunkTraceVisitor;
+import org.opendedup.sar.sim.trace.DriftingSeries;
+import org.opendedup.sar.sim.trace.SeriesParameters;
+
+/**
+ * Backups that the lookahead paper's figures are drawn of: a trace, or a made-up series like one of the paper's sets.
+ *
+ * @param published what the paper says of the set; null for a trace
+ * @param series null for a trace
+ * @param trace null for a series
+ */
+record BackupSet(
+        String name,
+        @Nullable Published published,
+        @Nullable SeriesParameters series,
+        @Nullable Path trace) {
+    /**
+     * Stored bytes over backed up ones (Table 1).
+     *
+     * @param first of the first version
+     * @param later of the others, on average
+     * @param all of all
+     */
+    record Published(double first, double later, double all) {}
+
+    /**
+     * Six series, in the paper's order. Their sizes, versions and new data are those of its Tables 1 and 2; new data of the later versions is
+     * the same in each. How long runs of new data are was not published: 40 chunks, and 5 for ds-5 and ds-6, whose containers are
+     * mostly used below 5 % (Fig. 3) and which have duplicates within the first version.
+     *
+     * @param chunks of a first version
+     */
+    static List<BackupSet> likeThePapers(int chunks, long seed) {
+        return List.of(
+                like("ds-1", new Published(0.999, 0.118, 0.29), new Drift(5, 40, 0.08, 0.04, 0.001), chunks, seed),
+                like("ds-2", new Published(1.0, 0.221, 0.37), new Drift(5, 40, 0.15, 0.07, 0), chunks, seed),
+                like("ds-3", new Published(0.996, 0.967, 0.97), new Drift(5, 40, 0.95, 0.02, 0.004), chunks, seed),
+                like("ds-4", new Published(0.905, 0.401, 0.50), new Drift(5, 40, 0.30, 0.14, 0.095), chunks, seed),
+                like("ds-5", new Published(0.841, 0.051, 0.20), new Drift(5, 5, 0.04, 0.02, 0.159), chunks, seed),
+                like("ds-6", new Published(0.544, 0.224, 0.38), new Drift(2, 5, 0.28, 0.13, 0.456), chunks, seed));
+    }
+
+    /** As in {@link SeriesParameters}; as many runs are left out as are added. */
+    private record Drift(int versions, int runChunks, double changed, double added, double duplicates) {}
+
+    private static BackupSet like(String name, Published published, Drift drift, int chunks, long seed) {
+        SeriesParameters series = new SeriesParameters(
+                drift.versions(),
+                chunks,
+                drift.runChunks(),
+                drift.changed(),
+                drift.added(),
+                drift.added(),
+                drift.duplicates(),
+                seed);
+        return new BackupSet("like " + name, published, series, null);
+    }
+
+    static BackupSet of(Path trace) {
+        return new BackupSet(String.valueOf(trace.getFileName()), null, null, trace);
+    }
+
+    /** Tells what was backed up. */
+    void tell(ChunkTraceVisitor visitor) throws IOException {
+        if (series != null) {
+            DriftingSeries.tell(series, visitor);
+        } else if (trace != null) {
+            ChunkTraceReader.read(trace, visitor);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package org.opendedup.sar.sim.restore;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sim.device.Machine;
+import org.opendedup.sar.sim.report.Report;
+import org.opendedup.sar.sim.report.ReportFolder;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code sar-sim paper lookahead}: Figures 8 to 12 of the lookahead paper. */
+@Command(
+        name = "lookahead",
+        sortOptions = false,
+        description = {
+            "Figures 8 to 12 of Park, Fan, Nam and Du, A Lookahead Read Cache (JCST 2017), and our policies beside theirs.",
+            "",
+            "The paper's six data sets are not public: made-up series like them stand in, with as much data, new data and duplicates",
+            "as it says. With --trace, a chunk trace takes their place.",
+            ""
+        },
+        footer = {
+            "",
+            "Memory: 400 MB for series of the paper's size. They take some minutes; progress goes to the standard error."
+        })
+public final class LookaheadPaperCommand implements Callable<Integer> {
+    private static final String MACHINE = "lookahead";
+    private static final int MOST_CHUNKS = 10_000_000;
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @Option(
+            names = "--report",
+            required = true,
+            paramLabel = "FOLDER",
+            description = "Where report.html, the rows and the charts are written.")
+    Path report = Path.of("");
+
+    @Option(names = "--trace", paramLabel = "FILE", description = "A chunk trace in place of the series.")
+    @Nullable
+    Path trace;
+
+    @Option(
+            names = "--chunks",
+            paramLabel = "N",
+            defaultValue = "390000",
+            description = "Chunks of a series' first version. Default: the paper's, ${DEFAULT-VALUE}.")
+    int chunks;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Of the series. Default: ${DEFAULT-VALUE}.")
+    long seed;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help message and exit.")
+    boolean help;
+
+    @Override
+    public Integer call() throws IOException {
+        if (chunks < 1 || chunks > MOST_CHUNKS) {
+            throw new ParameterException(
+                    Objects.requireNonNull(spec).commandLine(), "--chunks is 1 to " + MOST_CHUNKS + ", not " + chunks);
+        }
+        ReportFolder folder = new ReportFolder(report);
+        List<BackupSet> sets = trace == null ? BackupSet.likeThePapers(chunks, seed) : List.of(BackupSet.of(trace));
+        PrintWriter err = Objects.requireNonNull(spec).commandLine().getErr();
+        LookaheadPaper paper = new LookaheadPaper(Machine.load(MACHINE), err::println);
+        for (BackupSet set : sets) {
+            paper.run(set);
+        }
+        folder.write(LookaheadPaperReport.of(paper, trace == null, facts(paper)));
+        return 0;
+    }
+
+    private List<Report.Fact> facts(LookaheadPaper paper) {
+        return List.of(
+                new Report.Fact(
+                        "backups",
+                        trace == null
+                                ? "series of " + chunks + " chunks in the first version, seed " + seed
+                                : String.valueOf(trace.getFileName())),
+                new Report.Fact("containers", ByteSize.exact(LookaheadPaper.CONTAINER_BYTES)),
+                new Report.Fact(
+                        "MB/s",
+                        String.format(
+                                Locale.ROOT,
+                                "a container's read takes %.1f ms, as a random one on the machine %s",
+                                paper.containerMillis(),
+                                MACHINE)),
+                new Report.Fact("window", "half the memory, where nothing else is said; the paper does not say"),
+                new Report.Fact("hot threshold", "5 %, where nothing else is said"));
+    }
+}

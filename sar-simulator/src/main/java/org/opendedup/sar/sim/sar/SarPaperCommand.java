@@ -1,0 +1,179 @@
+package org.opendedup.sar.sim.sar;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sim.block.Calibration;
+import org.opendedup.sar.sim.block.SyntheticTrace;
+import org.opendedup.sar.sim.block.TraceProfile;
+import org.opendedup.sar.sim.device.Machine;
+import org.opendedup.sar.sim.report.Report;
+import org.opendedup.sar.sim.report.ReportFolder;
+import org.opendedup.sar.sim.report.Section;
+import org.opendedup.sar.sim.report.Table;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code sar-sim paper sar}: Figures 7 to 11 of the SAR paper. */
+@Command(
+        name = "sar",
+        sortOptions = false,
+        description = {
+            "Figures 7 to 11 of Mao et al., Read-Performance Optimization for Deduplication-Based Storage Systems in the Cloud",
+            "(ACM TOS 2014), with energy and memory beside them.",
+            "",
+            "Synthetic traces like web-vm, homes and mail are replayed on the paper's machine: seven days of warming up, its hours of the",
+            "eighth day, its sizes of the SSD. With the originals: sar-sim sar --trace FILE --report FOLDER.",
+            ""
+        },
+        footer = {"", "Memory: 1 GB. It takes some minutes; progress goes to the standard error."})
+public final class SarPaperCommand implements Callable<Integer> {
+    private static final String MACHINE = "sar";
+    private static final int WEEK_DAYS = 7;
+    private static final int THRESHOLD = 5;
+    private static final long BUCKET_NANOS = 600_000_000_000L;
+    private static final List<SystemKind> WITHOUT_CACHE =
+            List.of(SystemKind.NATIVE, SystemKind.DEDUPE, SystemKind.SAR, SystemKind.SAR_COST);
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @Option(
+            names = "--report",
+            required = true,
+            paramLabel = "FOLDER",
+            description = "Where report.html, the rows and the charts are written.")
+    Path report = Path.of("");
+
+    @Option(
+            names = "--traces",
+            split = ",",
+            paramLabel = "NAME",
+            defaultValue = "web-vm,homes,mail",
+            description = "Default: ${DEFAULT-VALUE}.")
+    List<String> traces = List.of();
+
+    @Option(
+            names = "--warm",
+            paramLabel = "DAYS",
+            defaultValue = "7",
+            description = "Days that warm up, 0 to 7. Default: the paper's, ${DEFAULT-VALUE}.")
+    int warmDays;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Of the traces. Default: ${DEFAULT-VALUE}.")
+    long seed;
+
+    @Option(
+            names = "--with-writes",
+            description = "Writes cost the devices what they cost; without, they only change what is stored.")
+    boolean withWrites;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help message and exit.")
+    boolean help;
+
+    @Override
+    public Integer call() throws IOException {
+        List<TraceProfile> profiles = profiles();
+        ReportFolder folder = new ReportFolder(report);
+        List<ReplayRows.Replayed> replayed = new ArrayList<>();
+        for (TraceProfile profile : profiles) {
+            replayed.add(replay(profile));
+        }
+        folder.write(report(replayed));
+        return 0;
+    }
+
+    private List<TraceProfile> profiles() {
+        try {
+            if (warmDays < 0 || warmDays > WEEK_DAYS) {
+                throw new IllegalArgumentException("--warm is 0 to 7, not " + warmDays);
+            }
+            return traces.stream().map(TraceProfile::named).toList();
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(
+                    Objects.requireNonNull(spec).commandLine(), Objects.requireNonNull(e.getMessage()));
+        }
+    }
+
+    private ReplayRows.Replayed replay(TraceProfile profile) throws IOException {
+        Replay.Settings settings = new Replay.Settings(
+                Machine.load(MACHINE), Window.parse(profile.window(), warmDays), !withWrites, 1, BUCKET_NANOS);
+        Evaluation evaluation = new Evaluation(
+                settings, () -> new SyntheticTrace(profile, warmDays + 1, seed), THRESHOLD, DedupMap.Counting.EVER);
+        PrintWriter err = Objects.requireNonNull(spec).commandLine().getErr();
+        List<Long> sizes = profile.ssdSizes().stream().map(ByteSize::parse).toList();
+        List<Evaluation.Row> rows = evaluation.run(
+                List.of(SystemKind.values()),
+                sizes,
+                row -> err.printf(
+                        Locale.ROOT,
+                        "synthetic, like %s: %s%s, %.2f ms%n",
+                        profile.name(),
+                        row.system(),
+                        row.ssdBytes() == 0 ? "" : " with " + ByteSize.exact(row.ssdBytes()),
+                        row.result().reads().meanMs()));
+        return new ReplayRows.Replayed("like " + profile.name(), Calibration.of(profile, seed), rows);
+    }
+
+    private Report report(List<ReplayRows.Replayed> replayed) {
+        ReplayRows rows = new ReplayRows(replayed);
+        ReplayCharts charts = new ReplayCharts(replayed);
+        List<Table> tables = rows.tables();
+        String sizes = "SSD (1) to (3) are the sizes of the paper's Table II.";
+        List<Section> sections = List.of(
+                Section.of(
+                        "Figure 7: response of reads",
+                        sizes
+                                + " Published, with the largest SSD: 28.18, 1.14 and 3.44 times faster than Dedupe; Dedupe 45.8, 29.7 and 49.6 % "
+                                + "slower than Native.",
+                        charts.normalisedResponse("sar-figure-7", "Figure 7: mean response of reads", WITHOUT_CACHE)),
+                Section.of(
+                        "Distribution of the responses", "Not in the paper.", charts.distribution("sar-distribution")),
+                Section.of("Figure 8: response over time", "", charts.responseOverTime("sar-figure-8")),
+                Section.of("Figure 9: requests to the disks", "", charts.requestsOverTime("sar-figure-9")),
+                Section.of(
+                        "Figure 10: share of the SSD",
+                        "Published, with the largest SSD: 95.88, 14.51 and 49.59 %.",
+                        charts.ssdShare("sar-figure-10")),
+                Section.of(
+                        "Figure 11: beside an SSD cache",
+                        sizes + " The paper compares with SSD (2).",
+                        charts.normalisedResponse(
+                                "sar-figure-11", "Figure 11: mean response of reads", List.of(SystemKind.values()))),
+                Section.of(
+                        "Energy and memory",
+                        "The paper leaves energy as future work.",
+                        charts.energy("sar-energy"),
+                        charts.memory("sar-memory")),
+                Section.of("All figures", "", tables.get(0)),
+                Section.of("Calibration", "What the synthetic traces were calibrated to.", rows.calibration()));
+        return new Report("The SAR paper's figures", true, facts(), sections, tables);
+    }
+
+    private List<Report.Fact> facts() {
+        return List.of(
+                new Report.Fact("traces", "synthetic, like " + String.join(", ", traces) + ", seed " + seed),
+                new Report.Fact("machine", MACHINE + ": RAID 5 of eight disks, one SSD"),
+                new Report.Fact("warmed up", warmDays + " days"),
+                new Report.Fact("replayed", "the hours of the paper's Table I" + (withWrites ? "" : ", reads only")),
+                new Report.Fact("threshold", THRESHOLD + " references, all that there ever were"));
+    }
+}

@@ -1,0 +1,169 @@
+package org.opendedup.sar.sim;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands with {@code --report}, small. */
+class ReportedRunsTest {
+    private static final List<String> PAPER_LOOKAHEAD = List.of("paper", "lookahead", "--chunks", "1500");
+
+    @TempDir
+    Path folder;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int run(List<String> arguments, String report) {
+        String[] all = Arrays.copyOf(arguments.toArray(String[]::new), arguments.size() + 2);
+        all[arguments.size()] = "--report";
+        all[arguments.size() + 1] = folder.resolve(report).toString();
+        return SarSim.run(new PrintWriter(out, true), new PrintWriter(err, true), all);
+    }
+
+    private Path trace() {
+        Path trace = folder.resolve("series.trace");
+        assertEquals(
+                0,
+                run(List.of("series", "--out", trace.toString(), "--versions", "3", "--chunks", "2000"), "series"),
+                err::toString);
+        return trace;
+    }
+
+    private void assertSameBytes(String one, String other) throws IOException {
+        try (var files = Files.list(folder.resolve(one))) {
+            List<Path> all = files.toList();
+            assertFalse(all.isEmpty());
+            for (Path file : all) {
+                assertArrayEquals(
+                        Files.readAllBytes(file),
+                        Files.readAllBytes(folder.resolve(other).resolve(file.getFileName())),
+                        file::toString);
+            }
+        }
+    }
+
+    private String page(String report) throws IOException {
+        return Files.readString(folder.resolve(report).resolve("report.html"));
+    }
+
+    private JsonNode rows(String report, String name) throws IOException {
+        return new ObjectMapper()
+                .readTree(folder.resolve(report).resolve(name + ".json").toFile());
+    }
+
+    @Test
+    void aRestoreReportHasTheRowsOfTheJsonAndNoNameOfTheFolder() throws IOException {
+        Path trace = trace();
+        List<String> command = List.of(
+                "restore",
+                "--trace",
+                trace.toString(),
+                "--cache-containers",
+                "2,4",
+                "--container-size",
+                "256KB",
+                "--json");
+        out.getBuffer().setLength(0);
+        assertEquals(0, run(command, "one"), err::toString);
+        JsonNode printed = new ObjectMapper().readTree(out.toString());
+        assertEquals(0, run(command, "other"));
+        assertSameBytes("one", "other");
+        assertEquals(printed, rows("one", "restore"));
+        assertTrue(page("one").contains("chart-restore-reads-by-memory"));
+        assertTrue(page("one").contains("chart-restore-reads-by-version"));
+        assertFalse(page("one").contains(folder.getFileName().toString()));
+    }
+
+    @Test
+    void aReplayReportHasAPointForEachPartOfTheTime() throws IOException {
+        List<String> command =
+                List.of("sar", "--synthetic", "homes", "--warm", "0", "--window", "10:00-12:00", "--ssd", "10MB,20MB");
+        assertEquals(0, run(command, "one"), err::toString);
+        assertEquals(0, run(command, "other"));
+        assertSameBytes("one", "other");
+        assertTrue(page("one").contains("<strong>Synthetic:</strong>"));
+        JsonNode systems = rows("one", "systems");
+        assertEquals(2 + 4 * 2, systems.size());
+        assertEquals(12 * systems.size(), rows("one", "series").size());
+        assertTrue(rows("one", "calibration").size() > 0);
+        String requests = Files.readString(folder.resolve("one/disk-requests-over-time.svg"));
+        assertEquals(List.of(12, 12, 12, 12, 12, 12), pointsOfLines(requests));
+    }
+
+    /** A line's path moves to its first point and then draws to each, that one included. */
+    private static List<Integer> pointsOfLines(String svg) {
+        return Pattern.compile("<path d=\"([^\"]*)\" fill=\"none\"")
+                .matcher(svg)
+                .results()
+                .map(path -> path.group(1).split("L", -1).length - 1)
+                .toList();
+    }
+
+    @Test
+    void theLookaheadPapersFiguresAreOfSixSeriesLikeItsSets() throws IOException {
+        assertEquals(0, run(PAPER_LOOKAHEAD, "one"), err::toString);
+        assertEquals(0, run(PAPER_LOOKAHEAD, "other"));
+        assertSameBytes("one", "other");
+        for (String figure : List.of("figure-8", "figure-9", "figure-10", "figure-11", "figure-12", "policies")) {
+            assertTrue(page("one").contains("chart-lookahead-" + figure), figure);
+        }
+        JsonNode sets = rows("one", "sets");
+        assertEquals(6, sets.size());
+        for (JsonNode row : rows("one", "figures")) {
+            assertTrue(row.get("containerReads").asInt() >= row.get("floor").asInt(), row::toString);
+            assertTrue(row.get("megabytesPerSecond").asDouble() > 0, row::toString);
+        }
+        assertTrue(err.toString().contains("like ds-6: Figure 12"), err::toString);
+    }
+
+    @Test
+    void aTraceTakesTheSeriesPlace() throws IOException {
+        assertEquals(0, run(List.of("paper", "lookahead", "--trace", trace().toString()), "one"), err::toString);
+        assertEquals(1, rows("one", "sets").size());
+        assertFalse(page("one").contains("Synthetic"));
+    }
+
+    @Test
+    void theSarPapersFiguresNormaliseByNative() throws IOException {
+        List<String> command = List.of("paper", "sar", "--traces", "homes", "--warm", "0");
+        assertEquals(0, run(command, "one"), err::toString);
+        for (String chart : List.of("figure-7", "figure-8", "figure-9", "figure-10", "figure-11", "energy", "memory")) {
+            assertTrue(page("one").contains("chart-sar-" + chart), chart);
+        }
+        assertEquals(2 + 4 * 3, rows("one", "systems").size());
+        assertTrue(err.toString().contains("synthetic, like homes: sar-cost with 2GB"), err::toString);
+    }
+
+    @Test
+    void theSelfCheckAndASeriesAreReportedToo() throws IOException {
+        trace();
+        assertEquals(3, rows("series", "versions").size());
+        assertTrue(page("series").contains("chart-new-data"));
+        assertEquals(0, run(List.of("selfcheck"), "selfcheck"), err::toString);
+        assertTrue(page("selfcheck").contains("13.29"));
+    }
+
+    @Test
+    void wrongUseIsSaidBeforeAnyWork() {
+        assertEquals(2, run(List.of("paper"), "x"));
+        assertEquals(2, run(List.of("paper", "lookahead", "--chunks", "0"), "x"));
+        assertEquals(2, run(List.of("paper", "sar", "--traces", "usr"), "x"));
+        assertEquals(2, run(List.of("paper", "sar", "--warm", "8"), "x"));
+        assertFalse(Files.exists(folder.resolve("x")));
+    }
+}
