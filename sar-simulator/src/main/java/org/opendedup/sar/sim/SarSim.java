@@ -7,6 +7,7 @@ import java.nio.file.NoSuchFileException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sim.device.SelfcheckCommand;
+import org.opendedup.sar.sim.estimate.EstimateCommand;
 import org.opendedup.sar.sim.restore.RestoreCommand;
 import org.opendedup.sar.sim.restore.SeriesCommand;
 import org.opendedup.sar.sim.sar.SarCommand;
@@ -25,7 +26,13 @@ import picocli.CommandLine.Spec;
         customSynopsis = {"sar-sim COMMAND [OPTION...]", ""},
         description = {"Runs the file system's own policies over traces, without a disk.", ""},
         commandListHeading = "%nCommands:%n",
-        subcommands = {RestoreCommand.class, SarCommand.class, SeriesCommand.class, SelfcheckCommand.class},
+        subcommands = {
+            EstimateCommand.class,
+            RestoreCommand.class,
+            SarCommand.class,
+            SeriesCommand.class,
+            SelfcheckCommand.class
+        },
         footer = {"", "Exit codes:  0 done, 1 failed, 2 wrong usage"})
 public final class SarSim implements Runnable {
     private static final int FAILED = 1;
