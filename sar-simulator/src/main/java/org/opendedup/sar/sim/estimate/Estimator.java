@@ -182,10 +182,12 @@ final class Estimator implements SegmentSink {
             int home = sample.refer(hash);
             if (home == ChunkSample.NONE) {
                 home = store(segment, chunk, hash);
+            } else {
+                frames.skipDuplicate();
             }
             restoreModel.want(home);
         } else {
-            frames.add(segment.data(), segment.offset(chunk), length, hash, false);
+            frames.addUnknown(segment, chunk, hash);
         }
         restoreModel.advance(length);
     }
@@ -193,7 +195,7 @@ final class Estimator implements SegmentSink {
     private int store(Segment segment, int chunk, long hash) {
         int length = segment.length(chunk);
         double share = sample.share();
-        frames.add(segment.data(), segment.offset(chunk), length, hash, true);
+        frames.addNew(segment, chunk, hash, share);
         int home = restoreModel.store(length * frames.recentRatio() / share);
         path.newBytes += length / share;
         path.newBytesVariance += (double) length * length * (1 - share) / (share * share);

@@ -1,14 +1,16 @@
 package org.opendedup.sar.sim.estimate;
 
+import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.container.Compression;
 import org.opendedup.sar.container.Compressor;
 import org.opendedup.sar.container.StoredSize;
 
 /**
- * Finds out what stored chunks take compressed: puts what seems new into frames, as the volume does, and compresses some of them. Of a
- * chunk that the {@link ChunkSample} does not cover nobody knows whether it is new. It then fills its frame, as its neighbours are mostly
- * new when it is, but gives it no weight: a frame weighs as much as the new chunks of the sample in it. If all chunks are covered and all
- * frames are compressed, these are the volume's own frames.
+ * Finds out what stored chunks take compressed: puts what is new into frames, as the volume does, and compresses some of them. Of a
+ * chunk that the {@link ChunkSample} does not cover nobody knows whether it is new. It is taken to be what the last chunk was of which that is
+ * known, as duplicates lie side by side, and it fills the frame, but gives it no weight: a frame weighs as much as the new chunks of the
+ * sample in it, each as many times as it stands for others. If all chunks are covered and all frames are compressed, these are the volume's own
+ * frames.
  *
  * <p>For one thread. Memory: a frame, and what it takes compressed.
  */
@@ -26,7 +28,10 @@ final class FrameSample implements AutoCloseable {
     private final byte[] compressed;
     private int filled;
     private int listBytes;
-    private long weight;
+    private double weight;
+    /** Whether the last chunk of which that is known was new. */
+    private boolean amongNew = true;
+
     private boolean chosen;
 
     private double recentRatio = 1;
@@ -50,23 +55,46 @@ final class FrameSample implements AutoCloseable {
     }
 
     /**
-     * Adds a chunk that may be new.
+     * Adds a new chunk of the sample.
      *
      * @param hash of the chunk, as of {@link ChunkSample#hash}
-     * @param known whether it is in the sample, and so is new for certain
+     * @param share of the chunks that the sample covers
      */
-    void add(byte[] data, int offset, int length, long hash, boolean known) {
+    void addNew(Segment segment, int chunk, long hash, double share) {
+        amongNew = true;
+        append(segment, chunk, hash);
+        weight += segment.length(chunk) / share;
+        finishIfFull();
+    }
+
+    /** Passes over a chunk of the sample that was met before. */
+    void skipDuplicate() {
+        amongNew = false;
+    }
+
+    /** Adds a chunk that the sample does not cover, if it seems to be new. */
+    void addUnknown(Segment segment, int chunk, long hash) {
+        leftOut = true;
+        if (amongNew) {
+            append(segment, chunk, hash);
+            finishIfFull();
+        }
+    }
+
+    private void append(Segment segment, int chunk, long hash) {
+        int length = segment.length(chunk);
         if (filled > 0 && filled + length > frameBytes) {
             finish();
         }
         if (filled == 0) {
             chosen = (hash >>> CHOICE_SHIFT & choiceMask) == 0;
         }
-        System.arraycopy(data, offset, raw, filled, length);
+        System.arraycopy(segment.data(), segment.offset(chunk), raw, filled, length);
         filled += length;
         listBytes += StoredSize.listEntry(length);
-        weight += known ? length : 0;
-        leftOut |= !known;
+    }
+
+    private void finishIfFull() {
         if (filled >= frameBytes) {
             finish();
         }
@@ -86,7 +114,7 @@ final class FrameSample implements AutoCloseable {
 
     private void note(double ratio) {
         recentRatio += RECENT_WEIGHT * (ratio - recentRatio);
-        double squared = (double) weight * weight;
+        double squared = weight * weight;
         weights += weight;
         weightedRatios += weight * ratio;
         squaredWeights += squared;
@@ -97,11 +125,6 @@ final class FrameSample implements AutoCloseable {
     /** Stored bytes for each byte of new chunks, of the frames compressed last. */
     double recentRatio() {
         return recentRatio;
-    }
-
-    /** Whether every frame was made of new chunks alone, and compressed. */
-    boolean isWhole() {
-        return !leftOut;
     }
 
     /**
