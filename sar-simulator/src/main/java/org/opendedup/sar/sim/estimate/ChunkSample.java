@@ -73,7 +73,7 @@ final class ChunkSample {
 
     /** Whether chunks of this hash are in the sample once they were met. */
     boolean covers(long hash) {
-        return (hash & (1L << level) - 1) == 0;
+        return (hash & ((1L << level) - 1)) == 0;
     }
 
     /** The share of all different chunks that the sample covers: 2 to the power of -k. */

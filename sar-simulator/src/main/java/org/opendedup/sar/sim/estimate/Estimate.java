@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param files regular files found; one with several names once
  * @param bytes their sizes
- * @param readFiles files of which at least a part was read
+ * @param readFiles files of which all or a part was read
  * @param readBytes bytes that were read
  * @param whole whether all was to be read and nothing stopped it. If not, all figures below are those of what was read; as what was not
  *     read may repeat it, the deduplication ratio of the whole is this or higher

@@ -19,7 +19,7 @@ import org.opendedup.sar.volume.MemoryPlan;
  */
 final class Estimator implements SegmentSink {
     /** Of more than that, only as much is read if nobody says otherwise. */
-    static final long MAX_READ_UNASKED_BYTES = 256L << 30;
+    private static final long MAX_READ_UNASKED_BYTES = 256L << 30;
     /** Of more than that, not all frames are compressed, but some of so many bytes: that costs as much as all the rest. */
     private static final long MAX_COMPRESSED_BYTES = 16L << 30;
     /** A reader keeps what it has read for so many times its cache, as where a volume predicts a file's reading. */
@@ -73,7 +73,7 @@ final class Estimator implements SegmentSink {
             Consumer<String> problems,
             BooleanSupplier stopped)
             throws IOException {
-        var inventory = new Inventory();
+        var inventory = new Inventory(stopped);
         inventory.passedOver = DataFiles.walk(paths, inventory);
         double share = settings.readShare() > 0
                 ? settings.readShare()
@@ -138,9 +138,17 @@ final class Estimator implements SegmentSink {
         long files;
         long bytes;
         long passedOver;
+        private final BooleanSupplier stopped;
+
+        Inventory(BooleanSupplier stopped) {
+            this.stopped = stopped;
+        }
 
         @Override
-        public void file(Path file, long size) {
+        public void file(Path file, long size) throws IOException {
+            if (stopped.getAsBoolean()) {
+                throw new IOException("stopped while files were looked for; nothing was read");
+            }
             files++;
             bytes += size;
         }
@@ -232,12 +240,11 @@ final class Estimator implements SegmentSink {
                 } else {
                     readExtents(file, bytes);
                 }
+                path.files += path.bytes() > before || bytes == 0 ? 1 : 0;
             } catch (Stopped e) {
                 throw e;
             } catch (IOException e) {
                 unreadable(file, e);
-            } finally {
-                path.files += path.bytes() > before || bytes == 0 ? 1 : 0;
             }
         }
 
@@ -311,10 +318,10 @@ final class Estimator implements SegmentSink {
                 sample.share(),
                 chunks,
                 unique,
-                unique.dividing(totals.dataBytes),
+                unique.dividing((double) totals.dataBytes),
                 ratio.dividing(1),
                 stored,
-                stored.dividing(totals.bytes()),
+                stored.dividing((double) totals.bytes()),
                 MemoryNeed.of(chunks.value(), totals.references),
                 references.table(),
                 ssd,
