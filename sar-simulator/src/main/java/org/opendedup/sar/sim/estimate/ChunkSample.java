@@ -114,7 +114,7 @@ final class ChunkSample {
     }
 
     private int placeOf(long hash) {
-        int place = (int) ((hash >>> 32) * hashes.length >>> 32);
+        int place = (int) (((hash >>> 32) * hashes.length) >>> 32);
         while (counts[place] != 0 && hashes[place] != hash) {
             place = place + 1 == hashes.length ? 0 : place + 1;
         }
