@@ -7,6 +7,7 @@ import java.nio.file.NoSuchFileException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sim.device.SelfcheckCommand;
+import org.opendedup.sar.sim.estimate.EstimateCommand;
 import org.opendedup.sar.sim.restore.RestoreCommand;
 import org.opendedup.sar.sim.restore.SeriesCommand;
 import org.opendedup.sar.sim.sar.SarCommand;
@@ -26,6 +27,7 @@ import picocli.CommandLine.Spec;
         description = {"Runs the file system's own policies over traces, without a disk.", ""},
         commandListHeading = "%nCommands:%n",
         subcommands = {
+            EstimateCommand.class,
             RestoreCommand.class,
             SarCommand.class,
             PaperCommand.class,

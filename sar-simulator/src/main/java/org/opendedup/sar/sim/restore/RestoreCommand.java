@@ -11,12 +11,16 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
+import org.opendedup.sar.sim.data.DataTrace;
 import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.ReportFolder;
 import org.opendedup.sar.sim.trace.ChunkTraceReader;
+import org.opendedup.sar.sim.trace.ChunkTraceVisitor;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
@@ -56,7 +60,10 @@ import picocli.CommandLine.TypeConversionException;
             "Memory: about 60 bytes for each different chunk of the trace, 8 for each chunk of the versions restored, and the",
             "policy's window (opt: 30 bytes for each chunk of the version). SAR_SIM_MEMORY=4g gives it more than 1 GB.",
             "",
-            "Example:",
+            "--data passes over links, further names of a file and devices, and leaves zero runs out; a file that can't be read is an error.",
+            "",
+            "Examples:",
+            "  sar-sim restore --data /backup/monday /backup/tuesday --policy default --version 2",
             "  sar-sim restore --trace series.trace.xz --policy lru,default --cache-containers 8,30 --version 5"
         })
 public final class RestoreCommand implements Callable<Integer> {
@@ -66,8 +73,16 @@ public final class RestoreCommand implements Callable<Integer> {
     @Nullable
     CommandSpec spec;
 
-    @Option(names = "--trace", required = true, paramLabel = "FILE", description = "The chunk trace.")
-    Path trace = Path.of("");
+    @ArgGroup(multiplicity = "1")
+    Source source = new Source();
+
+    @Option(
+            names = {"--chunking", "--hash-type"},
+            paramLabel = "TYPE",
+            defaultValue = "VARIABLE_SHA256",
+            description =
+                    "With --data: VARIABLE_SHA256 cuts by content, 2 to 64 KiB; SHA256 into 4 KiB. Default: ${DEFAULT-VALUE}.")
+    Chunking chunking = Chunking.VARIABLE_SHA256;
 
     @Option(
             names = "--policy",
@@ -149,9 +164,9 @@ public final class RestoreCommand implements Callable<Integer> {
         List<CacheParameters> parameters = parameters();
         ReportFolder folder = report == null ? null : new ReportFolder(report);
         var packed = new PackedTrace(containerBytes, wanted);
-        ChunkTraceReader.read(trace, packed);
+        source.read(chunking, packed);
         if (packed.recipes().size() < versions.size()) {
-            throw usage(trace + " has no such version; it has 1 to " + packed.versions());
+            throw usage(source + " has no such version; it has 1 to " + packed.versions());
         }
         List<RestoreRow> rows = new ArrayList<>();
         for (Recipe recipe : packed.recipes()) {
@@ -170,7 +185,7 @@ public final class RestoreCommand implements Callable<Integer> {
 
     private List<Report.Fact> facts() {
         return List.of(
-                new Report.Fact("trace", String.valueOf(trace.getFileName())),
+                new Report.Fact("input", source.name()),
                 new Report.Fact("containers", ByteSize.exact(containerBytes) + ", before compression"),
                 new Report.Fact(
                         "window of lookahead-base, lookahead-log, default",
@@ -178,6 +193,39 @@ public final class RestoreCommand implements Callable<Integer> {
                 new Report.Fact("log share of lookahead-log", String.valueOf(logShare)),
                 new Report.Fact("hot threshold of lookahead-log", String.valueOf(hotThreshold)),
                 new Report.Fact("references counted", bloom ? "with a Bloom filter" : "exactly"));
+    }
+
+    /** Where the chunks come from: one of the two. */
+    static final class Source {
+        @Option(names = "--trace", paramLabel = "FILE", description = "The chunk trace.")
+        @Nullable
+        Path trace;
+
+        @Option(
+                names = "--data",
+                arity = "1..*",
+                paramLabel = "PATH",
+                description =
+                        "Instead: folders, files or images, read and cut into chunks here and now; each PATH is a version.")
+        List<Path> data = List.of();
+
+        void read(Chunking chunking, ChunkTraceVisitor visitor) throws IOException {
+            if (trace != null) {
+                ChunkTraceReader.read(trace, visitor);
+            } else {
+                DataTrace.read(data, chunking, visitor);
+            }
+        }
+
+        /** Without the folder, so that a report does not tell where it was made. */
+        String name() {
+            return trace != null ? String.valueOf(trace.getFileName()) : data.size() + " paths, cut here and now";
+        }
+
+        @Override
+        public String toString() {
+            return trace != null ? trace.toString() : "the data";
+        }
     }
 
     private List<CacheParameters> parameters() {

@@ -1,0 +1,177 @@
+package org.opendedup.sar.sim.estimate;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.DoubleFunction;
+import org.opendedup.sar.common.ByteSize;
+
+/** An estimate for people. */
+final class EstimateReport {
+    private static final double MEGABYTE = 1e6;
+
+    private final Estimate estimate;
+    private final PrintWriter out;
+
+    EstimateReport(Estimate estimate, PrintWriter out) {
+        this.estimate = estimate;
+        this.out = out;
+    }
+
+    void print() {
+        printData();
+        printStored();
+        printMemory();
+        printSharing();
+        printSsd();
+        printRestores();
+    }
+
+    private void printData() {
+        line("files", count(estimate.files()) + ", " + ByteSize.rounded(estimate.bytes()));
+        if (!estimate.whole()) {
+            line(
+                    "read",
+                    String.format(
+                            Locale.ROOT,
+                            "%s, %.1f %%: a sample. Figures are of it",
+                            ByteSize.rounded(estimate.readBytes()),
+                            100.0 * estimate.readBytes() / Math.max(1, estimate.bytes())));
+        }
+        if (estimate.unreadable() > 0) {
+            line("not readable", count(estimate.unreadable()) + " files or folders, named above; not in the figures");
+        }
+        if (estimate.passedOver() > 0) {
+            line("passed over", count(estimate.passedOver()) + " links, further names of a file, devices");
+        }
+        line("holes and zeros", withShare(estimate.zeroBytes(), estimate.readBytes()) + ": not stored");
+    }
+
+    private void printStored() {
+        line("chunks", rounded(estimate.chunks()) + " different ones, " + count(estimate.references()) + " references");
+        if (estimate.chunkShare() < 1) {
+            line(
+                    "",
+                    String.format(
+                            Locale.ROOT,
+                            "1 of %.0f was looked at; +- is one standard error",
+                            1 / estimate.chunkShare()));
+        }
+        line("unique", size(estimate.uniqueBytes()) + " of " + ByteSize.rounded(estimate.dataBytes()));
+        line("deduplication", ratio(estimate.dedupRatio()) + (estimate.whole() ? "" : " or more"));
+        line("compression", ratio(estimate.compressionRatio()));
+        line("stored", size(estimate.storedBytes()));
+        line("total", ratio(estimate.totalRatio()) + " with zeros" + (estimate.whole() ? "" : ", or more"));
+        if (!estimate.whole()) {
+            line(
+                    "stored of all",
+                    size(estimate.wholeStoredBytesAtMost())
+                            + " at most, if the rest is like the sample: duplicates of what was not read are not found");
+        }
+    }
+
+    private void printMemory() {
+        Estimate.Memory memory = estimate.memory();
+        line(
+                "beside it",
+                ByteSize.rounded(memory.indexBytes()) + " of index, " + ByteSize.rounded(memory.recipeBytes())
+                        + " of recipes");
+        line(
+                "memory",
+                ByteSize.rounded(memory.filterBytes()) + " of it for the index: --memory-budget="
+                        + ByteSize.exact(memory.budgetBytes()) + " or more");
+    }
+
+    private void printSharing() {
+        out.println();
+        out.println("references     chunks        their bytes   of the bytes of a full restore");
+        for (Estimate.ReferenceRow row : estimate.sharing()) {
+            out.printf(
+                    Locale.ROOT,
+                    ">= %-4d  %12s %18s   %s%n",
+                    row.atLeast(),
+                    rounded(row.chunks()),
+                    size(row.bytes()),
+                    percent(row.readShare()));
+        }
+    }
+
+    private void printSsd() {
+        out.println();
+        out.println("of a full restore from the SSD   capacity   chunks with references");
+        for (Estimate.SsdRow row : estimate.ssd()) {
+            out.printf(
+                    Locale.ROOT,
+                    "%29.0f %%  %9s   >= %d%s%n",
+                    100 * row.target(),
+                    ByteSize.rounded(row.bytes()),
+                    row.leastReferences(),
+                    row.reachable()
+                            ? ""
+                            : String.format(
+                                    Locale.ROOT, "; shared chunks give %.1f %% and no more", 100 * row.readShare()));
+        }
+    }
+
+    private void printRestores() {
+        Estimate.Disk disk = estimate.disk();
+        out.println();
+        out.printf(
+                Locale.ROOT,
+                "restore from a disk with a seek of %.1f ms and %.0f MB/s%n",
+                disk.seekMillis(),
+                disk.bytesPerSecond() / MEGABYTE);
+        out.println("     data        new   requests  disk reads      MB/s     plain");
+        List<Estimate.RestoreRow> paths = estimate.restores().size() > 1 ? estimate.restores() : List.of();
+        paths.forEach(this::printRestore);
+        printRestore(estimate.restore());
+    }
+
+    private void printRestore(Estimate.RestoreRow row) {
+        out.printf(
+                Locale.ROOT,
+                "%9s  %9s  %9d   %9s  %8.1f  %8.1f  %s%n",
+                ByteSize.rounded(row.dataBytes()),
+                ByteSize.rounded(Math.round(row.newBytes().value())),
+                row.requests(),
+                ByteSize.rounded(row.diskBytes()),
+                row.bytesPerSecond() / MEGABYTE,
+                row.plainBytesPerSecond() / MEGABYTE,
+                row.name());
+    }
+
+    private void line(String what, String value) {
+        out.printf(Locale.ROOT, "%-16s %s%n", what, value);
+    }
+
+    private static String count(long number) {
+        return String.format(Locale.ROOT, "%,d", number);
+    }
+
+    private static String withShare(long bytes, long all) {
+        return String.format(Locale.ROOT, "%s, %.1f %%", ByteSize.rounded(bytes), 100.0 * bytes / Math.max(1, all));
+    }
+
+    private static String rounded(Figure figure) {
+        return count(Math.round(figure.value())) + error(figure, error -> count(Math.round(error)));
+    }
+
+    private static String size(Figure figure) {
+        return ByteSize.rounded(Math.round(figure.value()))
+                + error(figure, error -> ByteSize.rounded(Math.round(error)));
+    }
+
+    private static String ratio(Figure figure) {
+        return String.format(Locale.ROOT, "%.3f : 1", figure.value())
+                + error(figure, error -> String.format(Locale.ROOT, "%.3f", error));
+    }
+
+    private static String percent(Figure figure) {
+        return String.format(Locale.ROOT, "%.1f %%", 100 * figure.value())
+                + error(figure, error -> String.format(Locale.ROOT, "%.2f", 100 * error));
+    }
+
+    private static String error(Figure figure, DoubleFunction<String> writing) {
+        return figure.standardError() == 0 ? "" : " +- " + writing.apply(figure.standardError());
+    }
+}

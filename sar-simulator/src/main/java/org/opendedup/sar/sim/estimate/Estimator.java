@@ -1,0 +1,332 @@
+package org.opendedup.sar.sim.estimate;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.container.StoredSize;
+import org.opendedup.sar.sim.data.DataChunks;
+import org.opendedup.sar.sim.data.DataFiles;
+import org.opendedup.sar.sim.data.SegmentSink;
+import org.opendedup.sar.volume.MemoryPlan;
+
+/**
+ * Reads data once and says what a volume would make of it. Files are looked for twice: first to know how much there is, then to be
+ * read. For one use, by one thread.
+ */
+final class Estimator implements SegmentSink {
+    /** Of more than that, only as much is read if nobody says otherwise. */
+    private static final long MAX_READ_UNASKED_BYTES = 256L << 30;
+    /** Of more than that, not all frames are compressed, but some of so many bytes: that costs as much as all the rest. */
+    private static final long MAX_COMPRESSED_BYTES = 16L << 30;
+    /** A reader keeps what it has read for so many times its cache, as where a volume predicts a file's reading. */
+    private static final int WINDOWS_OF_CACHE = 8;
+
+    /** Of an SSD; the rest is room for cleaning its log. */
+    private static final double SSD_LIVE_SHARE = 0.85;
+
+    private final EstimateSettings settings;
+    private final Progress progress;
+    private final Consumer<String> problems;
+    private final BooleanSupplier stopped;
+
+    private final ChunkSample sample;
+    private final FrameSample frames;
+    private final RestoreModel restoreModel;
+    private final Totals totals = new Totals();
+    private final List<Estimate.RestoreRow> restores = new ArrayList<>();
+    private RestoreModel.DiskWork diskWork = new RestoreModel.DiskWork(0, 0, 0);
+    /** Counters of the path that is being read. */
+    private Totals path = new Totals();
+
+    private Estimator(
+            EstimateSettings settings,
+            FrameSample frames,
+            Progress progress,
+            Consumer<String> problems,
+            BooleanSupplier stopped) {
+        this.settings = settings;
+        this.frames = frames;
+        this.progress = progress;
+        this.problems = problems;
+        this.stopped = stopped;
+        sample = new ChunkSample(settings.memoryBytes(), settings.seed());
+        long window = WINDOWS_OF_CACHE * MemoryPlan.of(settings.budgetBytes()).restoreCache();
+        restoreModel = new RestoreModel(settings.disk(), window);
+    }
+
+    /**
+     * Estimates.
+     *
+     * @param progress is told what was read
+     * @param problems is told, in a line each, what could not be
+     * @param stopped whether to stop; the estimate is then of what was read
+     * @throws IOException if a path is not there
+     */
+    static Estimate estimate(
+            List<Path> paths,
+            EstimateSettings settings,
+            Progress progress,
+            Consumer<String> problems,
+            BooleanSupplier stopped)
+            throws IOException {
+        var inventory = new Inventory(stopped);
+        inventory.passedOver = DataFiles.walk(paths, inventory);
+        double share = settings.readShare() > 0
+                ? settings.readShare()
+                : Math.min(1, (double) MAX_READ_UNASKED_BYTES / Math.max(1, inventory.bytes));
+        long toRead = (long) (inventory.bytes * share);
+        progress.start(toRead);
+        try (var frames = new FrameSample(settings.compression(), levelFor(toRead))) {
+            return new Estimator(settings, frames, progress, problems, stopped)
+                    .read(paths, new ExtentSample(share, settings.seed()), inventory);
+        } finally {
+            progress.end();
+        }
+    }
+
+    /** One of 2 to the power of this many frames is compressed. */
+    private static int levelFor(long bytes) {
+        return Long.SIZE - Long.numberOfLeadingZeros(Math.max(0, bytes - 1) / MAX_COMPRESSED_BYTES);
+    }
+
+    private Estimate read(List<Path> paths, ExtentSample extents, Inventory inventory) throws IOException {
+        boolean whole = extents.isWhole();
+        try (DataChunks chunks = new DataChunks(settings.chunking(), this)) {
+            var reading = new Reading(paths, extents, chunks);
+            try {
+                DataFiles.walk(paths, reading);
+            } catch (Stopped e) {
+                whole = false;
+            }
+            reading.finishPath();
+            frames.finish();
+            return estimate(inventory, reading.unreadable, whole);
+        }
+    }
+
+    /** Sums over what was read. */
+    private static final class Totals {
+        long files;
+        long zeroBytes;
+        long dataBytes;
+        long references;
+        /** Estimates, as the sample was at the time. */
+        double newBytes;
+
+        double newBytesVariance;
+
+        long bytes() {
+            return zeroBytes + dataBytes;
+        }
+
+        void add(Totals other) {
+            files += other.files;
+            zeroBytes += other.zeroBytes;
+            dataBytes += other.dataBytes;
+            references += other.references;
+            newBytes += other.newBytes;
+            newBytesVariance += other.newBytesVariance;
+        }
+    }
+
+    /** What there is, by its names and sizes. */
+    private static final class Inventory implements DataFiles.Visitor {
+        long files;
+        long bytes;
+        long passedOver;
+        private final BooleanSupplier stopped;
+
+        Inventory(BooleanSupplier stopped) {
+            this.stopped = stopped;
+        }
+
+        @Override
+        public void file(Path file, long size) throws IOException {
+            if (stopped.getAsBoolean()) {
+                throw new IOException("stopped while files were looked for; nothing was read");
+            }
+            files++;
+            bytes += size;
+        }
+
+        @Override
+        public void unreadable(Path file, IOException why) {
+            // It is named when the files are read.
+        }
+    }
+
+    /** Thrown out of the reading when it is to stop. */
+    private static final class Stopped extends IOException {
+        private static final long serialVersionUID = 1;
+    }
+
+    @Override
+    public void take(Segment segment) throws IOException {
+        if (stopped.getAsBoolean()) {
+            throw new Stopped();
+        }
+        long bytes = 0;
+        for (int chunk = 0; chunk < segment.count(); chunk++) {
+            bytes += segment.length(chunk);
+            if (segment.isZero(chunk)) {
+                path.zeroBytes += segment.length(chunk);
+            } else {
+                refer(segment, chunk);
+            }
+        }
+        progress.read(bytes);
+    }
+
+    private void refer(Segment segment, int chunk) {
+        int length = segment.length(chunk);
+        long hash = sample.hash(DataChunks.fingerprint(segment, chunk));
+        path.references++;
+        path.dataBytes += length;
+        if (sample.covers(hash)) {
+            int home = sample.refer(hash);
+            if (home == ChunkSample.NONE) {
+                home = store(segment, chunk, hash);
+            } else {
+                frames.skipDuplicate();
+            }
+            restoreModel.want(home);
+        } else {
+            frames.addUnknown(segment, chunk, hash);
+        }
+        restoreModel.advance(length);
+    }
+
+    private int store(Segment segment, int chunk, long hash) {
+        int length = segment.length(chunk);
+        double share = sample.share();
+        frames.addNew(segment, chunk, hash, share);
+        int home = restoreModel.store(length * frames.recentRatio() / share);
+        path.newBytes += length / share;
+        path.newBytesVariance += (double) length * length * (1 - share) / (share * share);
+        sample.add(hash, length, home);
+        return home;
+    }
+
+    /** Reads the files, path by path. */
+    private final class Reading implements DataFiles.Visitor {
+        private final List<Path> paths;
+        private final ExtentSample extents;
+        private final DataChunks chunks;
+        private int number = -1;
+        long unreadable;
+
+        Reading(List<Path> paths, ExtentSample extents, DataChunks chunks) {
+            this.paths = paths;
+            this.extents = extents;
+            this.chunks = chunks;
+        }
+
+        @Override
+        public void path(int next) {
+            finishPath();
+            number = next;
+        }
+
+        @Override
+        public void file(Path file, long bytes) throws IOException {
+            long before = path.bytes();
+            try {
+                if (extents.isWhole()) {
+                    chunks.read(file);
+                } else {
+                    readExtents(file, bytes);
+                }
+                path.files += path.bytes() > before || bytes == 0 ? 1 : 0;
+            } catch (Stopped e) {
+                throw e;
+            } catch (IOException e) {
+                unreadable(file, e);
+            }
+        }
+
+        private void readExtents(Path file, long bytes) throws IOException {
+            long extent = 0;
+            while (extent * ExtentSample.EXTENT_BYTES < bytes) {
+                long first = extent;
+                while (extent * ExtentSample.EXTENT_BYTES < bytes && extents.takes(file, extent)) {
+                    extent++;
+                }
+                if (extent > first) {
+                    chunks.read(file, first * ExtentSample.EXTENT_BYTES, (extent - first) * ExtentSample.EXTENT_BYTES);
+                }
+                extent++;
+            }
+        }
+
+        @Override
+        public void unreadable(Path file, IOException why) {
+            unreadable++;
+            problems.accept(DataFiles.problem(file, why));
+        }
+
+        void finishPath() {
+            if (number >= 0) {
+                RestoreModel.DiskWork work = restoreModel.finish();
+                restores.add(row(paths.get(number).toString(), path, work));
+                diskWork = diskWork.plus(work);
+                totals.add(path);
+                path = new Totals();
+            }
+        }
+    }
+
+    private Estimate.RestoreRow row(String name, Totals read, RestoreModel.DiskWork work) {
+        return new Estimate.RestoreRow(
+                name,
+                read.dataBytes,
+                new Figure(read.newBytes, Math.sqrt(read.newBytesVariance)),
+                work.containers(),
+                work.requests(),
+                work.bytes(),
+                perSecond(read.dataBytes, settings.disk().seconds(work.requests(), work.bytes())),
+                perSecond(read.dataBytes, settings.disk().seconds(read.files, read.dataBytes)));
+    }
+
+    private static double perSecond(long bytes, double seconds) {
+        return seconds == 0 ? 0 : bytes / seconds;
+    }
+
+    private Estimate estimate(Inventory inventory, long unreadable, boolean whole) {
+        var references = new References(sample, totals.dataBytes);
+        Figure chunks = references.chunks(1);
+        Figure unique = references.bytes(1);
+        Figure ratio = frames.ratio().times(1 + (double) StoredSize.container() / RestoreModel.CONTAINER_BYTES);
+        Figure stored = unique.times(ratio);
+        List<Estimate.SsdRow> ssd = settings.ssdShares().stream()
+                .map(share -> references.ssd(share, ratio.value() / SSD_LIVE_SHARE))
+                .toList();
+        return new Estimate(
+                inventory.files,
+                inventory.bytes,
+                totals.files,
+                totals.bytes(),
+                whole,
+                unreadable,
+                inventory.passedOver,
+                totals.zeroBytes,
+                totals.dataBytes,
+                totals.references,
+                sample.share(),
+                chunks,
+                unique,
+                unique.dividing((double) totals.dataBytes),
+                ratio.dividing(1),
+                stored,
+                stored.dividing((double) totals.bytes()),
+                MemoryNeed.of(chunks.value(), totals.references),
+                references.table(),
+                ssd,
+                new Estimate.Disk(settings.disk().seekMillis(), settings.disk().bytesPerSecond()),
+                row("all", totals, diskWork),
+                restores);
+    }
+}

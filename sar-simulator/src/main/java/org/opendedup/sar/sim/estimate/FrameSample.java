@@ -1,0 +1,147 @@
+package org.opendedup.sar.sim.estimate;
+
+import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.Compressor;
+import org.opendedup.sar.container.StoredSize;
+
+/**
+ * Finds out what stored chunks take compressed: puts what is new into frames, as the volume does, and compresses some of them. Of a
+ * chunk that the {@link ChunkSample} does not cover nobody knows whether it is new. It is taken to be what the last chunk was of which that is
+ * known, as duplicates lie side by side, and it fills the frame, but gives it no weight: a frame weighs as much as the new chunks of the
+ * sample in it, each as many times as it stands for others. If all chunks are covered and all frames are compressed, these are the volume's own
+ * frames.
+ *
+ * <p>For one thread. Memory: a frame, and what it takes compressed.
+ */
+final class FrameSample implements AutoCloseable {
+    /** Bits of a hash that say whether the frame that begins with it is compressed; others than the chunk sample looks at. */
+    private static final int CHOICE_SHIFT = 40;
+    /** A new ratio weighs an eighth, as where the volume judges when a container is full. */
+    private static final double RECENT_WEIGHT = 1.0 / 8;
+
+    private final Compressor compressor;
+    private final int frameBytes;
+    private final long choiceMask;
+
+    private final byte[] raw;
+    private final byte[] compressed;
+    private int filled;
+    private int listBytes;
+    private double weight;
+    /** Whether the last chunk of which that is known was new. */
+    private boolean amongNew = true;
+
+    private boolean chosen;
+
+    private double recentRatio = 1;
+    private boolean leftOut;
+    private double weights;
+    private double weightedRatios;
+    private double squaredWeights;
+    private double squaredWeightRatios;
+    private double squaredWeightSquaredRatios;
+
+    /**
+     * @param compression the volume's
+     * @param level one of 2 to the power of this many frames is compressed, by chance; 0: all are
+     */
+    FrameSample(Compression compression, int level) {
+        compressor = new Compressor(compression);
+        frameBytes = compression.frameBytes();
+        choiceMask = (1L << level) - 1;
+        raw = new byte[frameBytes];
+        compressed = new byte[compressor.bound(frameBytes)];
+    }
+
+    /**
+     * Adds a new chunk of the sample.
+     *
+     * @param hash of the chunk, as of {@link ChunkSample#hash}
+     * @param share of the chunks that the sample covers
+     */
+    void addNew(Segment segment, int chunk, long hash, double share) {
+        amongNew = true;
+        append(segment, chunk, hash);
+        weight += segment.length(chunk) / share;
+        finishIfFull();
+    }
+
+    /** Passes over a chunk of the sample that was met before. */
+    void skipDuplicate() {
+        amongNew = false;
+    }
+
+    /** Adds a chunk that the sample does not cover, if it seems to be new. */
+    void addUnknown(Segment segment, int chunk, long hash) {
+        leftOut = true;
+        if (amongNew) {
+            append(segment, chunk, hash);
+            finishIfFull();
+        }
+    }
+
+    private void append(Segment segment, int chunk, long hash) {
+        int length = segment.length(chunk);
+        if (filled > 0 && filled + length > frameBytes) {
+            finish();
+        }
+        if (filled == 0) {
+            chosen = (hash >>> CHOICE_SHIFT & choiceMask) == 0;
+        }
+        System.arraycopy(segment.data(), segment.offset(chunk), raw, filled, length);
+        filled += length;
+        listBytes += StoredSize.listEntry(length);
+    }
+
+    private void finishIfFull() {
+        if (filled >= frameBytes) {
+            finish();
+        }
+    }
+
+    /** Ends the frame that is being filled, as the end of the data does. */
+    void finish() {
+        if (weight > 0 && chosen) {
+            int payload = compressor.compress(raw, 0, filled, compressed, 0);
+            note((double) StoredSize.frame(listBytes, payload == 0 ? filled : payload) / filled);
+        }
+        leftOut |= !chosen && filled > 0;
+        filled = 0;
+        listBytes = 0;
+        weight = 0;
+    }
+
+    private void note(double ratio) {
+        recentRatio += RECENT_WEIGHT * (ratio - recentRatio);
+        double squared = weight * weight;
+        weights += weight;
+        weightedRatios += weight * ratio;
+        squaredWeights += squared;
+        squaredWeightRatios += squared * ratio;
+        squaredWeightSquaredRatios += squared * ratio * ratio;
+    }
+
+    /** Stored bytes for each byte of new chunks, of the frames compressed last. */
+    double recentRatio() {
+        return recentRatio;
+    }
+
+    /**
+     * Stored bytes for each byte of new chunks, what frames and directories add included, that of containers not; 1 if there are no
+     * frames. The error is that of a ratio of two sums over frames drawn by chance (Cochran, Sampling Techniques, 2.11).
+     */
+    Figure ratio() {
+        if (weights == 0) {
+            return Figure.exact(1);
+        }
+        double ratio = weightedRatios / weights;
+        double residues = squaredWeightSquaredRatios - 2 * ratio * squaredWeightRatios + ratio * ratio * squaredWeights;
+        return new Figure(ratio, leftOut ? Math.sqrt(Math.max(0, residues)) / weights : 0);
+    }
+
+    @Override
+    public void close() {
+        compressor.close();
+    }
+}

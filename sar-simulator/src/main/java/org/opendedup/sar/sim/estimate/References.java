@@ -1,0 +1,103 @@
+package org.opendedup.sar.sim.estimate;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * How often chunks are referred to, from a {@link ChunkSample}. Numbers of chunks and their bytes are Horvitz-Thompson estimates: each
+ * chunk of the sample stands for as many as the sample's share says, and the variance is that of independent draws. Of reads those of
+ * <em>rare</em> chunks are estimated and taken from what is known of all: a single chunk with very many references, which a sample has
+ * or has not, then does no harm.
+ */
+final class References {
+    /** References from which the report counts chunks. */
+    private static final int[] THRESHOLDS = {2, 3, 5, 10};
+
+    private final List<ChunkSample.CountClass> classes;
+    private final double share;
+    private final long dataBytes;
+
+    /** @param dataBytes bytes of all references */
+    References(ChunkSample sample, long dataBytes) {
+        classes = sample.classes();
+        share = sample.share();
+        this.dataBytes = dataBytes;
+    }
+
+    /** Different chunks with at least so many references. */
+    Figure chunks(int atLeast) {
+        double chunks = 0;
+        for (ChunkSample.CountClass each : classes) {
+            chunks += each.count() >= atLeast ? each.chunks() : 0;
+        }
+        return new Figure(chunks / share, error(chunks));
+    }
+
+    /** Their bytes, each chunk once. */
+    Figure bytes(int atLeast) {
+        double bytes = 0;
+        double squares = 0;
+        for (ChunkSample.CountClass each : classes) {
+            if (each.count() >= atLeast) {
+                bytes += each.bytes();
+                squares += each.squares();
+            }
+        }
+        return new Figure(bytes / share, error(squares));
+    }
+
+    /** The share of the bytes that they give when everything is read once. */
+    Figure readShare(int atLeast) {
+        double rareBytes = 0;
+        double squares = 0;
+        for (ChunkSample.CountClass each : classes) {
+            if (each.count() < atLeast) {
+                rareBytes += (double) each.count() * each.bytes();
+                squares += (double) each.count() * each.count() * each.squares();
+            }
+        }
+        double all = Math.max(1, dataBytes);
+        double value = dataBytes == 0 ? 0 : 1 - rareBytes / share / all;
+        return new Figure(Math.max(0, Math.min(1, value)), error(squares) / all);
+    }
+
+    /** @param squares sum of the squares of what the sample's chunks contribute */
+    private double error(double squares) {
+        return Math.sqrt(squares * (1 - share)) / share;
+    }
+
+    /** The table of the report. */
+    List<Estimate.ReferenceRow> table() {
+        List<Estimate.ReferenceRow> rows = new ArrayList<>();
+        for (int atLeast : THRESHOLDS) {
+            rows.add(new Estimate.ReferenceRow(atLeast, chunks(atLeast), bytes(atLeast), readShare(atLeast)));
+        }
+        return rows;
+    }
+
+    /**
+     * What an SSD must hold so that this share of the bytes of a full restore comes from it: the chunks with the most references,
+     * first of all, as they give the most reads for their size.
+     *
+     * @param target a share, 0 to 1
+     * @param storedRatio what a byte of a chunk takes on the SSD
+     */
+    Estimate.SsdRow ssd(double target, double storedRatio) {
+        double below = readShare(Integer.MAX_VALUE).value();
+        for (int i = classes.size() - 1; i >= 0; i--) {
+            int count = classes.get(i).count();
+            if (count < 2) {
+                break;
+            }
+            double reached = readShare(count).value();
+            if (reached >= target) {
+                double ofClass = reached > below ? Math.max(0, (target - below) / (reached - below)) : 1;
+                Figure above = bytes(count + 1);
+                double bytes = above.value() + ofClass * (bytes(count).value() - above.value());
+                return new Estimate.SsdRow(target, true, target, Math.round(bytes * storedRatio), count);
+            }
+            below = reached;
+        }
+        return new Estimate.SsdRow(target, false, readShare(2).value(), Math.round(bytes(2).value() * storedRatio), 2);
+    }
+}

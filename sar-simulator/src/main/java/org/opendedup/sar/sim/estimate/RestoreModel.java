@@ -1,0 +1,111 @@
+package org.opendedup.sar.sim.estimate;
+
+import java.util.Arrays;
+import org.opendedup.sar.restore.DiskModel;
+
+/**
+ * Counts what a disk is asked for when data is read back in the order in which it was stored, from cold caches. New chunks lie one behind the other in containers; what
+ * was read of a container is forgotten when the reader has gone on by a window, and is read again when wanted again; ranges
+ * of a container whose gaps cost less than a seek are one request. These are the rules of {@link
+ * org.opendedup.sar.restore.FragmentationAnalyzer}, here without a volume. A container is looked at in {@value #SLICES} slices, each
+ * about a frame.
+ *
+ * <p>For one thread. Memory: 16 bytes for each container.
+ */
+final class RestoreModel {
+    /** Of a container file; the volume's. */
+    static final int CONTAINER_BYTES = (4 << 20) - (384 << 10);
+
+    private static final int SLICES = Long.SIZE;
+    private static final int SLICE_BYTES = CONTAINER_BYTES / SLICES;
+
+    private final long maxGapSlices;
+    private final long windowBytes;
+
+    private double storedBytes;
+    private long readerBytes;
+    /** By container: slices wanted since it was last read, and where the reader was then. */
+    private long[] wanted = new long[64];
+
+    private long[] lastWanted = new long[64];
+
+    private long requests;
+    private long slicesRead;
+    private long containersRead;
+
+    /** @param windowBytes how long what was read is kept, in bytes that the reader goes on */
+    RestoreModel(DiskModel disk, long windowBytes) {
+        maxGapSlices = disk.seekBytes() / SLICE_BYTES;
+        this.windowBytes = windowBytes;
+    }
+
+    /** Stores something behind what was stored before it; the number of its slice. */
+    int store(double bytes) {
+        int slice = (int) (storedBytes / SLICE_BYTES);
+        storedBytes += bytes;
+        return slice;
+    }
+
+    /** The reader wants something of a slice. */
+    void want(int slice) {
+        int container = slice / SLICES;
+        if (container >= wanted.length) {
+            wanted = Arrays.copyOf(wanted, Math.max(container + 1, wanted.length * 2));
+            lastWanted = Arrays.copyOf(lastWanted, wanted.length);
+        }
+        if (readerBytes - lastWanted[container] > windowBytes) {
+            read(container);
+        }
+        wanted[container] |= 1L << slice;
+        lastWanted[container] = readerBytes;
+    }
+
+    /** The reader goes on by so many bytes. */
+    void advance(int bytes) {
+        readerBytes += bytes;
+    }
+
+    private void read(int container) {
+        long left = wanted[container];
+        containersRead += left == 0 ? 0 : 1;
+        while (left != 0) {
+            int first = Long.numberOfTrailingZeros(left);
+            int last = first;
+            for (left &= left - 1; left != 0; left &= left - 1) {
+                int next = Long.numberOfTrailingZeros(left);
+                if (next - last - 1 > maxGapSlices) {
+                    break;
+                }
+                last = next;
+            }
+            requests++;
+            slicesRead += last - first + 1;
+        }
+        wanted[container] = 0;
+    }
+
+    /** Counts what is left to be read, forgets what was read, and begins anew. */
+    DiskWork finish() {
+        for (int container = 0; container < wanted.length; container++) {
+            read(container);
+        }
+        DiskWork work = new DiskWork(containersRead, requests, slicesRead * SLICE_BYTES);
+        containersRead = 0;
+        requests = 0;
+        slicesRead = 0;
+        return work;
+    }
+
+    /**
+     * What a disk does.
+     *
+     * @param containers how often a container is read
+     * @param requests ranges asked for
+     * @param bytes of these
+     */
+    record DiskWork(long containers, long requests, long bytes) {
+        DiskWork plus(DiskWork other) {
+            return new DiskWork(containers + other.containers, requests + other.requests, bytes + other.bytes);
+        }
+    }
+}
