@@ -14,7 +14,8 @@ public final class StorageDevice {
     private StorageDevice() {}
 
     /**
-     * Whether the kernel takes the device of a folder for a rotating disk. Of virtual disks it often does whatever they lie on.
+     * Whether the kernel takes the device of a folder, or of a file, for a rotating disk. Of virtual disks it often does whatever they
+     * lie on; a loop device is as the file behind it.
      *
      * @return empty if it does not say: a network file system, say
      */
@@ -33,6 +34,10 @@ public final class StorageDevice {
             return Optional.empty();
         }
         Path disk = device.toRealPath();
+        Path backing = disk.resolve("loop/backing_file");
+        if (Files.exists(backing)) {
+            return isRotational(Path.of(Files.readString(backing).strip()));
+        }
         Path own = disk.resolve("queue/rotational");
         // A partition has no queue; its folder lies in that of its disk.
         Path file = Files.exists(own) ? own : disk.resolveSibling("queue/rotational");

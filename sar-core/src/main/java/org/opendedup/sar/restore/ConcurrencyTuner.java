@@ -18,6 +18,8 @@ final class ConcurrencyTuner {
     private static final int SLICE_REQUESTS = 32;
     /** Slices between a failed trial and the next one: 4 s at first, some 4 min at last. */
     private static final int MIN_PAUSE = 8;
+    /** Before the first one where an arm seeks: there it is lost time nearly always, and an array of disks can wait half a minute. */
+    private static final int ARM_PAUSE = 64;
 
     private static final int MAX_PAUSE = 512;
 
@@ -42,10 +44,14 @@ final class ConcurrencyTuner {
     private int requests;
     private int cached;
 
-    /** @param start how many requests at once it begins with */
-    ConcurrencyTuner(int start) {
+    /**
+     * @param start how many requests at once it begins with
+     * @param seeks whether the device is thought to have an arm
+     */
+    ConcurrencyTuner(int start, boolean seeks) {
         settled = start;
         candidate = start;
+        pause = seeks ? ARM_PAUSE : 0;
     }
 
     /** How many requests there may be at once now. */

@@ -53,7 +53,7 @@ public final class DiskQueue {
         estimator = option.kind() == DiskOption.Kind.AUTO ? new StorageEstimator(model) : null;
         boolean isFixed = option.kind() == DiskOption.Kind.HDD || option.requestsAtOnce() > 0;
         permits = Math.max(1, option.requestsAtOnce());
-        tuner = isFixed ? null : new ConcurrencyTuner(permits);
+        tuner = isFixed ? null : new ConcurrencyTuner(permits, rotates);
         changedNanos = clock.getAsLong();
         countedNanos = changedNanos;
     }

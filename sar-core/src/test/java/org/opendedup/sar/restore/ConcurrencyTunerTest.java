@@ -47,7 +47,7 @@ final class ConcurrencyTunerTest {
 
     @Test
     void aHardDiskIsLeftToOneReaderAtATime() {
-        ConcurrencyTuner tuner = new ConcurrencyTuner(1);
+        ConcurrencyTuner tuner = new ConcurrencyTuner(1, false);
         double crowded = serve(tuner, HDD, 8, 3600, false);
         assertTrue(crowded < 3600 / 50, "sar.seed=" + seed + ": " + crowded);
         // It was tried.
@@ -56,7 +56,7 @@ final class ConcurrencyTunerTest {
 
     @Test
     void aHardDiskThatWasTakenForAnotherIsFoundOut() {
-        ConcurrencyTuner tuner = new ConcurrencyTuner(8);
+        ConcurrencyTuner tuner = new ConcurrencyTuner(8, false);
         serve(tuner, HDD, 8, 120, false);
         double crowded = serve(tuner, HDD, 8, 3600, false);
         assertTrue(crowded < 3600 / 50, "sar.seed=" + seed + ": " + crowded);
@@ -64,35 +64,35 @@ final class ConcurrencyTunerTest {
 
     @Test
     void anSsdIsGivenAsManyAsItIsFasterWith() {
-        ConcurrencyTuner tuner = new ConcurrencyTuner(1);
+        ConcurrencyTuner tuner = new ConcurrencyTuner(1, false);
         serve(tuner, SSD, 16, 60, false);
         assertEquals(4, settled(tuner, SSD, 16), "sar.seed=" + seed);
     }
 
     @Test
     void manyDisksAreGivenManyAndNoMoreThanThereMayBe() {
-        ConcurrencyTuner tuner = new ConcurrencyTuner(1);
+        ConcurrencyTuner tuner = new ConcurrencyTuner(1, false);
         serve(tuner, EIGHT_DISKS, 100, 60, false);
         assertEquals(ConcurrencyTuner.MAX_REQUESTS, settled(tuner, EIGHT_DISKS, 100), "sar.seed=" + seed);
     }
 
     @Test
     void whereMoreGainsNothingOneIsEnough() {
-        ConcurrencyTuner tuner = new ConcurrencyTuner(4);
+        ConcurrencyTuner tuner = new ConcurrencyTuner(4, false);
         serve(tuner, FLAT, 16, 120, false);
         assertEquals(1, settled(tuner, FLAT, 16), "sar.seed=" + seed);
     }
 
     @Test
     void withoutReadersThatWaitNothingIsTried() {
-        ConcurrencyTuner tuner = new ConcurrencyTuner(1);
+        ConcurrencyTuner tuner = new ConcurrencyTuner(1, false);
         serve(tuner, EIGHT_DISKS, 1, 600, false);
         assertEquals(1, tuner.requests(), "sar.seed=" + seed);
     }
 
     @Test
     void whatTheCacheGivesTellsNothing() {
-        ConcurrencyTuner tuner = new ConcurrencyTuner(1);
+        ConcurrencyTuner tuner = new ConcurrencyTuner(1, false);
         assertEquals(0, serve(tuner, EIGHT_DISKS, 8, 600, true), "sar.seed=" + seed);
     }
 

@@ -179,7 +179,8 @@ final class DiskQueueTest {
         for (int i = 0; i < 3; i++) {
             start(queue, () -> entered.add(queue.enter()));
         }
-        while (clock.get() < 60_000_000_000L) {
+        // It is taken for a hard disk, where the first trial waits half a minute.
+        while (clock.get() < 120_000_000_000L) {
             while (inside.size() < queue.status().readers()) {
                 inside.add(entered.take());
             }

@@ -40,9 +40,12 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, String extraOptions) {
         command.add(STACK_SIZE);
         // Parallel: of the collectors that use several cores, the one with the least memory of its own.
         command.add("-XX:+UseParallelGC");
-        // Most of the heap is caches that live long: four fifths for them, where the default leaves two thirds and the
-        // plan's two thirds would just not fit.
-        command.add("-XX:NewRatio=4");
+        // Most of the heap is caches that live long: three quarters for them, where the default leaves two thirds and
+        // the
+        // plan's two thirds would just not fit. The rest at once: what is read ahead lives for some 100 MB of reading,
+        // and a young
+        // generation that begins small has all of it copied, several times.
+        command.add("-Xmn" + memory.heapBytes() / 4);
         // A daemon without memory answers nobody. The volume is as safe as after kill -9.
         command.add("-XX:+ExitOnOutOfMemoryError");
         command.add("-XX:ErrorFile=" + files.logFolder().resolve("hs_err_%p.log"));
