@@ -17,8 +17,11 @@ import org.opendedup.sar.common.ByteGauge;
  * have to wait. For use by one thread.
  */
 public final class Decoding implements AutoCloseable {
-    /** Decoding may lag behind reading for a while: the workers have other work, and a disk that waits has lost its time. */
-    static final int MAX_UNDER_WAY = 32;
+    /**
+     * Decoding may lag behind reading for a while: the workers have other work, and a disk that waits has lost its time. Its memory is
+     * bounded by the buffers; this is more than a container has pieces.
+     */
+    static final int MAX_UNDER_WAY = 256;
 
     /** Two of the largest requests: one is decoded while the disk is at the next. */
     static final long MAX_BUFFER_BYTES = 8 << 20;

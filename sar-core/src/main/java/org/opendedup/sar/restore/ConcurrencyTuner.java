@@ -30,6 +30,7 @@ final class ConcurrencyTuner {
         AFTER
     }
 
+    private final boolean seeks;
     private int settled;
     private int candidate;
     private Phase phase = Phase.BEFORE;
@@ -49,6 +50,7 @@ final class ConcurrencyTuner {
      * @param seeks whether the device is thought to have an arm
      */
     ConcurrencyTuner(int start, boolean seeks) {
+        this.seeks = seeks;
         settled = start;
         candidate = start;
         pause = seeks ? ARM_PAUSE : 0;
@@ -109,7 +111,9 @@ final class ConcurrencyTuner {
     }
 
     private void begin(int readers) {
-        boolean canRise = 2 * settled <= Math.min(MAX_REQUESTS, readers);
+        // A reader in sequence has a step at the device and one behind it; on a disk these two gain nothing side by
+        // side.
+        boolean canRise = 2 * settled <= MAX_REQUESTS && 2 * settled + (seeks ? 1 : 0) <= readers;
         boolean canFall = settled > 1;
         if (canRise || canFall) {
             candidate = canRise && (upward || !canFall) ? 2 * settled : settled / 2;

@@ -1,6 +1,7 @@
 package org.opendedup.sar.restore;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -122,9 +123,9 @@ final class FrameLoader {
         return cache.get(container, number);
     }
 
-    /** Whether somebody is reading the frame now. */
-    boolean isBeingRead(long container, int number) {
-        return inFlight.containsKey(ChunkId.of(container, number));
+    /** Whether somebody is reading a frame now; {@code ChunkId.of(container, frame)}. */
+    boolean isBeingRead(long key) {
+        return inFlight.containsKey(key);
     }
 
     /**
@@ -133,6 +134,29 @@ final class FrameLoader {
      */
     boolean keepsFile(long bytes) {
         return bytes <= cache.maxBytes() / 2;
+    }
+
+    /**
+     * A frame that somebody else has read or is reading now; waits for it. Not to be called with a turn at the disk.
+     *
+     * @param key {@code ChunkId.of(container, frame)}
+     * @return null if nobody is, or it can't be read
+     */
+    @Nullable
+    Frame fromOthers(long key) throws InterruptedIOException {
+        CompletableFuture<Frame> reading = inFlight.get(key);
+        if (reading == null) {
+            return cached(ChunkId.container(key), ChunkId.slot(key));
+        }
+        try {
+            return reading.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for a disk read");
+        } catch (ExecutionException e) {
+            // Whoever reads it has told, and whoever needs it will see.
+            return null;
+        }
     }
 
     /** Notes frames that were {@link #cached} and are used. */

@@ -55,14 +55,16 @@ final class Lookahead implements Closeable {
     private final Steps steps;
     private final Consumer<Lookahead> onClosed;
 
-    /** Guards what decides about the window: the five below it. Taken before the monitor of this. */
+    /** Guards what decides about the window: the six below it. Taken before the monitor of this. */
     private final Object policy = new Object();
 
     private ContainerCache cache;
 
     private long cacheMemory;
-    /** Bytes of chunks for the cache that steps under way bring. */
-    private long promised;
+    /** Chunks for the cache that steps under way bring; the values mean nothing. */
+    private final LongIntMap promised = new LongIntMap();
+
+    private long promisedBytes;
 
     private final Keeper keeper = new Keeper();
     /** Chunks that are held for the cache; the values mean nothing. */
@@ -278,6 +280,9 @@ final class Lookahead implements Closeable {
     }
 
     private void fetch(Step step) throws IOException {
+        if (isClosed()) {
+            return;
+        }
         boolean whole = readsWhole();
         if (whole || isToFollowBudget()) {
             awaitTurn(step);
@@ -291,7 +296,10 @@ final class Lookahead implements Closeable {
         StepReads.Fetched fetched = step.fetch(containers -> atDisk(step, containers));
         awaitTurn(step);
         synchronized (policy) {
-            promised -= step.furtherBytes();
+            for (long chunkId : step.promised()) {
+                promised.remove(chunkId);
+            }
+            promisedBytes -= step.promisedBytes();
             step.tell(fetched.containers(), cache);
             for (int i = 0; i < step.references(); i++) {
                 cache.advance();
@@ -308,7 +316,10 @@ final class Lookahead implements Closeable {
     }
 
     /** The disk has come to a step: the next one may be planned. */
-    private long[] atDisk(Step step, long[] containers) {
+    private long[] atDisk(Step step, long[] containers) throws IOException {
+        if (isClosed()) {
+            throw new InterruptedIOException("the reader went elsewhere");
+        }
         long[] chunks;
         synchronized (policy) {
             chunks = wantedOf(containers, step);
@@ -474,22 +485,30 @@ final class Lookahead implements Closeable {
 
     /** See {@link Step.Window}. */
     private synchronized long[] wantedOf(long[] containers, Step step) {
+        if (containers.length == 0) {
+            return containers;
+        }
         long[] chunks = new long[64];
         int count = 0;
         // What comes may be worth more than what is there: the cache is to choose.
-        long most = Math.max(0, cacheMemory - cache.weightBytes() / 2 - promised);
+        long most = Math.max(0, cacheMemory - cache.weightBytes() / 2 - promisedBytes);
         long room = most;
         for (int i = planned; i < references.count() && room > 0; i++) {
             long chunkId = references.chunkId(i);
-            if (Arrays.binarySearch(containers, ChunkId.container(chunkId)) >= 0 && cache.wants(chunkId)) {
+            if (Arrays.binarySearch(containers, ChunkId.container(chunkId)) >= 0
+                    && cache.wants(chunkId)
+                    && !promised.contains(chunkId)
+                    && held.get(chunkId) == null) {
+                promised.put(chunkId, 0);
                 chunks = count == chunks.length ? Arrays.copyOf(chunks, 2 * count) : chunks;
                 chunks[count++] = chunkId;
                 room -= references.neededBytes(i);
             }
         }
-        step.setFurtherBytes(most - room);
-        promised += most - room;
-        return Arrays.copyOf(chunks, count);
+        long[] wanted = Arrays.copyOf(chunks, count);
+        step.setPromised(wanted, most - room);
+        promisedBytes += most - room;
+        return wanted;
     }
 
     private void end(Step step) {
@@ -499,6 +518,8 @@ final class Lookahead implements Closeable {
             fetched += step.references();
             fetchedTo = Math.max(fetchedTo, step.plannedTo());
             stepBytes = 2 * stepBytes();
+            // Some always come too late; of a file that is written to, many in each step.
+            misses /= 2;
             ended++;
             notifyAll();
             if (!closed) {
@@ -511,8 +532,10 @@ final class Lookahead implements Closeable {
     }
 
     private synchronized void fail() {
-        failed = true;
-        close();
+        if (!closed) {
+            failed = true;
+            close();
+        }
     }
 
     /** Whether this was closed because something could not be read. */

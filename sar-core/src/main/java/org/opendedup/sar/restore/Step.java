@@ -26,7 +26,8 @@ final class Step implements AutoCloseable {
     private int references;
     private long plannedTo;
     private boolean planned;
-    private long furtherBytes;
+    private long[] promised = new long[0];
+    private long promisedBytes;
     /** The container that is to be read whole, or {@link #NO_CONTAINER}. */
     private long whole = NO_CONTAINER;
 
@@ -43,8 +44,12 @@ final class Step implements AutoCloseable {
 
     /** Chunks that a window will want, the nearest first. */
     interface Window {
-        /** Chunks from these containers, which rise; as many as there is room for. May name one more than once. */
-        long[] chunks(long[] containers);
+        /**
+         * Chunks from these containers, which rise; each once, and as many as there is room for.
+         *
+         * @throws IOException if the step is not wanted any more
+         */
+        long[] chunks(long[] containers) throws IOException;
     }
 
     /** Adds the next reference, and holds its chunk until the reader has passed it. */
@@ -90,13 +95,18 @@ final class Step implements AutoCloseable {
         planned = true;
     }
 
-    /** Bytes of chunks that the window will want and that this step brings along. */
-    long furtherBytes() {
-        return furtherBytes;
+    /** Chunks that the window will want and that this step brings along, for the cache. */
+    long[] promised() {
+        return promised;
     }
 
-    void setFurtherBytes(long bytes) {
-        furtherBytes = bytes;
+    long promisedBytes() {
+        return promisedBytes;
+    }
+
+    void setPromised(long[] chunks, long bytes) {
+        promised = chunks;
+        promisedBytes = bytes;
     }
 
     /**

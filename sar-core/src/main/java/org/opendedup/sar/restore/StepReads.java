@@ -45,7 +45,7 @@ final class StepReads {
         return loader.chunksIn(container);
     }
 
-    /** Told when the disk has come to a step. */
+    /** Told when the disk has come to a step, or that it is not needed. */
     @FunctionalInterface
     interface Turn {
         /** More frames to read of these containers, as {@code ChunkId.of(container, frame)}, rising; may add containers, and frames of them. */
@@ -123,13 +123,31 @@ final class StepReads {
         Filling filling = new Filling(wanted.keepsFrames());
         if (always || wanted.missingFrames().length > 0) {
             loader.fetch(inode, () -> atDisk(wanted, containers, turn), filling);
+        } else {
+            turn.further(containers);
         }
         long bytes = bytesFrom(Source.HOME, wanted.chunks());
         int chunks = takeHeld(wanted, Source.HOME);
+        if (takeFromOthers(wanted)) {
+            takeHeld(wanted, Source.MEMORY);
+        }
         if (tier != null) {
             tier.distributor().noteHome(chunks, bytesFrom(Source.HOME, wanted.chunks()) - bytes);
         }
         return filling.fileBytes.sum();
+    }
+
+    /** Waits for frames that others were reading when the disk had come to this. Returns whether there were any. */
+    private boolean takeFromOthers(WantedChunks wanted) throws IOException {
+        boolean come = false;
+        for (long key : wanted.missingFrames()) {
+            Frame frame = loader.fromOthers(key);
+            if (frame != null) {
+                held.fill(frame);
+                come = true;
+            }
+        }
+        return come;
     }
 
     /** Gives frames to those who hold their chunks; no request keeps a frame for one of its chunks. */
@@ -187,7 +205,7 @@ final class StepReads {
 
     private long[] notComing(long[] frames) {
         return Arrays.stream(frames)
-                .filter(key -> !fillFromCache(key) && !loader.isBeingRead(ChunkId.container(key), ChunkId.slot(key)))
+                .filter(key -> !fillFromCache(key) && !loader.isBeingRead(key))
                 .toArray();
     }
 

@@ -43,7 +43,7 @@ final class VolumeParts implements Closeable {
     private static final int MAX_OPEN_CONTAINERS = 8;
     /** How long opening waits for the index to be brought up to date. */
     private static final long INDEX_WAIT_MS = 5_000;
-    /** One reads from the disk while what the others have read is decoded. */
+    /** Two readers can have a step planned, one at the disk and one being decoded each; more take turns. */
     private static final int PREFETCHERS = 6;
 
     /** What background promotion reads at once. */
