@@ -80,7 +80,7 @@ class Report:
     def print_table(self):
         table("Stored", self.stored)
         table("Cold restores into memory; through the mount, the first after mounting", self.restores)
-        table("Cold restores one after the other in one mount", self.in_one_mount)
+        table("Restores one after the other in one mount, the kernel's caches emptied before each", self.in_one_mount)
         table(f"{AT_ONCE} restores at once, through the mount", self.at_once)
         table("Random 4 KiB reads, cold, one at a time, through the mount", self.random_reads)
         say(f"\n{self.machine}")
@@ -161,7 +161,7 @@ class Bench:
                 "diskShare": did["read_mb"] * MB / size, "diskBusySeconds": did["busy_s"]}
 
     def restore_at_once(self, kind, system, files):
-        """The first files, side by side; beside it the sum of what they took one by one."""
+        """The first files, side by side; beside it the sum of what they took one after the other in one mount."""
         chosen = files[:AT_ONCE]
         system.forget()
         begin = time.monotonic()
@@ -169,8 +169,8 @@ class Bench:
         if any([reader.wait() for reader in readers]):
             raise RuntimeError("a restore failed")
         seconds = time.monotonic() - begin
-        alone = sum(row["seconds"] for row in self.report.restores
-                    if row["kind"] == kind and row["system"] == system.name and row["file"] in {file.stem for file in chosen})
+        alone = sum(row["seconds"] for row in self.report.in_one_mount
+                    if row["kind"] == kind and row["file"] in {file.stem for file in chosen})
         size = sum(file.stat().st_size for file in chosen) / MB
         self.report.at_once.append({"kind": kind, "files": len(chosen), "seconds": seconds, "mbPerSecond": size / seconds,
                                     "oneByOneMbPerSecond": size / alone, "ratio": alone / seconds})
