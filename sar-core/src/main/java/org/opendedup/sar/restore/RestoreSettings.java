@@ -11,7 +11,8 @@ import org.opendedup.sar.restore.cache.ContainerCache;
  *
  * @param cache what stays in memory behind what a reader has fetched
  * @param cacheBytes memory of all readers in sequence; empty: what the memory budget gives
- * @param windowBytes how far ahead a recipe is looked at; empty: eight times what stays in memory
+ * @param windowBytes how far ahead a recipe is looked at by the policies that have a window of their own ({@link CachePolicy#DEFAULT} and
+ *     those of the lookahead paper); empty: the policy's multiple of what stays in memory
  * @param logShare with {@link CachePolicy#LOOKAHEAD_LOG}, share of the memory for the wanted chunks of evicted containers
  * @param disk what is known of the device that has the containers
  */

@@ -30,11 +30,11 @@ import org.openjdk.jmh.annotations.Warmup;
  * 8 of them.
  *
  * <pre>
- * scripts/bench jmh RestoreCacheBenchmark
+ * scripts/bench simulator RestoreCacheBenchmark
  * </pre>
  *
- * <p>Last measured on JDK 17, on two cores used by others as well: LRU 104, OPT 98, assembly 165, lookahead base 206, with log 620, default
- * 270; the last two vary by as much again.
+ * <p>Last measured on JDK 17, on two cores used by others as well (a load of 5): LRU 83, OPT 75, assembly 91, lookahead base 77, with log
+ * 194, default 128; LRU's iterations differ by a factor of two.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

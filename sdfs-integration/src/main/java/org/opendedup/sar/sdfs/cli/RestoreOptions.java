@@ -34,7 +34,9 @@ final class RestoreOptions {
             names = "--restore-window",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "How far ahead a reader's file is looked at. Default: 8 times what stays in memory.")
+            description =
+                    "How far ahead a reader's file is looked at, with default and lookahead-*. Default: 16 times what stays in memory"
+                            + " with default, half of it with lookahead-*.")
     @Nullable
     Long windowBytes;
 

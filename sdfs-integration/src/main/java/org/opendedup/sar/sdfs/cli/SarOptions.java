@@ -66,7 +66,7 @@ final class SarOptions {
             paramLabel = "N",
             defaultValue = "1000000",
             description =
-                    "Length of the list of recent disk reads, by which a second read is known; 16 bytes of memory "
+                    "Length of the list of recent disk reads, by which a second read is known; 12 bytes of memory "
                             + "each. Default: ${DEFAULT-VALUE}.")
     int lruEntries = 1_000_000;
 
