@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
  *          ^ reference 0             ^ fetched       ^ planned         ^ count
  * </pre>
  *
- * While the frames of a step are decoded the disk reads for the next one, and the one behind that is planned; they end in their order. Safe for use by many threads.
+ * While the frames of a step are decoded the disk reads for the next one, and the one behind that is planned; they end in their
+ * order. Safe for use by many threads.
  */
 final class Lookahead implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Lookahead.class);
@@ -336,7 +337,10 @@ final class Lookahead implements Closeable {
         }
     }
 
-    /** Steps end in their order, for the policies decide by the order of the references. */
+    /**
+     * Waits until the earlier steps have ended: for the policies decide by the order of the references, those of whole containers even
+     * about what a step is.
+     */
     private synchronized void awaitTurn(Step step) {
         boolean interrupted = false;
         while (ended < step.number()) {

@@ -41,10 +41,8 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, String extraOptions) {
         // Parallel: of the collectors that use several cores, the one with the least memory of its own.
         command.add("-XX:+UseParallelGC");
         // Most of the heap is caches that live long: three quarters for them, where the default leaves two thirds and
-        // the
-        // plan's two thirds would just not fit. The rest at once: what is read ahead lives for some 100 MB of reading,
-        // and a young
-        // generation that begins small has all of it copied, several times.
+        // the plan's two thirds would just not fit. The rest at once: what is read ahead lives for some 100 MB of
+        // reading, and a young generation that begins small has all of it copied, several times.
         command.add("-Xmn" + memory.heapBytes() / 4);
         // A daemon without memory answers nobody. The volume is as safe as after kill -9.
         command.add("-XX:+ExitOnOutOfMemoryError");
