@@ -38,7 +38,7 @@ import picocli.CommandLine.TypeConversionException;
         },
         footer = {
             "",
-            "How exact it is. All data is read (but see --sample). Of every chunk a fingerprint is kept, 20 bytes; when --memory is",
+            "How exact it is. All data is read (but see --sample). Of every chunk a fingerprint is kept, some 40 bytes; when --memory is",
             "full, only those are kept whose hash ends in one zero bit, then two, and so on. What is kept is chosen by content and not",
             "by place, so different chunks and their references are counted without bias; +- is one standard error of that: two times",
             "out of three the truth is within it, 19 out of 20 within twice as much. Without +- a figure is exact, but for what a real",
@@ -148,7 +148,8 @@ public final class EstimateCommand implements Callable<Integer> {
             description =
                     "Share of the data to read, 0 to 1, in pieces of 16 MiB and whole smaller files, drawn by chance. "
                             + "Default: all, but of more than 256 GiB a share that makes 256 GiB.")
-    double readShare;
+    @Nullable
+    Double readShare;
 
     @Option(
             names = "--memory",
@@ -191,7 +192,7 @@ public final class EstimateCommand implements Callable<Integer> {
         Progress shown = bar ? new ProgressBar(messages, System::nanoTime) : Progress.NONE;
         try (var signal = new StopSignal()) {
             Estimate estimate =
-                    Estimator.estimate(paths, settings, shown, line -> tell(messages, line), signal::isStopped);
+                    Estimator.estimate(paths, settings, shown, line -> tell(shown, messages, line), signal::isStopped);
             print(estimate, commandLine.getOut());
             if (signal.isStopped()) {
                 return INTERRUPTED;
@@ -200,7 +201,8 @@ public final class EstimateCommand implements Callable<Integer> {
         }
     }
 
-    private static void tell(PrintWriter messages, String line) {
+    private static void tell(Progress shown, PrintWriter messages, String line) {
+        shown.clear();
         messages.println("sar-sim: " + line);
         messages.flush();
     }
@@ -208,7 +210,7 @@ public final class EstimateCommand implements Callable<Integer> {
     private EstimateSettings settings() {
         require(budgetBytes >= MemoryPlan.MIN_BUDGET_BYTES, "--memory-budget is 256MB or more");
         require(ssdShares.stream().allMatch(share -> share > 0 && share <= 1), "--ssd-share is above 0, to 1");
-        require(readShare >= 0 && readShare <= 1, "--sample is above 0, to 1");
+        require(readShare == null || (readShare > 0 && readShare <= 1), "--sample is above 0, to 1");
         require(
                 memoryBytes >= MIN_SAMPLE_BYTES && memoryBytes <= MAX_SAMPLE_BYTES,
                 "--memory is " + ByteSize.exact(MIN_SAMPLE_BYTES) + " to " + ByteSize.exact(MAX_SAMPLE_BYTES));
@@ -224,7 +226,7 @@ public final class EstimateCommand implements Callable<Integer> {
                 budgetBytes,
                 new DiskModel(seekMillis, bytesPerSecond),
                 ssdShares,
-                readShare,
+                readShare == null ? 0 : readShare,
                 memoryBytes,
                 seed);
     }

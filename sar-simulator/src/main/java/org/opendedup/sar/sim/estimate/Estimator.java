@@ -12,6 +12,7 @@ import org.opendedup.sar.sim.data.DataChunks;
 import org.opendedup.sar.sim.data.DataFiles;
 import org.opendedup.sar.sim.data.SegmentSink;
 import org.opendedup.sar.volume.MemoryPlan;
+import org.opendedup.sar.volume.Volume;
 
 /**
  * Reads data once and says what a volume would make of it. Files are looked for twice: first to know how much there is, then to be
@@ -22,9 +23,6 @@ final class Estimator implements SegmentSink {
     private static final long MAX_READ_UNASKED_BYTES = 256L << 30;
     /** Of more than that, not all frames are compressed, but some of so many bytes: that costs as much as all the rest. */
     private static final long MAX_COMPRESSED_BYTES = 16L << 30;
-    /** A reader keeps what it has read for so many times its cache, as where a volume predicts a file's reading. */
-    private static final int WINDOWS_OF_CACHE = 8;
-
     /** Of an SSD; the rest is room for cleaning its log. */
     private static final double SSD_LIVE_SHARE = 0.85;
 
@@ -54,7 +52,8 @@ final class Estimator implements SegmentSink {
         this.problems = problems;
         this.stopped = stopped;
         sample = new ChunkSample(settings.memoryBytes(), settings.seed());
-        long window = WINDOWS_OF_CACHE * MemoryPlan.of(settings.budgetBytes()).restoreCache();
+        long window =
+                Volume.WINDOWS_OF_CACHE * MemoryPlan.of(settings.budgetBytes()).restoreCache();
         restoreModel = new RestoreModel(settings.disk(), window);
     }
 
@@ -217,6 +216,7 @@ final class Estimator implements SegmentSink {
         private final ExtentSample extents;
         private final DataChunks chunks;
         private int number = -1;
+        private Path start = Path.of("");
         long unreadable;
 
         Reading(List<Path> paths, ExtentSample extents, DataChunks chunks) {
@@ -226,9 +226,10 @@ final class Estimator implements SegmentSink {
         }
 
         @Override
-        public void path(int next) {
+        public void path(int next, Path begin) {
             finishPath();
             number = next;
+            start = begin;
         }
 
         @Override
@@ -249,10 +250,11 @@ final class Estimator implements SegmentSink {
         }
 
         private void readExtents(Path file, long bytes) throws IOException {
+            String name = start.relativize(file).toString();
             long extent = 0;
             while (extent * ExtentSample.EXTENT_BYTES < bytes) {
                 long first = extent;
-                while (extent * ExtentSample.EXTENT_BYTES < bytes && extents.takes(file, extent)) {
+                while (extent * ExtentSample.EXTENT_BYTES < bytes && extents.takes(number, name, extent)) {
                     extent++;
                 }
                 if (extent > first) {
@@ -299,7 +301,7 @@ final class Estimator implements SegmentSink {
         var references = new References(sample, totals.dataBytes);
         Figure chunks = references.chunks(1);
         Figure unique = references.bytes(1);
-        Figure ratio = frames.ratio().times(1 + (double) StoredSize.container() / RestoreModel.CONTAINER_BYTES);
+        Figure ratio = frames.ratio().times(1 + (double) StoredSize.container() / Volume.CONTAINER_BYTES);
         Figure stored = unique.times(ratio);
         List<Estimate.SsdRow> ssd = settings.ssdShares().stream()
                 .map(share -> references.ssd(share, ratio.value() / SSD_LIVE_SHARE))

@@ -137,6 +137,7 @@ class EstimateCommandTest {
         for (List<String> arguments : List.of(
                 List.<String>of(),
                 List.of("--sample", "1.5", "x"),
+                List.of("--sample", "0", "x"),
                 List.of("--ssd-share", "0", "x"),
                 List.of("--memory", "1KB", "x"),
                 List.of("--memory-budget", "1MB", "x"),
