@@ -37,6 +37,11 @@ final class RestoreModel {
         this.windowBytes = windowBytes;
     }
 
+    /** Whether chunks that lie so many stored bytes apart may still be one request; farther ones never are. */
+    boolean joins(double bytes) {
+        return bytes <= (maxGapSlices + 1) * SLICE_BYTES;
+    }
+
     /** Stores something behind what was stored before it; the number of its slice. */
     int store(double bytes) {
         int slice = (int) (storedBytes / SLICE_BYTES);
