@@ -129,7 +129,7 @@ final class FrameSample implements AutoCloseable {
         squaredWeightSquaredRatios += squared * ratio * ratio;
     }
 
-    /** Of a frame one chunk, the first, is compressed as an SSD's copies are: that costs a sixteenth of the frame. */
+    /** Of a frame one chunk, the first, is compressed as an SSD's copies are: all would cost as much again as the frames. */
     private void noteCopy() {
         int payload = ssdCompressor.compress(raw, 0, firstLength, compressed, 0);
         copyBytes += weight * SsdSize.record(payload == 0 ? firstLength : payload);
