@@ -54,7 +54,9 @@ class RecordFormat implements Closeable {
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
 
-    private final Compressor compressor = new Compressor(new Compression(Compression.Codec.ZSTD, 1, MAX_CHUNK_BYTES));
+    static final Compression COMPRESSION = new Compression(Compression.Codec.ZSTD, 1, MAX_CHUNK_BYTES);
+
+    private final Compressor compressor = new Compressor(COMPRESSION);
     private final MessageDigest digest;
 
     RecordFormat() {
@@ -70,7 +72,8 @@ class RecordFormat implements Closeable {
         return recordLength(Math.max(rawLength, compressor.bound(rawLength)));
     }
 
-    private static int recordLength(int storedLength) {
+    /** Length of a record whose payload is so many bytes. */
+    static int recordLength(int storedLength) {
         int bytes = HEADER_BYTES + storedLength + CRC_BYTES;
         return (bytes + PackedEntry.ALIGNMENT - 1) / PackedEntry.ALIGNMENT * PackedEntry.ALIGNMENT;
     }

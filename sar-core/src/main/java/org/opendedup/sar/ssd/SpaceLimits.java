@@ -37,7 +37,23 @@ record SpaceLimits(long capacityBytes, long databaseBytes, long fullBytes) {
         }
     }
 
+    /**
+     * The capacity at which so many bytes may be live, if the database keeps to the room it has: what {@link #liveBytes} leaves, the other
+     * way round.
+     */
+    static long capacityFor(long liveBytes) {
+        long appended = (liveBytes + LIVE_PERCENT - 1) / LIVE_PERCENT * 100;
+        // A segment is a share of the capacity that is looked for, unless that is below or above what a segment may be.
+        double share = 1 - 1.0 / DATABASE_SHARE;
+        long proportional = (long) Math.ceil((appended + DATABASE_BYTES) / (share - 1.0 / SEGMENTS));
+        return (long) Math.ceil((appended + DATABASE_BYTES + segmentBytes(proportional)) / share);
+    }
+
     int segmentBytes() {
+        return segmentBytes(capacityBytes);
+    }
+
+    private static int segmentBytes(long capacityBytes) {
         return (int) Math.max(MIN_SEGMENT_BYTES, Math.min(MAX_SEGMENT_BYTES, capacityBytes / SEGMENTS));
     }
 

@@ -51,8 +51,15 @@ public final class Volume implements Closeable {
     private static final int MAX_TARGET_BYTES = 4095;
     /** No file is longer; offsets stay far from overflowing. */
     private static final long MAX_FILE_BYTES = 1L << 60;
+    /**
+     * Containers of up to four MiB: long enough for a disk to stream, short enough to be rewritten at once. What the last frames
+     * and the directory add must not carry a file beyond that: ext4 gives space in pieces of 2 MiB to files of up to 4 MiB, of 4 MiB to
+     * larger ones, and what they do not fill lies fallow between them. A disk then seeks from each container to the next.
+     */
+    public static final int CONTAINER_BYTES = (4 << 20) - (384 << 10);
+
     /** A restore looks so many times its memory ahead in the file, and keeps what it will want again. */
-    private static final int WINDOWS_OF_CACHE = 8;
+    public static final int WINDOWS_OF_CACHE = 8;
 
     private final VolumeConfig config;
     private final VolumeParts parts;

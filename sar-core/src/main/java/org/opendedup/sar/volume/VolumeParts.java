@@ -31,12 +31,6 @@ import org.opendedup.sar.tier.SsdTier;
  * all of them.
  */
 final class VolumeParts implements Closeable {
-    /**
-     * Containers of up to four MiB: long enough for a disk to stream, short enough to be rewritten at once. What the last frames
-     * and the directory add must not carry a file beyond that: ext4 gives space in pieces of 2 MiB to files of up to 4 MiB, of 4 MiB to
-     * larger ones, and what they do not fill lies fallow between them. A disk then seeks from each container to the next.
-     */
-    private static final int CONTAINER_BYTES = (4 << 20) - (384 << 10);
     /** Keeps a container's count record within some tens of KB, whatever its chunks shrink to. */
     private static final int MAX_CHUNKS_PER_CONTAINER = 16_384;
     /** Streams that write at once keep their chunks together; more share. */
@@ -88,7 +82,7 @@ final class VolumeParts implements Closeable {
                 stores.containers(),
                 new ContainerOptions(
                         config.compression(),
-                        CONTAINER_BYTES,
+                        Volume.CONTAINER_BYTES,
                         MAX_CHUNKS_PER_CONTAINER,
                         MAX_OPEN_CONTAINERS,
                         plan.framesInFlight()),

@@ -3,7 +3,10 @@ package org.opendedup.sar.sim;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sim.device.SelfcheckCommand;
@@ -71,14 +74,27 @@ public final class SarSim implements Runnable {
 
     /** What the user can do something about is a line; anything else is a defect, and thrown. */
     private static int report(Exception problem, PrintWriter err) throws Exception {
-        if (!(problem instanceof IOException)) {
+        if (!(problem instanceof IOException failure)) {
             throw problem;
         }
-        String message =
-                problem instanceof NoSuchFileException ? "there is no " + problem.getMessage() : problem.getMessage();
-        err.println("sar-sim: " + message);
+        err.println("sar-sim: " + worded(failure));
         err.flush();
         return FAILED;
+    }
+
+    /** Java's exceptions of files name the file, and often nothing else. */
+    private static String worded(IOException problem) {
+        String message = problem.getMessage() == null ? problem.getClass().getSimpleName() : problem.getMessage();
+        if (problem instanceof NoSuchFileException) {
+            return "there is no " + message;
+        }
+        if (problem instanceof AccessDeniedException) {
+            return message + ": this user may not read or write it";
+        }
+        if (problem instanceof FileAlreadyExistsException) {
+            return message + " is there already, and is no folder";
+        }
+        return problem instanceof NotDirectoryException ? message + " is no folder" : message;
     }
 
     @Override

@@ -159,9 +159,48 @@ class ReportedRunsTest {
     }
 
     @Test
+    void aVersionWithoutChunksHasNoPoint() throws IOException {
+        Path data = Files.createDirectory(folder.resolve("data"));
+        Files.write(data.resolve("file"), new byte[] {1, 2, 3});
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+        List<String> command = List.of("restore", "--policy", "lru", "--data", data.toString(), empty.toString());
+        assertEquals(0, run(command, "one"), err::toString);
+        assertEquals(0, rows("one", "restore").get(4).get("containerReads").asInt());
+        assertTrue(page("one").contains("chart-restore-reads-by-version"));
+        assertFalse(page("one").contains("chart-restore-reads-by-memory"));
+        assertTrue(page("one").contains("VARIABLE_SHA256"));
+    }
+
+    @Test
+    void aReplayWithoutReadsHasNoChartsOfThem() throws IOException {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < 50; i++) {
+            text.append(String.format("%d 7 httpd %d 8 W 8 1 %032x%n", i * 20_000_000L, 8000 * i, (i + 1L) << 50));
+        }
+        Path trace = Files.writeString(folder.resolve("trace"), text);
+        List<String> command = List.of("sar", "--trace", trace.toString(), "--warm", "0", "--ssd", "1MB");
+        assertEquals(0, run(command, "one"), err::toString);
+        assertEquals(0, rows("one", "systems").get(0).get("reads").asInt());
+        assertTrue(page("one").contains("chart-disk-requests"));
+        assertFalse(page("one").contains("chart-response"));
+        assertFalse(page("one").contains("chart-mean-response"));
+    }
+
+    @Test
+    void aReportWhoseFolderIsAFileFailsWithTheReason() throws IOException {
+        Files.writeString(folder.resolve("file"), "");
+        assertEquals(1, run(List.of("selfcheck"), "file"));
+        assertTrue(
+                err.toString().endsWith("/file is there already, and is no folder" + System.lineSeparator()),
+                err::toString);
+    }
+
+    @Test
     void wrongUseIsSaidBeforeAnyWork() {
         assertEquals(2, run(List.of("paper"), "x"));
         assertEquals(2, run(List.of("paper", "lookahead", "--chunks", "0"), "x"));
+        assertEquals(2, run(List.of("paper", "lookahead", "--trace", "t", "--chunks", "9"), "x"));
+        assertEquals(2, run(List.of("paper", "lookahead", "--trace", "t", "--seed", "9"), "x"));
         assertEquals(2, run(List.of("paper", "sar", "--traces", "usr"), "x"));
         assertEquals(2, run(List.of("paper", "sar", "--warm", "8"), "x"));
         assertFalse(Files.exists(folder.resolve("x")));

@@ -2,28 +2,35 @@ package org.opendedup.sar.sim.data;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.FileVisitResult;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the regular files below paths, in the order in which folders list them. Symbolic links are followed where they are given as a
+ * Finds the regular files below paths, each folder in the order of its names, so that the same data is read in the same order wherever it lies. Symbolic links are followed where they are given as a
  * path, nowhere else; a file with several names is told once; devices, pipes and sockets are passed over. For one walk, by one
- * thread. Memory: some 100 bytes for each file that has several names.
+ * thread. Memory: some 100 bytes for each file that has several names, and the names of the folders that lead to a file.
  */
 public final class DataFiles {
     /** Is told of files, and of what could not be read. */
     public interface Visitor {
-        /** What follows is below the path of this number, from 0 on. */
-        default void path(int number) throws IOException {}
+        /**
+         * Another path begins.
+         *
+         * @param number of the path, from 0 on
+         * @param start the path itself, links resolved; files that follow are it or below it
+         */
+        default void path(int number, Path start) throws IOException {}
 
         /** A regular file. */
         void file(Path file, long bytes) throws IOException;
@@ -52,8 +59,8 @@ public final class DataFiles {
         var files = new DataFiles(visitor);
         for (int number = 0; number < paths.size(); number++) {
             Path start = paths.get(number).toRealPath();
-            visitor.path(number);
-            Files.walkFileTree(start, files.new Walk());
+            visitor.path(number, start);
+            files.visit(start);
         }
         return files.passedOver;
     }
@@ -76,35 +83,41 @@ public final class DataFiles {
         return Integer.valueOf(1).equals(names) || identity == null || linked.add(identity);
     }
 
-    private final class Walk extends SimpleFileVisitor<Path> {
-        @Override
-        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-            boolean told;
-            try {
-                told = attributes.isRegularFile() && isFirstName(file, attributes);
-            } catch (IOException e) {
-                return visitFileFailed(file, e);
-            }
-            if (told) {
-                visitor.file(file, attributes.size());
-            } else {
-                passedOver++;
-            }
-            return FileVisitResult.CONTINUE;
+    private void visit(Path path) throws IOException {
+        boolean isFolder = false;
+        boolean isTold = false;
+        long bytes = 0;
+        try {
+            var attributes = Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            isFolder = attributes.isDirectory();
+            isTold = attributes.isRegularFile() && isFirstName(path, attributes);
+            bytes = attributes.size();
+        } catch (IOException e) {
+            visitor.unreadable(path, e);
+            return;
         }
+        if (isFolder) {
+            for (Path each : sorted(path)) {
+                visit(each);
+            }
+        } else if (isTold) {
+            visitor.file(path, bytes);
+        } else {
+            passedOver++;
+        }
+    }
 
-        @Override
-        public FileVisitResult visitFileFailed(Path path, IOException why) throws IOException {
-            visitor.unreadable(path, why);
-            return FileVisitResult.CONTINUE;
+    /** What lies in a folder, as far as it can be listed. */
+    private List<Path> sorted(Path folder) throws IOException {
+        List<Path> names = new ArrayList<>();
+        try (DirectoryStream<Path> listing = Files.newDirectoryStream(folder)) {
+            listing.forEach(names::add);
+        } catch (DirectoryIteratorException e) {
+            visitor.unreadable(folder, Objects.requireNonNull(e.getCause()));
+        } catch (IOException e) {
+            visitor.unreadable(folder, e);
         }
-
-        @Override
-        public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException why) throws IOException {
-            if (why != null) {
-                visitor.unreadable(folder, why);
-            }
-            return FileVisitResult.CONTINUE;
-        }
+        Collections.sort(names);
+        return names;
     }
 }

@@ -23,7 +23,7 @@ public final class DataTrace {
         try (DataChunks chunks = new DataChunks(chunking, segment -> tell(segment, visitor))) {
             DataFiles.walk(paths, new DataFiles.Visitor() {
                 @Override
-                public void path(int number) throws IOException {
+                public void path(int number, Path start) throws IOException {
                     visitor.version(number + 1);
                 }
 

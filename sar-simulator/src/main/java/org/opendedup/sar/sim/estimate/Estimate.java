@@ -1,6 +1,7 @@
 package org.opendedup.sar.sim.estimate;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a volume would make of data. Bytes are exact, but for {@link Figure}s.
@@ -9,8 +10,10 @@ import java.util.List;
  * @param bytes their sizes
  * @param readFiles files of which all or a part was read
  * @param readBytes bytes that were read
- * @param whole whether all was to be read and nothing stopped it. If not, all figures below are those of what was read; as what was not
- *     read may repeat it, the deduplication ratio of the whole is this or higher
+ * @param whole whether all was to be read and nothing stopped it. If not, all figures below are those of what was read. If that was drawn
+ *     by chance and nothing stopped it, the deduplication ratio of the whole is this or higher, as what was not read may repeat it; and
+ *     standard errors leave out the error of drawing pieces
+ * @param stopped whether it was stopped: what was read is then what came first, and its figures are no bounds for the whole
  * @param unreadable files and folders that could not be read
  * @param passedOver links, further names of a file, devices, pipes and sockets
  * @param zeroBytes holes and zero runs: they are a length only
@@ -36,6 +39,7 @@ public record Estimate(
         long readFiles,
         long readBytes,
         boolean whole,
+        boolean stopped,
         long unreadable,
         long passedOver,
         long zeroBytes,
@@ -54,6 +58,11 @@ public record Estimate(
         Disk disk,
         RestoreRow restore,
         List<RestoreRow> restores) {
+
+    /** Whether what was read was drawn by chance, and all of it was read. */
+    boolean isSample() {
+        return !whole && !stopped;
+    }
 
     /** Stored bytes of the whole at most, if what was not read is like what was. */
     Figure wholeStoredBytesAtMost() {
@@ -85,10 +94,12 @@ public record Estimate(
      * @param target share of the bytes of a full restore that is to come from it
      * @param reachable whether chunks with two and more references give so much
      * @param readShare the share that they give: the target, or the most there is
-     * @param bytes its capacity, the room for cleaning included
+     * @param bytes its capacity, room for cleaning its log and for the Map table's database included
+     * @param mapTableBytes memory of the Map table
      * @param leastReferences the fewest references of a chunk on it
      */
-    public record SsdRow(double target, boolean reachable, double readShare, long bytes, int leastReferences) {}
+    public record SsdRow(
+            double target, boolean reachable, double readShare, long bytes, long mapTableBytes, int leastReferences) {}
 
     /** A hard disk. */
     public record Disk(double seekMillis, long bytesPerSecond) {}
@@ -102,7 +113,8 @@ public record Estimate(
      * @param containerReads how often a container is read
      * @param requests what the disk is asked for
      * @param diskBytes bytes of these
-     * @param bytesPerSecond predicted, of {@code dataBytes}; the disk's time alone
+     * @param bytesPerSecond predicted, of {@code dataBytes}; the disk's time alone. Null if the sample of chunks is too thin to know: each
+     *     of its chunks is then a request of its own, and the three above are those of these chunks
      * @param plainBytesPerSecond of the files as they are, each in one piece
      */
     public record RestoreRow(
@@ -112,6 +124,6 @@ public record Estimate(
             long containerReads,
             long requests,
             long diskBytes,
-            double bytesPerSecond,
+            @Nullable Double bytesPerSecond,
             double plainBytesPerSecond) {}
 }

@@ -38,25 +38,28 @@ import picocli.CommandLine.TypeConversionException;
         },
         footer = {
             "",
-            "How exact it is. All data is read (but see --sample). Of every chunk a fingerprint is kept, 20 bytes; when --memory is",
+            "How exact it is. All data is read (but see --sample). Of every chunk a fingerprint is kept, some 40 bytes; when --memory is",
             "full, only those are kept whose hash ends in one zero bit, then two, and so on. What is kept is chosen by content and not",
             "by place, so different chunks and their references are counted without bias; +- is one standard error of that: two times",
             "out of three the truth is within it, 19 out of 20 within twice as much. Without +- a figure is exact, but for what a real",
-            "volume writes in another order, or ends early.",
+            "volume writes in another order, or ends early. Sizes of an SSD and speeds of a restore come without +-, and are not exact.",
             "",
             "A sample of the data (--sample) is another matter: duplicates of what was not read are not found. The deduplication ratio",
-            "is then a lower bound, and the stored size an upper one.",
+            "is then a lower bound, and the stored size an upper one. +- leaves out the error of drawing the pieces: chunks of one piece",
+            "are alike, so compression and zeros of the whole may be farther off than it says.",
             "",
             "SSD: what must be on it so that a share of the bytes of one full restore comes from it: the chunks with the most",
-            "references, compressed, and 15 % of room for cleaning. SAR leaves chunks in long runs on the disk, where they do no harm,",
+            "references, each compressed by itself, and room for cleaning and for the table of what is there; 'memory' is what that table",
+            "takes of the volume's. SAR leaves chunks in long runs on the disk, where they do no harm,",
             "so it may want less.",
             "",
             "Restore: the disk's time alone, from cold caches, all data of a PATH in its order; a seek for each request, and the bytes",
             "at the disk's rate. 'plain' is the same data as files, each in one piece. With chunks left out (see above) single",
-            "scattered chunks escape the count, and the figure is too good.",
+            "scattered chunks escape the count, and the figure is too good; with very many left out it is not known, and not shown.",
             "",
             "Links are not followed, but for a PATH itself; a file with several names counts once; devices are passed over. Files that",
-            "can't be read are named. Ctrl-C ends the reading and gives the figures of what was read.",
+            "can't be read are named. Ctrl-C ends the reading and gives the figures of what was read, which are",
+            "no bounds for the rest.",
             "",
             "Memory: --memory, 16 MB for buffers, and 100 bytes for each file with several names. SAR_SIM_MEMORY=4g gives Java more.",
             "",
@@ -148,7 +151,8 @@ public final class EstimateCommand implements Callable<Integer> {
             description =
                     "Share of the data to read, 0 to 1, in pieces of 16 MiB and whole smaller files, drawn by chance. "
                             + "Default: all, but of more than 256 GiB a share that makes 256 GiB.")
-    double readShare;
+    @Nullable
+    Double readShare;
 
     @Option(
             names = "--memory",
@@ -191,7 +195,7 @@ public final class EstimateCommand implements Callable<Integer> {
         Progress shown = bar ? new ProgressBar(messages, System::nanoTime) : Progress.NONE;
         try (var signal = new StopSignal()) {
             Estimate estimate =
-                    Estimator.estimate(paths, settings, shown, line -> tell(messages, line), signal::isStopped);
+                    Estimator.estimate(paths, settings, shown, line -> tell(shown, messages, line), signal::isStopped);
             print(estimate, commandLine.getOut());
             if (signal.isStopped()) {
                 return INTERRUPTED;
@@ -200,7 +204,8 @@ public final class EstimateCommand implements Callable<Integer> {
         }
     }
 
-    private static void tell(PrintWriter messages, String line) {
+    private static void tell(Progress shown, PrintWriter messages, String line) {
+        shown.clear();
         messages.println("sar-sim: " + line);
         messages.flush();
     }
@@ -208,7 +213,7 @@ public final class EstimateCommand implements Callable<Integer> {
     private EstimateSettings settings() {
         require(budgetBytes >= MemoryPlan.MIN_BUDGET_BYTES, "--memory-budget is 256MB or more");
         require(ssdShares.stream().allMatch(share -> share > 0 && share <= 1), "--ssd-share is above 0, to 1");
-        require(readShare >= 0 && readShare <= 1, "--sample is above 0, to 1");
+        require(readShare == null || (readShare > 0 && readShare <= 1), "--sample is above 0, to 1");
         require(
                 memoryBytes >= MIN_SAMPLE_BYTES && memoryBytes <= MAX_SAMPLE_BYTES,
                 "--memory is " + ByteSize.exact(MIN_SAMPLE_BYTES) + " to " + ByteSize.exact(MAX_SAMPLE_BYTES));
@@ -224,7 +229,7 @@ public final class EstimateCommand implements Callable<Integer> {
                 budgetBytes,
                 new DiskModel(seekMillis, bytesPerSecond),
                 ssdShares,
-                readShare,
+                readShare == null ? 0 : readShare,
                 memoryBytes,
                 seed);
     }

@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.DoubleFunction;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 
 /** An estimate for people. */
@@ -34,9 +35,12 @@ final class EstimateReport {
                     "read",
                     String.format(
                             Locale.ROOT,
-                            "%s, %.1f %%: a sample. Figures are of it",
+                            "%s, %.1f %%: %s",
                             ByteSize.rounded(estimate.readBytes()),
-                            100.0 * estimate.readBytes() / Math.max(1, estimate.bytes())));
+                            100.0 * estimate.readBytes() / Math.max(1, estimate.bytes()),
+                            estimate.stopped()
+                                    ? "stopped. Figures are of what was read, no bound for the rest"
+                                    : "a sample. Figures are of it; +- leaves out the error of drawing its pieces"));
         }
         if (estimate.unreadable() > 0) {
             line("not readable", count(estimate.unreadable()) + " files or folders, named above; not in the figures");
@@ -58,11 +62,11 @@ final class EstimateReport {
                             1 / estimate.chunkShare()));
         }
         line("unique", size(estimate.uniqueBytes()) + " of " + ByteSize.rounded(estimate.dataBytes()));
-        line("deduplication", ratio(estimate.dedupRatio()) + (estimate.whole() ? "" : " or more"));
+        line("deduplication", ratio(estimate.dedupRatio()) + (estimate.isSample() ? " or more" : ""));
         line("compression", ratio(estimate.compressionRatio()));
         line("stored", size(estimate.storedBytes()));
-        line("total", ratio(estimate.totalRatio()) + " with zeros" + (estimate.whole() ? "" : ", or more"));
-        if (!estimate.whole()) {
+        line("total", ratio(estimate.totalRatio()) + " with zeros" + (estimate.isSample() ? ", or more" : ""));
+        if (estimate.isSample()) {
             line(
                     "stored of all",
                     size(estimate.wholeStoredBytesAtMost())
@@ -98,13 +102,14 @@ final class EstimateReport {
 
     private void printSsd() {
         out.println();
-        out.println("of a full restore from the SSD   capacity   chunks with references");
+        out.println("of a full restore from the SSD   capacity     memory   chunks with references");
         for (Estimate.SsdRow row : estimate.ssd()) {
             out.printf(
                     Locale.ROOT,
-                    "%29.0f %%  %9s   >= %d%s%n",
+                    "%29.0f %%  %9s  %9s   >= %d%s%n",
                     100 * row.target(),
                     ByteSize.rounded(row.bytes()),
+                    ByteSize.rounded(row.mapTableBytes()),
                     row.leastReferences(),
                     row.reachable()
                             ? ""
@@ -130,14 +135,18 @@ final class EstimateReport {
     private void printRestore(Estimate.RestoreRow row) {
         out.printf(
                 Locale.ROOT,
-                "%9s  %9s  %9d   %9s  %8.1f  %8.1f  %s%n",
+                "%9s  %9s  %9d   %9s  %8s  %8.1f  %s%n",
                 ByteSize.rounded(row.dataBytes()),
                 ByteSize.rounded(Math.round(row.newBytes().value())),
                 row.requests(),
                 ByteSize.rounded(row.diskBytes()),
-                row.bytesPerSecond() / MEGABYTE,
+                speed(row.bytesPerSecond()),
                 row.plainBytesPerSecond() / MEGABYTE,
                 row.name());
+    }
+
+    private static String speed(@Nullable Double bytesPerSecond) {
+        return bytesPerSecond == null ? "–" : String.format(Locale.ROOT, "%.1f", bytesPerSecond / MEGABYTE);
     }
 
     private void line(String what, String value) {

@@ -12,6 +12,7 @@ import org.opendedup.sar.sim.data.DataChunks;
 import org.opendedup.sar.sim.data.DataFiles;
 import org.opendedup.sar.sim.data.SegmentSink;
 import org.opendedup.sar.volume.MemoryPlan;
+import org.opendedup.sar.volume.Volume;
 
 /**
  * Reads data once and says what a volume would make of it. Files are looked for twice: first to know how much there is, then to be
@@ -22,11 +23,6 @@ final class Estimator implements SegmentSink {
     private static final long MAX_READ_UNASKED_BYTES = 256L << 30;
     /** Of more than that, not all frames are compressed, but some of so many bytes: that costs as much as all the rest. */
     private static final long MAX_COMPRESSED_BYTES = 16L << 30;
-    /** A reader keeps what it has read for so many times its cache, as where a volume predicts a file's reading. */
-    private static final int WINDOWS_OF_CACHE = 8;
-
-    /** Of an SSD; the rest is room for cleaning its log. */
-    private static final double SSD_LIVE_SHARE = 0.85;
 
     private final EstimateSettings settings;
     private final Progress progress;
@@ -37,7 +33,7 @@ final class Estimator implements SegmentSink {
     private final FrameSample frames;
     private final RestoreModel restoreModel;
     private final Totals totals = new Totals();
-    private final List<Estimate.RestoreRow> restores = new ArrayList<>();
+    private final List<PathRead> pathsRead = new ArrayList<>();
     private RestoreModel.DiskWork diskWork = new RestoreModel.DiskWork(0, 0, 0);
     /** Counters of the path that is being read. */
     private Totals path = new Totals();
@@ -54,7 +50,8 @@ final class Estimator implements SegmentSink {
         this.problems = problems;
         this.stopped = stopped;
         sample = new ChunkSample(settings.memoryBytes(), settings.seed());
-        long window = WINDOWS_OF_CACHE * MemoryPlan.of(settings.budgetBytes()).restoreCache();
+        long window =
+                Volume.WINDOWS_OF_CACHE * MemoryPlan.of(settings.budgetBytes()).restoreCache();
         restoreModel = new RestoreModel(settings.disk(), window);
     }
 
@@ -94,17 +91,17 @@ final class Estimator implements SegmentSink {
     }
 
     private Estimate read(List<Path> paths, ExtentSample extents, Inventory inventory) throws IOException {
-        boolean whole = extents.isWhole();
+        boolean isStopped = false;
         try (DataChunks chunks = new DataChunks(settings.chunking(), this)) {
             var reading = new Reading(paths, extents, chunks);
             try {
                 DataFiles.walk(paths, reading);
             } catch (Stopped e) {
-                whole = false;
+                isStopped = true;
             }
             reading.finishPath();
             frames.finish();
-            return estimate(inventory, reading.unreadable, whole);
+            return estimate(inventory, reading.unreadable, extents.isWhole() && !isStopped, isStopped);
         }
     }
 
@@ -217,6 +214,7 @@ final class Estimator implements SegmentSink {
         private final ExtentSample extents;
         private final DataChunks chunks;
         private int number = -1;
+        private Path start = Path.of("");
         long unreadable;
 
         Reading(List<Path> paths, ExtentSample extents, DataChunks chunks) {
@@ -226,9 +224,10 @@ final class Estimator implements SegmentSink {
         }
 
         @Override
-        public void path(int next) {
+        public void path(int next, Path begin) {
             finishPath();
             number = next;
+            start = begin;
         }
 
         @Override
@@ -249,10 +248,11 @@ final class Estimator implements SegmentSink {
         }
 
         private void readExtents(Path file, long bytes) throws IOException {
+            String name = start.relativize(file).toString();
             long extent = 0;
             while (extent * ExtentSample.EXTENT_BYTES < bytes) {
                 long first = extent;
-                while (extent * ExtentSample.EXTENT_BYTES < bytes && extents.takes(file, extent)) {
+                while (extent * ExtentSample.EXTENT_BYTES < bytes && extents.takes(number, name, extent)) {
                     extent++;
                 }
                 if (extent > first) {
@@ -271,7 +271,7 @@ final class Estimator implements SegmentSink {
         void finishPath() {
             if (number >= 0) {
                 RestoreModel.DiskWork work = restoreModel.finish();
-                restores.add(row(paths.get(number).toString(), path, work));
+                pathsRead.add(new PathRead(paths.get(number).toString(), path, work));
                 diskWork = diskWork.plus(work);
                 totals.add(path);
                 path = new Totals();
@@ -279,15 +279,21 @@ final class Estimator implements SegmentSink {
         }
     }
 
-    private Estimate.RestoreRow row(String name, Totals read, RestoreModel.DiskWork work) {
+    /** What reading a path back asks of the disk. */
+    private record PathRead(String name, Totals read, RestoreModel.DiskWork work) {}
+
+    /** @param isKnown whether the disk's work is that of all chunks, or of so many that they stand for them */
+    private Estimate.RestoreRow row(PathRead pathRead, boolean isKnown) {
+        Totals read = pathRead.read();
+        RestoreModel.DiskWork work = pathRead.work();
         return new Estimate.RestoreRow(
-                name,
+                pathRead.name(),
                 read.dataBytes,
                 new Figure(read.newBytes, Math.sqrt(read.newBytesVariance)),
                 work.containers(),
                 work.requests(),
                 work.bytes(),
-                perSecond(read.dataBytes, settings.disk().seconds(work.requests(), work.bytes())),
+                isKnown ? perSecond(read.dataBytes, settings.disk().seconds(work.requests(), work.bytes())) : null,
                 perSecond(read.dataBytes, settings.disk().seconds(read.files, read.dataBytes)));
     }
 
@@ -295,21 +301,25 @@ final class Estimator implements SegmentSink {
         return seconds == 0 ? 0 : bytes / seconds;
     }
 
-    private Estimate estimate(Inventory inventory, long unreadable, boolean whole) {
+    private Estimate estimate(Inventory inventory, long unreadable, boolean whole, boolean isStopped) {
         var references = new References(sample, totals.dataBytes);
         Figure chunks = references.chunks(1);
         Figure unique = references.bytes(1);
-        Figure ratio = frames.ratio().times(1 + (double) StoredSize.container() / RestoreModel.CONTAINER_BYTES);
+        Figure ratio = frames.ratio().times(1 + (double) StoredSize.container() / Volume.CONTAINER_BYTES);
         Figure stored = unique.times(ratio);
         List<Estimate.SsdRow> ssd = settings.ssdShares().stream()
-                .map(share -> references.ssd(share, ratio.value() / SSD_LIVE_SHARE))
+                .map(share -> references.ssd(share, frames.copyRatio()))
                 .toList();
+        // The stored bytes that a chunk of the sample stands for.
+        double span = chunks.value() == 0 ? 0 : stored.value() / chunks.value() / sample.share();
+        boolean isKnown = sample.share() == 1 || restoreModel.joins(span);
         return new Estimate(
                 inventory.files,
                 inventory.bytes,
                 totals.files,
                 totals.bytes(),
                 whole,
+                isStopped,
                 unreadable,
                 inventory.passedOver,
                 totals.zeroBytes,
@@ -326,7 +336,7 @@ final class Estimator implements SegmentSink {
                 references.table(),
                 ssd,
                 new Estimate.Disk(settings.disk().seekMillis(), settings.disk().bytesPerSecond()),
-                row("all", totals, diskWork),
-                restores);
+                row(new PathRead("all", totals, diskWork), isKnown),
+                pathsRead.stream().map(each -> row(each, isKnown)).toList());
     }
 }

@@ -1,6 +1,5 @@
 package org.opendedup.sar.sim.estimate;
 
-import java.nio.file.Path;
 import java.util.SplittableRandom;
 
 /**
@@ -17,13 +16,18 @@ record ExtentSample(double share, long seed) {
         return share >= 1;
     }
 
-    /** Whether a file's extent of this number is read. */
-    boolean takes(Path file, long extent) {
-        long name = 0;
-        String path = file.toString();
-        for (int i = 0; i < path.length(); i++) {
-            name = name * 31 + path.charAt(i);
+    /**
+     * Whether a part of a file is read.
+     *
+     * @param path number of the path that the file is below: files of one name below two paths are drawn each by its own chance
+     * @param name of the file below that path, so that the same data gives the same sample wherever it lies
+     * @param extent number of the part
+     */
+    boolean takes(int path, String name, long extent) {
+        long hash = path;
+        for (int i = 0; i < name.length(); i++) {
+            hash = hash * 31 + name.charAt(i);
         }
-        return isWhole() || new SplittableRandom(name ^ extent << 40 ^ seed).nextDouble() < share;
+        return isWhole() || new SplittableRandom(hash ^ extent << 40 ^ seed).nextDouble() < share;
     }
 }

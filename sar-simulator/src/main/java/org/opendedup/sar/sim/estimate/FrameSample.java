@@ -4,6 +4,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.container.Compression;
 import org.opendedup.sar.container.Compressor;
 import org.opendedup.sar.container.StoredSize;
+import org.opendedup.sar.ssd.SsdSize;
 
 /**
  * Finds out what stored chunks take compressed: puts what is new into frames, as the volume does, and compresses some of them. Of a
@@ -21,12 +22,14 @@ final class FrameSample implements AutoCloseable {
     private static final double RECENT_WEIGHT = 1.0 / 8;
 
     private final Compressor compressor;
+    private final Compressor ssdCompressor = new Compressor(SsdSize.COMPRESSION);
     private final int frameBytes;
     private final long choiceMask;
 
     private final byte[] raw;
     private final byte[] compressed;
     private int filled;
+    private int firstLength;
     private int listBytes;
     private double weight;
     /** Whether the last chunk of which that is known was new. */
@@ -41,6 +44,8 @@ final class FrameSample implements AutoCloseable {
     private double squaredWeights;
     private double squaredWeightRatios;
     private double squaredWeightSquaredRatios;
+    private double copyBytes;
+    private double copiedBytes;
 
     /**
      * @param compression the volume's
@@ -51,7 +56,7 @@ final class FrameSample implements AutoCloseable {
         frameBytes = compression.frameBytes();
         choiceMask = (1L << level) - 1;
         raw = new byte[frameBytes];
-        compressed = new byte[compressor.bound(frameBytes)];
+        compressed = new byte[Math.max(compressor.bound(frameBytes), ssdCompressor.bound(frameBytes))];
     }
 
     /**
@@ -87,6 +92,7 @@ final class FrameSample implements AutoCloseable {
             finish();
         }
         if (filled == 0) {
+            firstLength = length;
             chosen = (hash >>> CHOICE_SHIFT & choiceMask) == 0;
         }
         System.arraycopy(segment.data(), segment.offset(chunk), raw, filled, length);
@@ -104,6 +110,7 @@ final class FrameSample implements AutoCloseable {
     void finish() {
         if (weight > 0 && chosen) {
             int payload = compressor.compress(raw, 0, filled, compressed, 0);
+            noteCopy();
             note((double) StoredSize.frame(listBytes, payload == 0 ? filled : payload) / filled);
         }
         leftOut |= !chosen && filled > 0;
@@ -120,6 +127,18 @@ final class FrameSample implements AutoCloseable {
         squaredWeights += squared;
         squaredWeightRatios += squared * ratio;
         squaredWeightSquaredRatios += squared * ratio * ratio;
+    }
+
+    /** Of a frame one chunk, the first, is compressed as an SSD's copies are: all would cost as much again as the frames. */
+    private void noteCopy() {
+        int payload = ssdCompressor.compress(raw, 0, firstLength, compressed, 0);
+        copyBytes += weight * SsdSize.record(payload == 0 ? firstLength : payload);
+        copiedBytes += weight * firstLength;
+    }
+
+    /** Bytes of an SSD's copies for each byte of their chunks; 1 if there are no frames. */
+    double copyRatio() {
+        return copiedBytes == 0 ? 1 : copyBytes / copiedBytes;
     }
 
     /** Stored bytes for each byte of new chunks, of the frames compressed last. */
@@ -143,5 +162,6 @@ final class FrameSample implements AutoCloseable {
     @Override
     public void close() {
         compressor.close();
+        ssdCompressor.close();
     }
 }

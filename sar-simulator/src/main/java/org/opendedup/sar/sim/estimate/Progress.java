@@ -8,6 +8,9 @@ interface Progress {
     /** So many bytes more were read. */
     void read(long bytes);
 
+    /** A line of text is about to be written to where it is shown. */
+    default void clear() {}
+
     /** Nothing more comes. */
     void end();
 

@@ -89,8 +89,13 @@ final class ProgressBar implements Progress {
     }
 
     @Override
-    public void end() {
+    public void clear() {
         terminal.print(ERASE);
         terminal.flush();
+    }
+
+    @Override
+    public void end() {
+        clear();
     }
 }

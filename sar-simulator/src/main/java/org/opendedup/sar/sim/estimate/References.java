@@ -2,6 +2,7 @@ package org.opendedup.sar.sim.estimate;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.opendedup.sar.ssd.SsdSize;
 
 /**
  * How often chunks are referred to, from a {@link ChunkSample}. Numbers of chunks and their bytes are Horvitz-Thompson estimates: each
@@ -80,9 +81,9 @@ final class References {
      * first of all, as they give the most reads for their size.
      *
      * @param target a share, 0 to 1
-     * @param storedRatio what a byte of a chunk takes on the SSD
+     * @param copyRatio bytes of an SSD's copies for each byte of their chunks
      */
-    Estimate.SsdRow ssd(double target, double storedRatio) {
+    Estimate.SsdRow ssd(double target, double copyRatio) {
         double below = readShare(Integer.MAX_VALUE).value();
         for (int i = classes.size() - 1; i >= 0; i--) {
             int count = classes.get(i).count();
@@ -92,12 +93,28 @@ final class References {
             double reached = readShare(count).value();
             if (reached >= target) {
                 double ofClass = reached > below ? Math.max(0, (target - below) / (reached - below)) : 1;
-                Figure above = bytes(count + 1);
-                double bytes = above.value() + ofClass * (bytes(count).value() - above.value());
-                return new Estimate.SsdRow(target, true, target, Math.round(bytes * storedRatio), count);
+                double bytes = between(bytes(count + 1), bytes(count), ofClass);
+                double chunks = between(chunks(count + 1), chunks(count), ofClass);
+                return row(target, true, target, bytes * copyRatio, chunks, count);
             }
             below = reached;
         }
-        return new Estimate.SsdRow(target, false, readShare(2).value(), Math.round(bytes(2).value() * storedRatio), 2);
+        double bytes = bytes(2).value() * copyRatio;
+        return row(target, false, readShare(2).value(), bytes, chunks(2).value(), 2);
+    }
+
+    private static double between(Figure less, Figure more, double share) {
+        return less.value() + share * (more.value() - less.value());
+    }
+
+    private static Estimate.SsdRow row(
+            double target, boolean reachable, double readShare, double copyBytes, double copies, int leastReferences) {
+        return new Estimate.SsdRow(
+                target,
+                reachable,
+                readShare,
+                SsdSize.capacityFor(Math.round(copyBytes)),
+                Math.round(copies * SsdSize.MAP_TABLE_BYTES_PER_COPY),
+                leastReferences);
     }
 }

@@ -2,6 +2,7 @@ package org.opendedup.sar.sim.estimate;
 
 import java.util.Arrays;
 import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.volume.Volume;
 
 /**
  * Counts what a disk is asked for when data is read back in the order in which it was stored, from cold caches. New chunks lie one behind the other in containers; what
@@ -13,11 +14,8 @@ import org.opendedup.sar.restore.DiskModel;
  * <p>For one thread. Memory: 16 bytes for each container.
  */
 final class RestoreModel {
-    /** Of a container file; the volume's. */
-    static final int CONTAINER_BYTES = (4 << 20) - (384 << 10);
-
     private static final int SLICES = Long.SIZE;
-    private static final int SLICE_BYTES = CONTAINER_BYTES / SLICES;
+    private static final int SLICE_BYTES = Volume.CONTAINER_BYTES / SLICES;
 
     private final long maxGapSlices;
     private final long windowBytes;
@@ -37,6 +35,11 @@ final class RestoreModel {
     RestoreModel(DiskModel disk, long windowBytes) {
         maxGapSlices = disk.seekBytes() / SLICE_BYTES;
         this.windowBytes = windowBytes;
+    }
+
+    /** Whether chunks that lie so many stored bytes apart may still be one request; farther ones never are. */
+    boolean joins(double bytes) {
+        return bytes <= (maxGapSlices + 1) * SLICE_BYTES;
     }
 
     /** Stores something behind what was stored before it; the number of its slice. */

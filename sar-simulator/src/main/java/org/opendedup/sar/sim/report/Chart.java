@@ -29,6 +29,11 @@ public record Chart(String name, String title, Axis x, Axis y, Mark mark, List<L
         lines = List.copyOf(lines);
     }
 
+    /** Whether there is anything to see. */
+    boolean hasPoints() {
+        return lines.stream().anyMatch(line -> !line.points().isEmpty());
+    }
+
     /** The panels, in the order in which lines name them. */
     List<String> panels() {
         return lines.stream().map(Line::panel).distinct().toList();

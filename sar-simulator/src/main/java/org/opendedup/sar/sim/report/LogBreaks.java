@@ -13,8 +13,16 @@ final class LogBreaks {
 
     private LogBreaks() {}
 
-    /** @param sorted values above 0, ascending */
-    static List<Double> of(List<Double> sorted) {
+    /**
+     * Breaks for values; none without a value above 0.
+     *
+     * @param values ascending; what is not above 0 has no place on such an axis
+     */
+    static List<Double> of(List<Double> values) {
+        List<Double> sorted = values.stream().filter(value -> value > 0).toList();
+        if (sorted.isEmpty()) {
+            return List.of();
+        }
         double least = sorted.get(0);
         double most = sorted.get(sorted.size() - 1);
         double[] mantissas = most / least < SMALL_RANGE ? MANY : most / least < LARGE_RANGE ? SOME : FEW;

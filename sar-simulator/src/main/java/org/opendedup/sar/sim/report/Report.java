@@ -7,6 +7,7 @@ import java.util.List;
  *
  * @param isSynthetic whether the input was made up; the page then says so on top
  * @param facts what was run, with which input and parameters
+ * @param sections those with nothing to show are left out
  * @param rows the raw rows, written beside the page
  */
 public record Report(String title, boolean isSynthetic, List<Fact> facts, List<Section> sections, List<Table> rows) {
@@ -15,7 +16,7 @@ public record Report(String title, boolean isSynthetic, List<Fact> facts, List<S
 
     public Report {
         facts = List.copyOf(facts);
-        sections = List.copyOf(sections);
+        sections = sections.stream().filter(section -> !section.isEmpty()).toList();
         rows = List.copyOf(rows);
     }
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Where a report is written: {@code report.html}, {@code CHART.svg}, {@code ROWS.json} and {@code ROWS.csv}. */
@@ -30,8 +31,15 @@ public final class ReportFolder {
         }
         for (Table table : report.rows()) {
             Files.writeString(folder.resolve(table.name() + ".json"), table.json());
+        }
+        writeCsv(report.rows());
+        Files.writeString(folder.resolve("report.html"), HtmlPage.of(report, drawings));
+    }
+
+    /** Writes rows alone, as {@code ROWS.csv}. */
+    public void writeCsv(List<Table> tables) throws IOException {
+        for (Table table : tables) {
             Files.writeString(folder.resolve(table.name() + ".csv"), table.csv());
         }
-        Files.writeString(folder.resolve("report.html"), HtmlPage.of(report, drawings));
     }
 }

@@ -6,13 +6,18 @@ import java.util.List;
  * A part of a report.
  *
  * @param text what to know of it; may be empty
- * @param charts each shown with a table of its points
+ * @param charts each shown with a table of its points; those without points are left out
  * @param tables shown as they are
  */
 public record Section(String title, String text, List<Chart> charts, List<Table> tables) {
     public Section {
-        charts = List.copyOf(charts);
+        charts = charts.stream().filter(Chart::hasPoints).toList();
         tables = List.copyOf(tables);
+    }
+
+    /** Whether it has nothing to show. */
+    boolean isEmpty() {
+        return charts.isEmpty() && tables.isEmpty();
     }
 
     public static Section of(String title, String text, Chart... charts) {

@@ -41,6 +41,9 @@ final class SvgChart {
 
     /** The chart as a document of its own. */
     static String draw(Chart chart) {
+        if (!chart.hasPoints()) {
+            throw new IllegalArgumentException(chart.name() + " has no points");
+        }
         String svg = PlotSvgExportCommon.INSTANCE.buildSvgImageFromRawSpecs(
                 new SvgChart(chart).plot(), null, SvgChart::noBitmaps, false);
         return StableSvg.of(svg, chart.name());

@@ -12,6 +12,7 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sim.device.Machine;
 import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.ReportFolder;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -74,13 +75,18 @@ public final class LookaheadPaperCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        CommandLine line = Objects.requireNonNull(spec).commandLine();
+        for (String option : List.of("--chunks", "--seed")) {
+            if (trace != null && line.getParseResult().hasMatchedOption(option)) {
+                throw new ParameterException(line, option + " has no effect with --trace");
+            }
+        }
         if (chunks < 1 || chunks > MOST_CHUNKS) {
-            throw new ParameterException(
-                    Objects.requireNonNull(spec).commandLine(), "--chunks is 1 to " + MOST_CHUNKS + ", not " + chunks);
+            throw new ParameterException(line, "--chunks is 1 to " + MOST_CHUNKS + ", not " + chunks);
         }
         ReportFolder folder = new ReportFolder(report);
         List<BackupSet> sets = trace == null ? BackupSet.likeThePapers(chunks, seed) : List.of(BackupSet.of(trace));
-        PrintWriter err = Objects.requireNonNull(spec).commandLine().getErr();
+        PrintWriter err = line.getErr();
         LookaheadPaper paper = new LookaheadPaper(Machine.load(MACHINE), err::println);
         for (BackupSet set : sets) {
             paper.run(set);

@@ -160,6 +160,9 @@ public final class RestoreCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (source.trace != null && isGiven("--hash-type")) {
+            throw usage("--hash-type has no effect with --trace");
+        }
         IntPredicate wanted = number -> versions.isEmpty() || versions.contains(number);
         List<CacheParameters> parameters = parameters();
         ReportFolder folder = report == null ? null : new ReportFolder(report);
@@ -184,7 +187,7 @@ public final class RestoreCommand implements Callable<Integer> {
     }
 
     private List<Report.Fact> facts() {
-        return List.of(
+        List<Report.Fact> facts = new ArrayList<>(List.of(
                 new Report.Fact("input", source.name()),
                 new Report.Fact("containers", ByteSize.exact(containerBytes) + ", before compression"),
                 new Report.Fact(
@@ -192,7 +195,15 @@ public final class RestoreCommand implements Callable<Integer> {
                         windowContainers == 0 ? "½, ½, 16 × memory" : windowContainers + " containers"),
                 new Report.Fact("log share of lookahead-log", String.valueOf(logShare)),
                 new Report.Fact("hot threshold of lookahead-log", String.valueOf(hotThreshold)),
-                new Report.Fact("references counted", bloom ? "with a Bloom filter" : "exactly"));
+                new Report.Fact("references counted", bloom ? "with a Bloom filter" : "exactly")));
+        if (source.trace == null) {
+            facts.add(1, new Report.Fact("hash type", chunking.name()));
+        }
+        return facts;
+    }
+
+    private boolean isGiven(String option) {
+        return Objects.requireNonNull(spec).commandLine().getParseResult().hasMatchedOption(option);
     }
 
     /** Where the chunks come from: one of the two. */

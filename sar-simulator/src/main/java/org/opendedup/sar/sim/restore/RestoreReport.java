@@ -67,11 +67,11 @@ final class RestoreReport {
             Line.Builder line = Line.named(policy);
             shown.stream()
                     .filter(row -> row.policy().equals(policy))
-                    .forEach(row -> line.add(row.cacheContainers(), row.containerReads()));
+                    .forEach(row -> addAboveZero(line, row.cacheContainers(), row.containerReads()));
             lines.add(line.build());
         }
         Line.Builder floor = Line.bound("", FLOOR);
-        memories().forEach(memory -> floor.add(memory, shown.get(0).floor()));
+        memories().forEach(memory -> addAboveZero(floor, memory, shown.get(0).floor()));
         lines.add(floor.build());
         return new Chart(
                 "restore-reads-by-memory",
@@ -94,16 +94,23 @@ final class RestoreReport {
             String panel = memories().size() == 1 ? "" : "memory of " + memory;
             for (String policy : policies()) {
                 Line.Builder line = Line.named(panel, policy);
-                at(memory, policy).forEach(row -> line.add(row.version(), value.applyAsDouble(row)));
+                at(memory, policy).forEach(row -> addAboveZero(line, row.version(), value.applyAsDouble(row)));
                 lines.add(line.build());
             }
             if (withFloor) {
                 Line.Builder floor = Line.bound(panel, FLOOR);
-                at(memory, policies().get(0)).forEach(row -> floor.add(row.version(), row.floor()));
+                at(memory, policies().get(0)).forEach(row -> addAboveZero(floor, row.version(), row.floor()));
                 lines.add(floor.build());
             }
         }
         return new Chart(name, title, Axis.linear("version"), new Axis(unit, scale), Chart.Mark.DOTS, lines);
+    }
+
+    /** A version without chunks takes no reads: that has no place on an axis of logarithms. */
+    private static void addAboveZero(Line.Builder line, double x, double y) {
+        if (y > 0) {
+            line.add(x, y);
+        }
     }
 
     private List<RestoreRow> at(int memory, String policy) {

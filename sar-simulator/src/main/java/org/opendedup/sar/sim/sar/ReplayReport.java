@@ -12,23 +12,23 @@ final class ReplayReport {
     private ReplayReport() {}
 
     static Report of(SarReport found) {
-        var replayed = List.of(new ReplayRows.Replayed(found.trace(), found.calibration(), found.systems()));
-        ReplayRows rows = new ReplayRows(replayed);
-        ReplayCharts charts = new ReplayCharts(replayed);
+        ReplayRows rows = found.rows();
+        ReplayCharts charts = new ReplayCharts(List.of(found.replayed()));
         List<Table> tables = rows.tables();
-        List<Section> sections = new ArrayList<>(List.of(
-                Section.of(
-                        "Response",
-                        "",
-                        charts.meanResponse(),
-                        charts.distribution("response-distribution"),
-                        charts.responseOverTime("response-over-time")),
-                Section.of(
-                        "Requests to disks",
-                        "",
-                        charts.diskRequests(),
-                        charts.requestsOverTime("disk-requests-over-time"))));
-        if (charts.hasSsd()) {
+        boolean hasReads =
+                found.systems().stream().anyMatch(row -> row.result().reads().requests() > 0);
+        List<Section> sections = new ArrayList<>();
+        if (hasReads) {
+            sections.add(Section.of(
+                    "Response",
+                    "",
+                    charts.meanResponse(),
+                    charts.distribution("response-distribution"),
+                    charts.responseOverTime("response-over-time")));
+        }
+        sections.add(Section.of(
+                "Requests to disks", "", charts.diskRequests(), charts.requestsOverTime("disk-requests-over-time")));
+        if (hasReads && charts.hasSsd()) {
             sections.add(Section.of("Share of the SSD", "", charts.ssdShare("ssd-share")));
         }
         sections.add(Section.of("Energy and memory", "", charts.energy("energy"), charts.memory("memory")));

@@ -15,6 +15,7 @@ import org.opendedup.sar.sim.block.SyntheticTrace;
 import org.opendedup.sar.sim.block.TraceProfile;
 import org.opendedup.sar.sim.device.Machine;
 import org.opendedup.sar.sim.report.ReportFolder;
+import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -127,7 +128,10 @@ public final class SarCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print JSON, with the time series.")
     boolean json;
 
-    @Option(names = "--csv", paramLabel = "FOLDER", description = "Write summary.csv and series.csv there.")
+    @Option(
+            names = "--csv",
+            paramLabel = "FOLDER",
+            description = "Write systems.csv, series.csv and quantiles.csv there: the rows that --report has.")
     @Nullable
     Path csv;
 
@@ -148,6 +152,7 @@ public final class SarCommand implements Callable<Integer> {
         if (command == null) {
             throw new IllegalStateException("the command was not made by picocli");
         }
+        refuseWhatHasNoEffect(command.commandLine());
         Prepared prepared;
         try {
             prepared = prepare();
@@ -156,6 +161,15 @@ public final class SarCommand implements Callable<Integer> {
         }
         run(prepared, command.commandLine().getOut());
         return 0;
+    }
+
+    private void refuseWhatHasNoEffect(CommandLine line) {
+        boolean isSynthetic = input.synthetic != null;
+        String option = isSynthetic ? "--keep-duplicates" : "--seed";
+        if (line.getParseResult().hasMatchedOption(option)) {
+            throw new ParameterException(
+                    line, option + " has no effect with " + (isSynthetic ? "--synthetic" : "--trace"));
+        }
     }
 
     /** What the arguments ask for, checked. */
@@ -180,6 +194,7 @@ public final class SarCommand implements Callable<Integer> {
 
     private void run(Prepared prepared, PrintWriter out) throws IOException {
         ReportFolder folder = report == null ? null : new ReportFolder(report);
+        ReportFolder rowsFolder = csv == null ? null : new ReportFolder(csv);
         SarReport head = head(prepared.profile(), prepared.hours());
         show(out, head.head());
         List<Evaluation.Row> rows =
@@ -190,8 +205,8 @@ public final class SarCommand implements Callable<Integer> {
             out.print(found.json());
             out.flush();
         }
-        if (csv != null) {
-            found.writeCsv(csv);
+        if (rowsFolder != null) {
+            rowsFolder.writeCsv(found.rows().tables());
         }
         if (folder != null) {
             folder.write(ReplayReport.of(found));
@@ -247,7 +262,7 @@ public final class SarCommand implements Callable<Integer> {
     private SarReport head(@Nullable TraceProfile profile, String hours) {
         String trace = profile != null
                 ? "synthetic, like " + profile.name() + ", seed " + seed
-                : String.join(" ", input.files.stream().map(Path::toString).toList());
+                : String.join(" ", input.files.stream().map(SarCommand::nameOf).toList());
         return new SarReport(
                 trace,
                 profile != null,
@@ -261,6 +276,11 @@ public final class SarCommand implements Callable<Integer> {
                 threshold,
                 references,
                 List.of());
+    }
+
+    /** Without the folder: what is written is then the same wherever the trace lies. */
+    private static String nameOf(Path file) {
+        return String.valueOf(file.getFileName());
     }
 
     private BlockTrace open(@Nullable TraceProfile profile) {

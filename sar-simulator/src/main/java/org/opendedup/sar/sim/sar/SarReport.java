@@ -3,8 +3,6 @@ package org.opendedup.sar.sim.sar;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -34,12 +32,6 @@ record SarReport(
         String counting,
         List<Evaluation.Row> systems) {
 
-    private static final String SUMMARY_HEAD =
-            "trace,system,ssdBytes,reads,readMeanMs,readP50Ms,readP95Ms,readP99Ms,writes,writeMeanMs,speedupOverDedupe,"
-                    + "diskRequests,ssdShareOfBytes,ssdShareOfReads,joules,memoryBytes\n";
-    private static final String SERIES_HEAD =
-            "trace,system,ssdBytes,minutes,reads,meanReadMs,writes,meanWriteMs,arrayRequests,ssdReads,ssdShare\n";
-
     /** With what was found. */
     SarReport with(List<Evaluation.Row> rows, FiuTrace.@Nullable Counters counters) {
         return new SarReport(
@@ -61,57 +53,13 @@ record SarReport(
         return new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(this) + "\n";
     }
 
-    /** Writes {@code summary.csv}, a line a system, and {@code series.csv}, a line a system and part of the time. */
-    void writeCsv(Path folder) throws IOException {
-        Files.createDirectories(folder);
-        StringBuilder summary = new StringBuilder(SUMMARY_HEAD);
-        StringBuilder series = new StringBuilder(SERIES_HEAD);
-        for (Evaluation.Row row : systems) {
-            summary.append(summaryLine(row));
-            row.result().series().forEach(point -> series.append(seriesLine(row, point)));
-        }
-        Files.writeString(folder.resolve("summary.csv"), summary);
-        Files.writeString(folder.resolve("series.csv"), series);
+    /** The figures as flat rows. */
+    ReplayRows rows() {
+        return new ReplayRows(List.of(replayed()));
     }
 
-    private String summaryLine(Evaluation.Row row) {
-        SystemResult result = row.result();
-        return String.format(
-                Locale.ROOT,
-                "\"%s\",%s,%d,%d,%.4f,%.4f,%.4f,%.4f,%d,%.4f,%s,%d,%.4f,%.4f,%.0f,%d%n",
-                trace,
-                row.system(),
-                row.ssdBytes(),
-                result.reads().requests(),
-                result.reads().meanMs(),
-                result.reads().p50Ms(),
-                result.reads().p95Ms(),
-                result.reads().p99Ms(),
-                result.writes().requests(),
-                result.writes().meanMs(),
-                row.speedupOverDedupe() == null ? "" : String.format(Locale.ROOT, "%.3f", row.speedupOverDedupe()),
-                result.disks().requests(),
-                result.ssdShareOfBytes(),
-                result.ssdShareOfReads(),
-                result.joules(),
-                result.memoryBytes());
-    }
-
-    private String seriesLine(Evaluation.Row row, Series.Point point) {
-        return String.format(
-                Locale.ROOT,
-                "\"%s\",%s,%d,%.1f,%d,%.4f,%d,%.4f,%d,%d,%.4f%n",
-                trace,
-                row.system(),
-                row.ssdBytes(),
-                point.minutes(),
-                point.reads(),
-                point.meanReadMs(),
-                point.writes(),
-                point.meanWriteMs(),
-                point.arrayRequests(),
-                point.ssdReads(),
-                point.ssdShare());
+    ReplayRows.Replayed replayed() {
+        return new ReplayRows.Replayed(trace, calibration, systems);
     }
 
     /** What comes before the rows. */

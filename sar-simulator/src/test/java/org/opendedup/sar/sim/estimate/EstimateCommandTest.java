@@ -19,6 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sim.SarSim;
+import org.opendedup.sar.ssd.SsdSize;
 
 /** The command on a folder with 24 KiB: {@code one} has the blocks A B A, {@code below/two} has A, zeros, and A again. */
 class EstimateCommandTest {
@@ -68,6 +69,14 @@ class EstimateCommandTest {
         JsonNode half = estimate.get("ssd").get(0);
         assertEquals(4, half.get("leastReferences").asInt());
         assertTrue(half.get("reachable").asBoolean());
+        // Of A, which gives four fifths, five eighths of it: a record of that, 60 bytes of header and crc for each;
+        // random bytes stay.
+        assertEquals(
+                SsdSize.capacityFor(Math.round(SsdSize.record(BLOCK) * 0.625)),
+                half.get("bytes").asLong());
+        assertEquals(
+                Math.round(0.625 * SsdSize.MAP_TABLE_BYTES_PER_COPY),
+                half.get("mapTableBytes").asLong());
         JsonNode all = estimate.get("ssd").get(1);
         assertFalse(all.get("reachable").asBoolean());
         assertEquals(0.8, all.get("readShare").asDouble(), 1e-9);
@@ -130,6 +139,8 @@ class EstimateCommandTest {
         assertEquals(0, run("--progress", data.toString()));
         assertTrue(err.toString().contains("0 %"), err::toString);
         assertTrue(err.toString().endsWith("\r\u001b[K"), err::toString);
+        assertEquals(3, run("--progress", data.toString(), "/proc/self/mem"));
+        assertTrue(err.toString().contains("\r\u001b[Ksar-sim: "), err::toString);
     }
 
     @Test
@@ -137,6 +148,7 @@ class EstimateCommandTest {
         for (List<String> arguments : List.of(
                 List.<String>of(),
                 List.of("--sample", "1.5", "x"),
+                List.of("--sample", "0", "x"),
                 List.of("--ssd-share", "0", "x"),
                 List.of("--memory", "1KB", "x"),
                 List.of("--memory-budget", "1MB", "x"),

@@ -2,6 +2,8 @@ package org.opendedup.sar.sim.estimate;
 
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +12,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,6 +31,8 @@ class EstimateVersusVolumeTest {
     private static final int BLOCKS_OF_FILE = 2500;
     /** Too small for more than an eighth of the chunks. */
     private static final int SMALL_BYTES = 48 << 10;
+    /** Too small for more than one in some sixty. */
+    private static final int VERY_SMALL_BYTES = 4 << 10;
     /** Of what depends on when a volume ends frames and containers. */
     private static final double STORED_TOLERANCE = 0.01;
     /** A correct estimate is farther off once in 16 000 times. */
@@ -126,8 +131,38 @@ class EstimateVersusVolumeTest {
             FileFragmentation real = fixed.fragmentation().get(file);
             Estimate.RestoreRow predicted = estimate.restores().get(file);
             assertEquals(real.bytes(), predicted.dataBytes());
-            assertNear(real.bytesPerSecond(DiskModel.DEFAULT), predicted.bytesPerSecond(), 0.15);
+            assertNear(
+                    real.bytesPerSecond(DiskModel.DEFAULT), Objects.requireNonNull(predicted.bytesPerSecond()), 0.15);
         }
+    }
+
+    @Test
+    void aSpeedIsNotGivenWhereTheSampleIsTooThinForTheDisk() throws IOException {
+        // One chunk in 64 or so stands for more than a slice, but for less than a seek of 13 ms is worth.
+        assertNotNull(estimateFor(DiskModel.DEFAULT, VERY_SMALL_BYTES).restore().bytesPerSecond());
+        assertNull(estimateFor(new DiskModel(0, 150_000_000), VERY_SMALL_BYTES)
+                .restore()
+                .bytesPerSecond());
+        assertNotNull(
+                estimateFor(new DiskModel(0, 150_000_000), 64 << 20).restore().bytesPerSecond());
+    }
+
+    private static Estimate estimateFor(DiskModel disk, long memoryBytes) throws IOException {
+        EstimateSettings all = settings(Chunking.SHA256, memoryBytes, 1);
+        return Estimator.estimate(
+                files,
+                new EstimateSettings(
+                        all.chunking(),
+                        all.compression(),
+                        all.budgetBytes(),
+                        disk,
+                        all.ssdShares(),
+                        all.readShare(),
+                        all.memoryBytes(),
+                        all.seed()),
+                Progress.NONE,
+                line -> {},
+                () -> false);
     }
 
     private static Estimate estimate(Chunking chunking, long memoryBytes, long sampleSeed) throws IOException {

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -60,6 +62,12 @@ class UnreadableFilesTest {
         assertEquals(3, estimate.readBytes());
         assertEquals(5, estimate.bytes());
         assertFalse(estimate.whole());
+        assertTrue(estimate.stopped());
+        var text = new StringWriter();
+        new EstimateReport(estimate, new PrintWriter(text, true)).print();
+        assertTrue(text.toString().contains("no bound for the rest"), text::toString);
+        assertFalse(text.toString().contains(" : 1 or more"), text::toString);
+        assertFalse(text.toString().contains("stored of all"), text::toString);
     }
 
     @Test

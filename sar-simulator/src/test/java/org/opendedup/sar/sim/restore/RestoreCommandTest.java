@@ -79,6 +79,7 @@ class RestoreCommandTest {
                 List.of("--log-share", "1"),
                 List.of("--window", "-1"),
                 List.of("--version", "3"),
+                List.of("--hash-type", "SHA256"),
                 List.of("--hot-threshold", "two"))) {
             err.getBuffer().setLength(0);
             assertEquals(2, run(arguments.toArray(String[]::new)), arguments::toString);

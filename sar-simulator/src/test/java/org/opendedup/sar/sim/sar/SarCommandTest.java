@@ -143,8 +143,9 @@ class SarCommandTest {
                         folder.resolve("csv").toString()));
         assertFalse(out.toString().contains("synthetic"));
         assertTrue(out.toString().contains("51 lines, 1 bad"), out::toString);
-        assertEquals(7, Files.readAllLines(folder.resolve("csv/summary.csv")).size());
-        assertTrue(Files.readString(folder.resolve("csv/series.csv")).contains(",cache-lba,1048576,0.0,50,"));
+        assertEquals(7, Files.readAllLines(folder.resolve("csv/systems.csv")).size());
+        assertTrue(Files.readString(folder.resolve("csv/series.csv")).contains("\ntrace,cache-lba,1048576,0.0,50,"));
+        assertFalse(out.toString().contains(folder.toString()), out::toString);
     }
 
     @Test
@@ -154,6 +155,8 @@ class SarCommandTest {
         assertEquals(2, run("--synthetic", "mail", "--systems", "magic"));
         assertEquals(2, run("--synthetic", "mail", "--ssd", "much"));
         assertEquals(2, run("--trace", "x", "--synthetic", "mail"));
+        assertEquals(2, run("--trace", "x", "--ssd", "1MB", "--seed", "2"));
+        assertEquals(2, run("--synthetic", "mail", "--keep-duplicates"));
         assertEquals(2, run());
         assertTrue(err.toString().contains("there are native, dedupe, cache-lba"), err::toString);
         assertTrue(err.toString().contains("'12:00-11:00' is no part of a day"));
