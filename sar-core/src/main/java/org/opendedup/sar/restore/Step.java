@@ -112,7 +112,7 @@ final class Step implements AutoCloseable {
     /**
      * Fetches all.
      *
-     * @param window asked when the disk has come to this step, if there is anything to read
+     * @param window asked when the disk has come to this step, or is not needed for it; not for a container that is read whole
      */
     StepReads.Fetched fetch(Window window) throws IOException {
         if (whole != NO_CONTAINER) {

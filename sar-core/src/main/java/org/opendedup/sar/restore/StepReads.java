@@ -66,7 +66,7 @@ final class StepReads {
      * Reads what is wanted, each chunk of which is held by the caller. What cannot be read is left out: whoever wants it will be told.
      *
      * @param always whether the disk is wanted also if nothing is missing
-     * @param turn told when the disk begins; not if there is nothing to read
+     * @param turn told when the disk has come to this, or that it is not needed
      */
     Fetched fetch(long inode, WantedChunks wanted, boolean always, Turn turn) throws IOException {
         ChunkRequest chunks = wanted.chunks();
