@@ -2,6 +2,7 @@ package org.opendedup.sar.restore;
 
 import java.nio.file.Path;
 import java.util.OptionalLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -81,26 +82,46 @@ public final class DiskQueue {
 
     /** Waits for a turn at the device; it must be closed. */
     Turn enter() {
-        Turn turn = new Turn();
-        await();
+        Turn turn = next();
+        turn.begin();
         return turn;
     }
 
-    private synchronized void await() {
-        boolean interrupted = false;
+    /** Waits until the device comes next to the caller, so all who asked before have begun; the turn must be closed. */
+    Turn next() {
+        awaitNext();
+        return new Turn();
+    }
+
+    private synchronized void awaitNext() {
         long ticket = asked++;
-        while (ticket != served || inside >= permits) {
+        awaitUninterruptibly(() -> ticket == served);
+    }
+
+    private synchronized void begin() {
+        awaitUninterruptibly(() -> inside < permits);
+        served++;
+        countTime();
+        inside++;
+        changedNanos = countedNanos;
+        notifyAll();
+    }
+
+    /** Whose turn it is next does not need it. */
+    private synchronized void pass() {
+        served++;
+        notifyAll();
+    }
+
+    private synchronized void awaitUninterruptibly(BooleanSupplier condition) {
+        boolean interrupted = false;
+        while (!condition.getAsBoolean()) {
             try {
                 wait();
             } catch (InterruptedException e) {
                 interrupted = true;
             }
         }
-        served++;
-        countTime();
-        inside++;
-        changedNanos = countedNanos;
-        notifyAll();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
@@ -138,11 +159,19 @@ public final class DiskQueue {
         }
     }
 
-    /** A reader's time at the device, for the thread that entered. It reads in its own order. */
+    /** A reader's time at the device, for the thread that asked. It reads in its own order. */
     final class Turn implements AutoCloseable {
+        private boolean begun;
         private long container = -1;
         private long end;
-        private OptionalLong readBytes = threadReadBytes.get();
+        private OptionalLong readBytes = OptionalLong.empty();
+
+        /** Waits until the device has come to the caller. To be called once. */
+        void begin() {
+            DiskQueue.this.begin();
+            begun = true;
+            readBytes = threadReadBytes.get();
+        }
 
         /** The thread has read so many bytes at an offset of a container's file, in one request, which took so long. */
         void requested(long readContainer, long offset, int bytes, long nanos) {
@@ -171,7 +200,11 @@ public final class DiskQueue {
 
         @Override
         public void close() {
-            leave();
+            if (begun) {
+                leave();
+            } else {
+                pass();
+            }
         }
     }
 }

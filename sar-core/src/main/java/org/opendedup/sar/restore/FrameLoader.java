@@ -241,49 +241,29 @@ final class FrameLoader {
      * go between. What another thread has read meanwhile or is reading, and what cannot be read, is left out: whoever uses it will
      * wait or be told.
      *
-     * @param wanted asked when the disk has come to this call
+     * @param wanted asked when the disk is at the last work before this, so that it need not wait for the answer
      */
     void fetch(long inode, Wanted wanted, Sink sink) throws IOException {
         List<Fetch> fetches = new ArrayList<>();
         try (Decoding decoding = containers.decoding(sink.memory())) {
-            try (DiskQueue.Turn turn = disk.enter()) {
+            try (DiskQueue.Turn turn = disk.next()) {
                 long[] keys = wanted.frames();
                 for (int first = 0; first < keys.length; ) {
                     Fetch fetch = new Fetch(inode, ChunkId.container(keys[first]), sink, turn);
                     fetches.add(fetch);
-                    first = read(fetch, keys, first, decoding);
+                    first = fetch.claim(keys, first);
+                }
+                fetches.removeIf(Fetch::isEmpty);
+                if (!fetches.isEmpty()) {
+                    turn.begin();
+                    for (Fetch fetch : fetches) {
+                        fetch.read(decoding);
+                    }
                 }
             }
         } finally {
             fetches.forEach(Fetch::close);
         }
-    }
-
-    /** Reads what is wanted of one container, from key {@code first} on; returns the first key of the next one. */
-    private int read(Fetch fetch, long[] keys, int first, Decoding decoding) throws IOException {
-        int end = first;
-        while (end < keys.length && ChunkId.container(keys[end]) == fetch.container) {
-            end++;
-        }
-        FrameTable table = containers.frameTable(fetch.container);
-        int[] frames = new int[end - first];
-        int own = 0;
-        for (int i = first; i < end; i++) {
-            int frame = ChunkId.slot(keys[i]);
-            if (cache.get(fetch.container, frame) == null
-                    && fetch.sink.wants(table, fetch.container, frame)
-                    && fetch.claim(frame)) {
-                frames[own++] = frame;
-            }
-        }
-        if (own > 0) {
-            misses.add(own);
-            long start = System.nanoTime();
-            containers.readFrames(fetch.container, frames, own, disk.model().gapBytes(), fetch, decoding);
-            fetch.sink.readContainer(System.nanoTime() - start);
-            fetch.sink.readBytes(fileBytes(table, frames, own));
-        }
-        return end;
     }
 
     private static long fileBytes(FrameTable table, int[] frames, int count) {
@@ -301,22 +281,57 @@ final class FrameLoader {
         private final long container;
         private final Sink sink;
         private final DiskQueue.Turn turn;
+        private final FrameTable table;
         private final ConcurrentMap<Integer, CompletableFuture<Frame>> claimed = new ConcurrentHashMap<>();
+        /** The frames claimed, rising, up to {@link #count}. */
+        private int[] frames = new int[0];
 
-        Fetch(long inode, long container, Sink sink, DiskQueue.Turn turn) {
+        private int count;
+
+        Fetch(long inode, long container, Sink sink, DiskQueue.Turn turn) throws IOException {
             this.inode = inode;
             this.container = container;
             this.sink = sink;
             this.turn = turn;
+            table = containers.frameTable(container);
         }
 
-        boolean claim(int frame) {
+        /** Claims what is wanted of the container, from key {@code first} on; returns the first key of the next one. */
+        int claim(long[] keys, int first) {
+            int end = first;
+            while (end < keys.length && ChunkId.container(keys[end]) == container) {
+                end++;
+            }
+            frames = new int[end - first];
+            for (int i = first; i < end; i++) {
+                int frame = ChunkId.slot(keys[i]);
+                if (cache.get(container, frame) == null && sink.wants(table, container, frame) && claim(frame)) {
+                    frames[count++] = frame;
+                }
+            }
+            return end;
+        }
+
+        private boolean claim(int frame) {
             CompletableFuture<Frame> mine = new CompletableFuture<>();
             boolean free = inFlight.putIfAbsent(ChunkId.of(container, frame), mine) == null;
             if (free) {
                 claimed.put(frame, mine);
             }
             return free;
+        }
+
+        boolean isEmpty() {
+            return count == 0;
+        }
+
+        /** Reads what was claimed, and has it decoded. */
+        void read(Decoding decoding) throws IOException {
+            misses.add(count);
+            long start = System.nanoTime();
+            containers.readFrames(container, frames, count, disk.model().gapBytes(), this, decoding);
+            sink.readContainer(System.nanoTime() - start);
+            sink.readBytes(fileBytes(table, frames, count));
         }
 
         @Override

@@ -14,46 +14,51 @@ import org.opendedup.sar.container.Frame;
  */
 final class HeldChunks {
     private static final int SHARDS = 16;
-    /** A frame of which less is wanted takes too much more memory than what is wanted. */
-    private static final int MIN_SHARED_PERCENT = 85;
     /** A {@link Holding} with its place in the map, and a {@link Held}. */
     private static final int HOLDING_BYTES = 112;
 
     private final Shard[] shards = new Shard[SHARDS];
     private final ByteGauge memory;
+    private final Slabs slabs;
+    /** For chunks that are held for long: they must not keep others in memory that are not. */
+    private final Slabs lastingSlabs;
 
-    /** @param memory is told of what is held: the arrays that chunks are in, as long as one of their chunks is held */
+    /** @param memory is told of what is held: the arrays that chunks are in, as long as one of their chunks is held or used */
     HeldChunks(ByteGauge memory) {
         this.memory = memory;
+        slabs = new Slabs(memory);
+        lastingSlabs = new Slabs(memory);
         Arrays.setAll(shards, i -> new Shard());
     }
 
     /**
-     * A chunk that has come.
+     * A chunk that has come. Who was given it may use its bytes until it is closed, whatever becomes of the chunk.
      *
-     * @param data its bytes are in it, and perhaps others beside them; not to be changed
+     * @param data its bytes are in it, and others beside them; not to be changed
      * @param check the first four bytes of its fingerprint, as {@link org.opendedup.sar.common.Fingerprints#check}
-     * @param shared what counts the chunks in {@code data}; null: there is this one alone
+     * @param slab what {@code data} is of; null: it is this chunk's own
      */
-    record Held(
-            byte[] data,
-            int offset,
-            int length,
-            int check,
-            @Nullable SharedFrame shared) {
-        static Held copyOf(byte[] source, int offset, int length, int check) {
-            return new Held(Arrays.copyOfRange(source, offset, offset + length), 0, length, check, null);
+    record Held(byte[] data, int offset, int length, int check, Slabs.@Nullable Slab slab) implements AutoCloseable {
+        private Held used() {
+            if (slab != null) {
+                slab.join();
+            }
+            return this;
         }
-    }
 
-    /** The bytes of a frame, several of whose chunks are held. Guarded by their shard's monitor. */
-    private static final class SharedFrame {
-        private int chunks;
+        @Override
+        public void close() {
+            if (slab != null) {
+                slab.leave();
+            }
+        }
     }
 
     /** Changed with its shard's monitor. Who waits for it has its own monitor only. */
     private static final class Holding {
         private int holders;
+        /** Whether its bytes go to {@link #lastingSlabs}. */
+        private boolean lasts;
         /** How many are about to bring the bytes, if they are not there. */
         private volatile int bringers;
 
@@ -69,7 +74,8 @@ final class HeldChunks {
             }
         }
 
-        synchronized @Nullable Held await() throws InterruptedException {
+        /** Waits while somebody is about to bring the bytes. */
+        synchronized void await() throws InterruptedException {
             waiting++;
             try {
                 while (held == null && bringers > 0) {
@@ -78,7 +84,6 @@ final class HeldChunks {
             } finally {
                 waiting--;
             }
-            return held;
         }
     }
 
@@ -136,15 +141,20 @@ final class HeldChunks {
 
     /** One more is going to want the chunk, and will {@link #release} it. */
     void hold(long chunkId) {
-        hold(chunkId, 0);
+        hold(chunkId, 0, false);
     }
 
     /** As {@link #hold}, and the caller is about to bring its bytes: who wants them is to wait until it says {@link #brought}. */
     void holdToBring(long chunkId) {
-        hold(chunkId, 1);
+        hold(chunkId, 1, false);
     }
 
-    private void hold(long chunkId, int bringers) {
+    /** As {@link #holdToBring}, a chunk that will probably be held for long. */
+    void holdToBringForLong(long chunkId) {
+        hold(chunkId, 1, true);
+    }
+
+    private void hold(long chunkId, int bringers, boolean lasts) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
             Holding holding = shard.get(chunkId);
@@ -154,6 +164,7 @@ final class HeldChunks {
             }
             holding.holders++;
             holding.bringers += bringers;
+            holding.lasts |= lasts;
         }
     }
 
@@ -166,28 +177,45 @@ final class HeldChunks {
                 return;
             }
             shard.remove(chunkId);
-            Held held = holding.held;
-            memory.add(-HOLDING_BYTES - (held == null ? 0 : freedBytes(held)));
+            memory.add(-HOLDING_BYTES);
+            if (holding.held != null) {
+                forget(holding.held);
+            }
         }
     }
 
-    /** Memory that is free when a chunk is no longer held in this form. */
-    private static int freedBytes(Held held) {
-        SharedFrame shared = held.shared;
-        return shared == null || --shared.chunks == 0 ? held.data.length : 0;
+    private void forget(Held held) {
+        if (held.slab == null) {
+            memory.add(-held.data.length);
+        }
+        held.close();
     }
 
-    /** The chunk, if it is held and its bytes have come. */
-    @Nullable
-    Held get(long chunkId) {
+    /** Whether the chunk is held and its bytes have come. */
+    boolean has(long chunkId) {
+        return bytes(chunkId) >= 0;
+    }
+
+    /** How many bytes the chunk has, if it is held and they have come; otherwise -1. */
+    int bytes(long chunkId) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
             Holding holding = shard.get(chunkId);
-            return holding == null ? null : holding.held;
+            return holding == null || holding.held == null ? -1 : holding.held.length;
         }
     }
 
-    /** As {@link #get}, but waits for the bytes of a chunk that is held, until nobody is about to bring them. */
+    /** The chunk, if it is held and its bytes have come; to be closed. */
+    @Nullable
+    Held use(long chunkId) {
+        Shard shard = shard(ChunkId.container(chunkId));
+        synchronized (shard) {
+            Holding holding = shard.get(chunkId);
+            return holding == null || holding.held == null ? null : holding.held.used();
+        }
+    }
+
+    /** As {@link #use}, but waits for the bytes of a chunk that is held, until nobody is about to bring them. */
     @Nullable
     Held await(long chunkId) throws InterruptedException {
         Shard shard = shard(ChunkId.container(chunkId));
@@ -195,7 +223,10 @@ final class HeldChunks {
         synchronized (shard) {
             holding = shard.get(chunkId);
         }
-        return holding == null ? null : holding.await();
+        if (holding != null) {
+            holding.await();
+        }
+        return use(chunkId);
     }
 
     /** Undoes what {@link #holdToBring} said. If the bytes have not come and nobody else brings them, who waits is told. */
@@ -222,60 +253,43 @@ final class HeldChunks {
         }
     }
 
-    /**
-     * Takes over, from a frame, the chunks that are held and have no bytes yet: the frame itself if that is nearly all of it, else
-     * copies.
-     */
+    /** Copies, from a frame, the chunks that are held and have no bytes yet. */
     void fill(Frame frame) {
         Shard shard = shard(frame.container());
         synchronized (shard) {
-            boolean shared = wantedBytes(shard, frame) >= frame.data().length * MIN_SHARED_PERCENT / 100;
-            memory.add(fill(shard, frame, shared ? new SharedFrame() : null));
-        }
-    }
-
-    private static int wantedBytes(Shard shard, Frame frame) {
-        int wanted = 0;
-        for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
-            Holding holding = shard.get(ChunkId.of(frame.container(), slot));
-            wanted += holding == null || holding.held != null ? 0 : frame.length(slot);
-        }
-        return wanted;
-    }
-
-    /** Returns the memory that it takes. */
-    private static long fill(Shard shard, Frame frame, @Nullable SharedFrame shared) {
-        long added = 0;
-        for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
-            Holding holding = shard.get(ChunkId.of(frame.container(), slot));
-            if (holding != null && holding.held == null) {
-                int offset = frame.offset(slot);
-                int length = frame.length(slot);
-                if (shared == null) {
-                    holding.held = Held.copyOf(frame.data(), offset, length, frame.check(slot));
-                    added += length;
-                } else {
-                    holding.held = new Held(frame.data(), offset, length, frame.check(slot), shared);
-                    shared.chunks++;
+            for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
+                Holding holding = shard.get(ChunkId.of(frame.container(), slot));
+                if (holding != null && holding.held == null) {
+                    fill(holding, frame.data(), frame.offset(slot), frame.length(slot), frame.check(slot));
                 }
-                holding.changed();
             }
         }
-        return shared == null || shared.chunks == 0 ? added : frame.data().length;
     }
 
-    /** Takes over a chunk's bytes, by copying them, if it is held and has none yet. */
+    /** Copies a chunk's bytes, if it is held and has none yet. */
     void fill(long chunkId, byte[] source, int offset, int length, int check) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
             Holding holding = shard.get(chunkId);
-            if (holding == null || holding.held != null) {
-                return;
+            if (holding != null && holding.held == null) {
+                fill(holding, source, offset, length, check);
             }
-            holding.held = Held.copyOf(source, offset, length, check);
-            holding.changed();
-            memory.add(length);
         }
+    }
+
+    private void fill(Holding holding, byte[] source, int offset, int length, int check) {
+        holding.held = copy(holding.lasts ? lastingSlabs : slabs, source, offset, length, check);
+        holding.changed();
+    }
+
+    private Held copy(Slabs to, byte[] source, int offset, int length, int check) {
+        if (length > Slabs.MAX_BYTES) {
+            memory.add(length);
+            return new Held(Arrays.copyOfRange(source, offset, offset + length), 0, length, check, null);
+        }
+        Slabs.Room room = to.take(length);
+        System.arraycopy(source, offset, room.slab().bytes(), room.offset(), length);
+        return new Held(room.slab().bytes(), room.offset(), length, check, room.slab());
     }
 
     /** The chunk will be held for long: its bytes must not keep those of its neighbours in memory. */
@@ -283,12 +297,22 @@ final class HeldChunks {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
             Holding holding = shard.get(chunkId);
-            Held held = holding == null ? null : holding.held;
-            if (holding != null && held != null && held.length < held.data.length) {
-                holding.held = Held.copyOf(held.data, held.offset, held.length, held.check);
-                memory.add(held.length - freedBytes(held));
+            if (holding == null || holding.lasts) {
+                return;
+            }
+            holding.lasts = true;
+            Held held = holding.held;
+            if (held != null && held.slab != null) {
+                holding.held = copy(lastingSlabs, held.data, held.offset, held.length, held.check);
+                forget(held);
             }
         }
+    }
+
+    /** Gives back memory that was taken for chunks and that nobody needed since this was called last. */
+    void trim() {
+        slabs.trim();
+        lastingSlabs.trim();
     }
 
     /** What all readers in sequence take of the memory, the chunks held among it. */

@@ -217,13 +217,14 @@ final class Lookahead implements Closeable {
     }
 
     /**
-     * The bytes of a chunk that the reader wants at an offset of its file. Waits for them while they are being fetched, or about to be.
+     * The bytes of a chunk that the reader wants at an offset of its file, to be closed. Waits for them while they are being fetched, or
+     * about to be.
      *
      * @return null if they have not been fetched: the caller has to do that
      */
     @Nullable
     Held chunk(long chunkId, long offset) throws IOException {
-        Held there = held.get(chunkId);
+        Held there = held.use(chunkId);
         if (there != null) {
             return there;
         }
@@ -502,7 +503,7 @@ final class Lookahead implements Closeable {
             if (Arrays.binarySearch(containers, ChunkId.container(chunkId)) >= 0
                     && cache.wants(chunkId)
                     && !promised.contains(chunkId)
-                    && held.get(chunkId) == null) {
+                    && !held.has(chunkId)) {
                 promised.put(chunkId, 0);
                 chunks = count == chunks.length ? Arrays.copyOf(chunks, 2 * count) : chunks;
                 chunks[count++] = chunkId;

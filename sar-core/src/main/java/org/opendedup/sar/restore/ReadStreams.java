@@ -36,7 +36,7 @@ final class ReadStreams {
         this.reads = reads;
         this.budget = budget;
         this.threads = threads;
-        threads.scheduleWithFixedDelay(this::closeIdle, IDLE_SECONDS, IDLE_SECONDS, TimeUnit.SECONDS);
+        threads.scheduleWithFixedDelay(this::tidy, IDLE_SECONDS, IDLE_SECONDS, TimeUnit.SECONDS);
     }
 
     /** Reads ahead of a reader from byte {@code from} of a file of {@code size} bytes on; null: too many others are read ahead for. */
@@ -72,7 +72,8 @@ final class ReadStreams {
         }
     }
 
-    private void closeIdle() {
+    private void tidy() {
         active.forEach(reader -> reader.closeIfIdle(TimeUnit.SECONDS.toNanos(IDLE_SECONDS)));
+        reads.held().trim();
     }
 }

@@ -169,12 +169,13 @@ public final class RestoreEngine {
                 Zeros.put(target, pieces.length());
                 continue;
             }
-            Held chunk = ahead.chunk(pieces.chunkId(), pieces.referenceOffset());
-            int from = pieces.chunkOffset();
-            if (chunk == null || chunk.check() != pieces.check() || chunk.length() < from + pieces.length()) {
-                return false;
+            try (Held chunk = ahead.chunk(pieces.chunkId(), pieces.referenceOffset())) {
+                int from = pieces.chunkOffset();
+                if (chunk == null || chunk.check() != pieces.check() || chunk.length() < from + pieces.length()) {
+                    return false;
+                }
+                target.put(chunk.data(), chunk.offset() + from, pieces.length());
             }
-            target.put(chunk.data(), chunk.offset() + from, pieces.length());
         }
         return true;
     }

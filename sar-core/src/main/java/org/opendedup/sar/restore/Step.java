@@ -131,7 +131,7 @@ final class Step implements AutoCloseable {
             int frame = wanted.knownFrameOf(chunkId);
             if (frame >= 0) {
                 further.put(chunkId, 0);
-                reads.held().holdToBring(chunkId);
+                reads.held().holdToBringForLong(chunkId);
                 frames[count++] = ChunkId.of(whole, frame);
             }
         }
@@ -144,10 +144,10 @@ final class Step implements AutoCloseable {
         long[] frames = new long[chunks.length];
         int count = 0;
         for (long chunkId : chunks) {
-            int frame = reads.held().get(chunkId) == null ? wanted.knownFrameOf(chunkId) : -1;
+            int frame = !reads.held().has(chunkId) ? wanted.knownFrameOf(chunkId) : -1;
             if (frame >= 0 && !further.contains(chunkId)) {
                 further.put(chunkId, 0);
-                reads.held().holdToBring(chunkId);
+                reads.held().holdToBringForLong(chunkId);
                 frames[count++] = ChunkId.of(ChunkId.container(chunkId), frame);
             }
         }
@@ -181,7 +181,7 @@ final class Step implements AutoCloseable {
         int[] count = {chunks.count()};
         further.forEachKey(chunkId -> ids[count[0]++] = chunkId);
         return Arrays.stream(SortedIds.of(ids, count[0]))
-                .filter(chunkId -> reads.held().get(chunkId) != null)
+                .filter(reads.held()::has)
                 .toArray();
     }
 
@@ -229,8 +229,7 @@ final class Step implements AutoCloseable {
 
         @Override
         public int bytes(int index) {
-            HeldChunks.Held held = reads.held().get(chunks[from + index]);
-            return held == null ? 0 : held.length();
+            return Math.max(0, reads.held().bytes(chunks[from + index]));
         }
     }
 }

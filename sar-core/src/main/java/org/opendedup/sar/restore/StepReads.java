@@ -63,12 +63,18 @@ final class StepReads {
     record Fetched(Set<Long> containers, long diskBytes, long ssdBytes, long memoryBytes) {}
 
     /**
-     * Reads what is wanted, each chunk of which is held by the caller. What cannot be read is left out: whoever wants it will be told.
+     * Reads what is wanted, each chunk of which is held by the caller, and closes the list. What cannot be read is left out: whoever wants it will be told.
      *
      * @param always whether the disk is wanted also if nothing is missing
      * @param turn told when the disk has come to this, or that it is not needed
      */
     Fetched fetch(long inode, WantedChunks wanted, boolean always, Turn turn) throws IOException {
+        try (wanted) {
+            return fetchAll(inode, wanted, always, turn);
+        }
+    }
+
+    private Fetched fetchAll(long inode, WantedChunks wanted, boolean always, Turn turn) throws IOException {
         ChunkRequest chunks = wanted.chunks();
         takeHeld(wanted, Source.MEMORY);
         loader.noteHits(wanted.takeFromMemory());
@@ -99,11 +105,13 @@ final class StepReads {
         ChunkRequest chunks = wanted.chunks();
         int taken = 0;
         for (int i = 0; i < chunks.count(); i++) {
-            Held known = wanted.isMissing(i) ? held.get(chunks.chunkId(i)) : null;
+            Held known = wanted.isMissing(i) ? held.use(chunks.chunkId(i)) : null;
             if (known != null && known.check() == chunks.check(i)) {
-                chunks.setData(i, known.data(), known.offset(), known.length());
+                wanted.setData(i, known);
                 chunks.setSource(i, source);
                 taken++;
+            } else if (known != null) {
+                known.close();
             }
         }
         return taken;

@@ -2,9 +2,12 @@ package org.opendedup.sar.restore;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Frame;
+import org.opendedup.sar.restore.HeldChunks.Held;
 import org.opendedup.sar.tier.ChunkRequest;
 import org.opendedup.sar.tier.Source;
 import org.slf4j.Logger;
@@ -14,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * A range of a file as its recipe describes it: pieces in the order of the file, each a run of zeros or a part of a chunk. The chunks
  * stand in a {@link ChunkRequest}, in the same order; one that a page border cuts in two is one piece again.
  */
-final class WantedChunks {
+final class WantedChunks implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(WantedChunks.class);
 
     private static final int PIECES = 64;
@@ -32,6 +35,8 @@ final class WantedChunks {
     private int[] skips = new int[PIECES];
 
     private int[] lengths = new int[PIECES];
+    /** Chunks whose bytes are in use until this is closed. */
+    private final List<Held> used = new ArrayList<>();
 
     /** @param keepsFrames whether the frames that are read for them stay in the cache */
     WantedChunks(long inode, FrameLoader loader, boolean keepsFrames) {
@@ -156,6 +161,19 @@ final class WantedChunks {
     void setData(int chunk, Frame frame) {
         int slot = ChunkId.slot(chunks.chunkId(chunk));
         chunks.setData(chunk, frame.data(), frame.offset(slot), frame.length(slot));
+    }
+
+    /** Gives a chunk its bytes, and closes them when this is closed. */
+    void setData(int chunk, Held held) {
+        chunks.setData(chunk, held.data(), held.offset(), held.length());
+        used.add(held);
+    }
+
+    /** Lets go of the bytes in use: nobody may look at the data of chunks any more. */
+    @Override
+    public void close() {
+        used.forEach(Held::close);
+        used.clear();
     }
 
     /** Copies the range; every chunk has its data. */
