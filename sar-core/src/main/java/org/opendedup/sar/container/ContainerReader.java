@@ -12,6 +12,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.ContainerFormat.Footer;
 import org.opendedup.sar.container.ContainerFormat.Identity;
 import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -163,6 +164,13 @@ final class ContainerReader implements Closeable {
                     SealedContainer.decode(container, bytes, footer.tableBytes(), place, footer.directoryOffset());
             checkGeneration(sealed.frameTable(), footer, place);
             return sealed;
+        }
+    }
+
+    /** Where a sealed container lies on its device. */
+    FileLayout layout(long container) throws IOException {
+        try (InputCache.Lease lease = inputs.acquire(container)) {
+            return lease.input().layout();
         }
     }
 

@@ -18,6 +18,7 @@ import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileLayout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -304,6 +305,11 @@ public final class ContainerStore implements Closeable {
         }
         FrameTable table = reader.cachedFrameTable(container);
         return table == null ? -1 : table.frameOf(slot);
+    }
+
+    /** Where a container lies on its device; of one that is being written it is not known. */
+    public FileLayout layout(long container) throws IOException {
+        return isSealed(container) ? reader.layout(container) : FileLayout.UNKNOWN;
     }
 
     /** Whether nothing is appended to a container any more. */

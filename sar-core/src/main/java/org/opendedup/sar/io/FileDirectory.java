@@ -21,6 +21,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 
 /**
@@ -72,7 +73,8 @@ public final class FileDirectory implements Directory {
 
     @Override
     public Input open(String name) throws IOException {
-        return new FileInput(FileChannel.open(resolve(name), StandardOpenOption.READ), name);
+        Path path = resolve(name);
+        return new FileInput(FileChannel.open(path, StandardOpenOption.READ), path, name);
     }
 
     @Override
@@ -271,10 +273,13 @@ public final class FileDirectory implements Directory {
 
     private static final class FileInput implements Input {
         private final FileChannel channel;
+        private final Path path;
         private final String name;
+        private volatile @Nullable FileLayout layout;
 
-        FileInput(FileChannel channel, String name) {
+        FileInput(FileChannel channel, Path path, String name) {
             this.channel = channel;
+            this.path = path;
             this.name = name;
         }
 
@@ -300,6 +305,16 @@ public final class FileDirectory implements Directory {
         @Override
         public long length() throws IOException {
             return channel.size();
+        }
+
+        @Override
+        public FileLayout layout() {
+            FileLayout known = layout;
+            if (known == null) {
+                known = FileLayout.of(path);
+                layout = known;
+            }
+            return known;
         }
 
         @Override

@@ -16,4 +16,9 @@ public interface Input extends Closeable {
 
     /** The file's length in bytes, as of now. */
     long length() throws IOException;
+
+    /** Where it lies on its device, as of when this was asked first. */
+    default FileLayout layout() {
+        return FileLayout.UNKNOWN;
+    }
 }

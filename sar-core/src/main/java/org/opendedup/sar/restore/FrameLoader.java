@@ -3,6 +3,8 @@ package org.opendedup.sar.restore;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,6 +20,7 @@ import org.opendedup.sar.container.Decoding;
 import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.FrameTable;
+import org.opendedup.sar.io.FileLayout;
 
 /**
  * Brings frames into memory: from the cache, or from their containers, each once for all who want it at the same time. Safe for use
@@ -253,17 +256,37 @@ final class FrameLoader {
                     fetches.add(fetch);
                     first = fetch.claim(keys, first);
                 }
-                fetches.removeIf(Fetch::isEmpty);
-                if (!fetches.isEmpty()) {
+                List<Piece> pieces = inDiskOrder(fetches);
+                if (!pieces.isEmpty()) {
                     turn.begin();
-                    for (Fetch fetch : fetches) {
-                        fetch.read(decoding);
+                    for (Piece piece : pieces) {
+                        piece.fetch.read(piece, decoding);
                     }
                 }
             }
         } finally {
             fetches.forEach(Fetch::close);
         }
+    }
+
+    /**
+     * Claimed frames of one container that lie in one piece of the disk.
+     *
+     * @param from the first of them in {@link Fetch#frames}
+     * @param to behind the last
+     * @param place of the first on the device, in bytes; -1: not known
+     */
+    private record Piece(Fetch fetch, int from, int to, long place) {}
+
+    /** What was claimed, in the order in which a disk reads it with the fewest seeks. */
+    private static List<Piece> inDiskOrder(List<Fetch> fetches) throws IOException {
+        List<Piece> pieces = new ArrayList<>();
+        for (Fetch fetch : fetches) {
+            fetch.addPieces(pieces);
+        }
+        // What is not known comes first, by container.
+        pieces.sort(Comparator.comparingLong(Piece::place));
+        return pieces;
     }
 
     private static long fileBytes(FrameTable table, int[] frames, int count) {
@@ -287,6 +310,10 @@ final class FrameLoader {
         private int[] frames = new int[0];
 
         private int count;
+        /** So many of them were read, by requests that took so long. */
+        private int readCount;
+
+        private long nanos;
 
         Fetch(long inode, long container, Sink sink, DiskQueue.Turn turn) throws IOException {
             this.inode = inode;
@@ -321,17 +348,44 @@ final class FrameLoader {
             return free;
         }
 
-        boolean isEmpty() {
-            return count == 0;
+        void addPieces(List<Piece> pieces) throws IOException {
+            if (count == 0) {
+                return;
+            }
+            misses.add(count);
+            FileLayout layout = containers.layout(container);
+            if (layout == FileLayout.UNKNOWN) {
+                // Of a container that is being written, the last frames have no place in the file.
+                pieces.add(new Piece(this, 0, count, -1));
+                return;
+            }
+            for (int from = 0; from < count; ) {
+                int to = endOfPiece(layout, from);
+                pieces.add(new Piece(this, from, to, layout.place(table.fileOffset(frames[from]))));
+                from = to;
+            }
         }
 
-        /** Reads what was claimed, and has it decoded. */
-        void read(Decoding decoding) throws IOException {
-            misses.add(count);
+        private int endOfPiece(FileLayout layout, int from) {
+            long end = layout.pieceEnd(table.fileOffset(frames[from]));
+            int to = from + 1;
+            while (to < count && table.fileOffset(frames[to]) < end) {
+                to++;
+            }
+            return to;
+        }
+
+        /** Reads a piece of what was claimed, and has it decoded. */
+        void read(Piece piece, Decoding decoding) throws IOException {
+            int[] wanted = Arrays.copyOfRange(frames, piece.from, piece.to);
             long start = System.nanoTime();
-            containers.readFrames(container, frames, count, disk.model().gapBytes(), this, decoding);
-            sink.readContainer(System.nanoTime() - start);
-            sink.readBytes(fileBytes(table, frames, count));
+            containers.readFrames(container, wanted, wanted.length, disk.model().gapBytes(), this, decoding);
+            nanos += System.nanoTime() - start;
+            readCount += wanted.length;
+            sink.readBytes(fileBytes(table, wanted, wanted.length));
+            if (readCount == count) {
+                sink.readContainer(nanos);
+            }
         }
 
         @Override
