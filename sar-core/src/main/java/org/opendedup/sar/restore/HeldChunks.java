@@ -20,14 +20,11 @@ final class HeldChunks {
     private final Shard[] shards = new Shard[SHARDS];
     private final ByteGauge memory;
     private final Slabs slabs;
-    /** For chunks that are held for long: they must not keep others in memory that are not. */
-    private final Slabs lastingSlabs;
 
     /** @param memory is told of what is held: the arrays that chunks are in, as long as one of their chunks is held or used */
     HeldChunks(ByteGauge memory) {
         this.memory = memory;
         slabs = new Slabs(memory);
-        lastingSlabs = new Slabs(memory);
         Arrays.setAll(shards, i -> new Shard());
     }
 
@@ -36,20 +33,20 @@ final class HeldChunks {
      *
      * @param data its bytes are in it, and others beside them; not to be changed
      * @param check the first four bytes of its fingerprint, as {@link org.opendedup.sar.common.Fingerprints#check}
-     * @param slab what {@code data} is of; null: it is this chunk's own
+     * @param slot of {@code data}, the chunk's; null: all of it is
      */
-    record Held(byte[] data, int offset, int length, int check, Slabs.@Nullable Slab slab) implements AutoCloseable {
+    record Held(byte[] data, int offset, int length, int check, Slabs.@Nullable Slot slot) implements AutoCloseable {
         private Held used() {
-            if (slab != null) {
-                slab.join();
+            if (slot != null) {
+                slot.join();
             }
             return this;
         }
 
         @Override
         public void close() {
-            if (slab != null) {
-                slab.leave();
+            if (slot != null) {
+                slot.leave();
             }
         }
     }
@@ -57,8 +54,6 @@ final class HeldChunks {
     /** Changed with its shard's monitor. Who waits for it has its own monitor only. */
     private static final class Holding {
         private int holders;
-        /** Whether its bytes go to {@link #lastingSlabs}. */
-        private boolean lasts;
         /** How many are about to bring the bytes, if they are not there. */
         private volatile int bringers;
 
@@ -141,20 +136,15 @@ final class HeldChunks {
 
     /** One more is going to want the chunk, and will {@link #release} it. */
     void hold(long chunkId) {
-        hold(chunkId, 0, false);
+        hold(chunkId, 0);
     }
 
     /** As {@link #hold}, and the caller is about to bring its bytes: who wants them is to wait until it says {@link #brought}. */
     void holdToBring(long chunkId) {
-        hold(chunkId, 1, false);
+        hold(chunkId, 1);
     }
 
-    /** As {@link #holdToBring}, a chunk that will probably be held for long. */
-    void holdToBringForLong(long chunkId) {
-        hold(chunkId, 1, true);
-    }
-
-    private void hold(long chunkId, int bringers, boolean lasts) {
+    private void hold(long chunkId, int bringers) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
             Holding holding = shard.get(chunkId);
@@ -164,7 +154,6 @@ final class HeldChunks {
             }
             holding.holders++;
             holding.bringers += bringers;
-            holding.lasts |= lasts;
         }
     }
 
@@ -185,7 +174,7 @@ final class HeldChunks {
     }
 
     private void forget(Held held) {
-        if (held.slab == null) {
+        if (held.slot == null) {
             memory.add(-held.data.length);
         }
         held.close();
@@ -278,41 +267,21 @@ final class HeldChunks {
     }
 
     private void fill(Holding holding, byte[] source, int offset, int length, int check) {
-        holding.held = copy(holding.lasts ? lastingSlabs : slabs, source, offset, length, check);
-        holding.changed();
-    }
-
-    private Held copy(Slabs to, byte[] source, int offset, int length, int check) {
-        if (length > Slabs.MAX_BYTES) {
+        if (length <= Slabs.MAX_BYTES) {
+            Slabs.Slot slot = slabs.take(length);
+            System.arraycopy(source, offset, slot.bytes(), slot.offset(), length);
+            holding.held = new Held(slot.bytes(), slot.offset(), length, check, slot);
+        } else {
+            byte[] own = Arrays.copyOfRange(source, offset, offset + length);
             memory.add(length);
-            return new Held(Arrays.copyOfRange(source, offset, offset + length), 0, length, check, null);
+            holding.held = new Held(own, 0, length, check, null);
         }
-        Slabs.Room room = to.take(length);
-        System.arraycopy(source, offset, room.slab().bytes(), room.offset(), length);
-        return new Held(room.slab().bytes(), room.offset(), length, check, room.slab());
-    }
-
-    /** The chunk will be held for long: its bytes must not keep those of its neighbours in memory. */
-    void detach(long chunkId) {
-        Shard shard = shard(ChunkId.container(chunkId));
-        synchronized (shard) {
-            Holding holding = shard.get(chunkId);
-            if (holding == null || holding.lasts) {
-                return;
-            }
-            holding.lasts = true;
-            Held held = holding.held;
-            if (held != null && held.slab != null) {
-                holding.held = copy(lastingSlabs, held.data, held.offset, held.length, held.check);
-                forget(held);
-            }
-        }
+        holding.changed();
     }
 
     /** Gives back memory that was taken for chunks and that nobody needed since this was called last. */
     void trim() {
         slabs.trim();
-        lastingSlabs.trim();
     }
 
     /** What all readers in sequence take of the memory, the chunks held among it. */

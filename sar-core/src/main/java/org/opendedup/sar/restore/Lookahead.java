@@ -160,7 +160,6 @@ final class Lookahead implements Closeable {
             if (!kept.contains(chunkId)) {
                 kept.put(chunkId, 0);
                 held.hold(chunkId);
-                held.detach(chunkId);
             }
         }
 

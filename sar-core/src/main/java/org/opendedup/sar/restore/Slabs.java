@@ -1,85 +1,154 @@
 package org.opendedup.sar.restore;
 
 import java.util.ArrayDeque;
-import org.jspecify.annotations.Nullable;
+import java.util.ArrayList;
+import java.util.List;
 import org.opendedup.sar.common.ByteGauge;
 
 /**
- * Arrays that are used again and again, for chunks that are in memory for seconds. In arrays of their own a collector that runs
- * every few hundredths of a second would copy them all, and nobody could ask the disk for anything meanwhile. Safe for use by many
- * threads.
+ * Memory for chunks that are read ahead, in arrays that are used again and again. In arrays of their own the collector would copy them
+ * all every few hundredths of a second, and nobody could ask the disk for anything meanwhile. An array, a slab, is cut into slots of one
+ * size; there are four sizes between each power of two and the next, so a tenth is left unused. Safe for use by many threads.
  */
 final class Slabs {
-    static final int SLAB_BYTES = 256 << 10;
-    /** A larger one would leave too much of a slab empty. */
-    static final int MAX_BYTES = SLAB_BYTES / 4;
+    static final int SLAB_BYTES = 128 << 10;
+    /** Of a larger one, too few would have room in a slab. */
+    static final int MAX_BYTES = SLAB_BYTES / 2;
+
+    private static final int MIN_LOG = 10;
+    private static final int SIZES = 4 * (31 - Integer.numberOfLeadingZeros(MAX_BYTES) - MIN_LOG) + 1;
 
     private final ByteGauge memory;
 
-    /** Guarded by this, as is all below it. */
+    /** By size: slabs that have a free slot. Guarded by this, as is all below it. */
+    private final List<ArrayDeque<Slab>> withRoom = new ArrayList<>();
+
     private final ArrayDeque<byte[]> free = new ArrayDeque<>();
     /** As few arrays were free at once since the last {@link #trim}. */
     private int leastFree;
 
-    private @Nullable Slab filling;
-
-    /** @param memory is told of the slabs that somebody uses */
+    /** @param memory is told of the slabs of which a slot is in use */
     Slabs(ByteGauge memory) {
         this.memory = memory;
+        for (int i = 0; i < SIZES; i++) {
+            withRoom.add(new ArrayDeque<>());
+        }
     }
 
-    /** An array with room for several users, each of whom must {@link #leave} it; then it is used again. Guarded by its slabs. */
-    final class Slab {
+    /** An array cut into slots. Guarded by its slabs. */
+    private static final class Slab {
         private final byte[] bytes;
-        private int users;
-        private int filled;
+        private final int size;
+        private final int slotBytes;
+        /** How many use each slot. */
+        private final int[] users;
+        /** Slots without a user, up to {@link #freeCount}. */
+        private final int[] freeSlots;
 
-        private Slab(byte[] bytes) {
+        private int freeCount;
+
+        Slab(byte[] bytes, int size) {
             this.bytes = bytes;
+            this.size = size;
+            slotBytes = slotBytes(size);
+            freeCount = bytes.length / slotBytes;
+            users = new int[freeCount];
+            freeSlots = new int[freeCount];
+            for (int i = 0; i < freeCount; i++) {
+                freeSlots[i] = freeCount - 1 - i;
+            }
+        }
+    }
+
+    /** Room for one chunk. Each of its users has to {@link #leave} it; behind the last one its bytes are somebody else's. */
+    final class Slot {
+        private final Slab slab;
+        private final int number;
+
+        private Slot(Slab slab, int number) {
+            this.slab = slab;
+            this.number = number;
         }
 
+        /** The array that it is in. */
         byte[] bytes() {
-            return bytes;
+            return slab.bytes;
+        }
+
+        /** Where in the array it begins. */
+        int offset() {
+            return number * slab.slotBytes;
         }
 
         /** One more user, beside one who has not left. */
         void join() {
             synchronized (Slabs.this) {
-                users++;
+                slab.users[number]++;
             }
         }
 
-        /** One user less. Behind the last one the bytes are somebody else's. */
+        /** One user less. */
         void leave() {
             synchronized (Slabs.this) {
-                if (--users == 0) {
-                    filling = filling == this ? null : filling;
-                    free.push(bytes);
-                    memory.add(-SLAB_BYTES);
+                if (--slab.users[number] == 0) {
+                    giveBack(slab, number);
                 }
             }
         }
     }
 
-    /** Room for {@code length} bytes in a slab, from {@code offset} on; their user has joined it. */
-    record Room(Slab slab, int offset) {}
-
-    /** @param length at most {@link #MAX_BYTES} */
-    synchronized Room take(int length) {
-        Slab slab = filling;
-        if (slab == null || slab.filled + length > SLAB_BYTES) {
-            slab = new Slab(free.isEmpty() ? new byte[SLAB_BYTES] : free.pop());
-            leastFree = Math.min(leastFree, free.size());
-            memory.add(SLAB_BYTES);
-            filling = slab;
+    /** The smallest size of slots that has room for so many bytes. */
+    private static int size(int bytes) {
+        if (bytes <= 1 << MIN_LOG) {
+            return 0;
         }
-        Room room = new Room(slab, slab.filled);
-        slab.filled += length;
-        slab.users++;
-        return room;
+        int log = 31 - Integer.numberOfLeadingZeros(bytes - 1);
+        int quarter = (bytes - 1 - (1 << log)) >> (log - 2);
+        return 4 * (log - MIN_LOG) + quarter + 1;
     }
 
-    /** Gives back the arrays that nobody needed since this was called last. */
+    private static int slotBytes(int size) {
+        int below = 1 << (MIN_LOG + (size + 3) / 4 - 1);
+        return size == 0 ? 1 << MIN_LOG : below + ((size - 1) % 4 + 1) * (below / 4);
+    }
+
+    /**
+     * A slot with one user.
+     *
+     * @param bytes at most {@link #MAX_BYTES}
+     */
+    synchronized Slot take(int bytes) {
+        int size = size(bytes);
+        ArrayDeque<Slab> slabs = withRoom.get(size);
+        Slab slab = slabs.peek();
+        if (slab == null) {
+            slab = new Slab(free.isEmpty() ? new byte[SLAB_BYTES] : free.pop(), size);
+            leastFree = Math.min(leastFree, free.size());
+            memory.add(SLAB_BYTES);
+            slabs.push(slab);
+        }
+        int number = slab.freeSlots[--slab.freeCount];
+        slab.users[number] = 1;
+        if (slab.freeCount == 0) {
+            slabs.pop();
+        }
+        return new Slot(slab, number);
+    }
+
+    private void giveBack(Slab slab, int number) {
+        ArrayDeque<Slab> slabs = withRoom.get(slab.size);
+        if (slab.freeCount == 0) {
+            slabs.push(slab);
+        }
+        slab.freeSlots[slab.freeCount++] = number;
+        if (slab.freeCount == slab.freeSlots.length) {
+            slabs.remove(slab);
+            free.push(slab.bytes);
+            memory.add(-SLAB_BYTES);
+        }
+    }
+
+    /** Gives up the arrays that nobody needed since this was called last. */
     synchronized void trim() {
         for (int i = 0; i < leastFree; i++) {
             free.removeLast();

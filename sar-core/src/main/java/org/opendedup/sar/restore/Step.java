@@ -131,7 +131,7 @@ final class Step implements AutoCloseable {
             int frame = wanted.knownFrameOf(chunkId);
             if (frame >= 0) {
                 further.put(chunkId, 0);
-                reads.held().holdToBringForLong(chunkId);
+                reads.held().holdToBring(chunkId);
                 frames[count++] = ChunkId.of(whole, frame);
             }
         }
@@ -147,7 +147,7 @@ final class Step implements AutoCloseable {
             int frame = !reads.held().has(chunkId) ? wanted.knownFrameOf(chunkId) : -1;
             if (frame >= 0 && !further.contains(chunkId)) {
                 further.put(chunkId, 0);
-                reads.held().holdToBringForLong(chunkId);
+                reads.held().holdToBring(chunkId);
                 frames[count++] = ChunkId.of(ChunkId.container(chunkId), frame);
             }
         }

@@ -8,10 +8,23 @@ final class Threads {
     private Threads() {}
 
     static ThreadFactory named(String prefix) {
+        return named(prefix, Thread.NORM_PRIORITY);
+    }
+
+    /**
+     * Threads that go before others where processors are short and the JVM may say so (the daemon's does, if root runs it): for
+     * work that is little, and that much else waits for.
+     */
+    static ThreadFactory urgent(String prefix) {
+        return named(prefix, Thread.MAX_PRIORITY);
+    }
+
+    private static ThreadFactory named(String prefix, int priority) {
         AtomicInteger number = new AtomicInteger();
         return task -> {
             Thread thread = new Thread(task, prefix + "-" + number.incrementAndGet());
             thread.setDaemon(true);
+            thread.setPriority(priority);
             return thread;
         };
     }

@@ -77,7 +77,7 @@ final class VolumeParts implements Closeable {
         index = stores.index();
         workers = Executors.newFixedThreadPool(threads, Threads.named(name + "-worker"));
         storers = Executors.newFixedThreadPool(threads, Threads.named(name + "-store"));
-        prefetchers = Executors.newScheduledThreadPool(PREFETCHERS, Threads.named(name + "-prefetch"));
+        prefetchers = Executors.newScheduledThreadPool(PREFETCHERS, Threads.urgent(name + "-prefetch"));
         containers = ContainerStore.open(
                 stores.containers(),
                 new ContainerOptions(

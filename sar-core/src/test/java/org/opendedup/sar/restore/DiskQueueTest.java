@@ -15,6 +15,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -62,6 +63,42 @@ final class DiskQueueTest {
     private static void join(List<Thread> threads) throws InterruptedException {
         for (Thread thread : threads) {
             thread.join();
+        }
+    }
+
+    /** Who is next knows that before the disk has come to him, and who does not need it then lets the one behind him go. */
+    @Test
+    void whoIsNextDecidesWhileTheOneBeforeIsAtTheDisk() throws InterruptedException {
+        DiskQueue queue = queue("hdd", this::readFromDevice);
+        List<String> events = Collections.synchronizedList(new ArrayList<>());
+        List<Thread> threads = new ArrayList<>();
+        try (DiskQueue.Turn first = queue.enter()) {
+            try (DiskQueue.Turn notNeeded = queue.next()) {
+                threads.add(new Thread(() -> {
+                    try (DiskQueue.Turn second = queue.next()) {
+                        events.add("second is next");
+                        second.begin();
+                        events.add("second is at the disk");
+                    }
+                }));
+                threads.get(0).start();
+                await(() -> queue.status().waiting() == 2);
+                assertEquals(List.of(), events);
+            }
+            await(() -> !events.isEmpty());
+            // A control: the disk has not come to him.
+            Thread.sleep(20);
+            assertEquals(List.of("second is next"), events);
+            events.add("first leaves");
+        }
+        join(threads);
+        assertEquals(List.of("second is next", "first leaves", "second is at the disk"), events);
+        assertEquals(0, queue.status().readers() + queue.status().waiting());
+    }
+
+    private static void await(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            LockSupport.parkNanos(10_000);
         }
     }
 

@@ -126,8 +126,10 @@ class LookaheadTest {
         long budget = StreamBudget.MIN_SHARE_BYTES;
         StreamBudget generous = new StreamBudget(
                 budget, (bytes, holder) -> CachePolicy.LRU.make(CacheParameters.of(16 * bytes, 40_000), holder));
-        assertTrue(mostMemory(TieredVolume.budget(budget)) <= 1.2 * budget);
-        assertTrue(mostMemory(generous) > 1.2 * budget);
+        long within = mostMemory(TieredVolume.budget(budget));
+        assertTrue(within <= 1.2 * budget, within + " bytes");
+        long beyond = mostMemory(generous);
+        assertTrue(beyond > 1.2 * budget, beyond + " bytes");
     }
 
     private long mostMemory(StreamBudget budget) throws IOException {

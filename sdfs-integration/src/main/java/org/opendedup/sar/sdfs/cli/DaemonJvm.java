@@ -11,9 +11,10 @@ import java.util.List;
  *
  * @param memory the share of heap and direct buffers in the volume's budget
  * @param javaFeature release of the JVM, such as 17: later ones want leave for native code
+ * @param isRoot whether root runs it, who alone may have threads that go before others
  * @param extraOptions more options, separated by spaces; they come last and overrule
  */
-record DaemonJvm(DaemonMemory memory, int javaFeature, String extraOptions) {
+record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String extraOptions) {
 
     /** Serves no user code: half of a thread's usual stack is plenty, and there are dozens of threads. */
     private static final String STACK_SIZE = "-Xss512k";
@@ -41,9 +42,14 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, String extraOptions) {
         // Parallel: of the collectors that use several cores, the one with the least memory of its own.
         command.add("-XX:+UseParallelGC");
         // Most of the heap is caches that live long: three quarters for them, where the default leaves two thirds and
-        // the plan's two thirds would just not fit. The rest at once: what is read ahead lives for some 100 MB of
-        // reading, and a young generation that begins small has all of it copied, several times.
+        // the plan's two thirds would just not fit. The rest at once: a young generation that begins small is
+        // collected all the time, and the disk waits meanwhile.
         command.add("-Xmn" + memory.heapBytes() / 4);
+        if (isRoot) {
+            // Threads with work for the disk go first where processors are short; the compilers not before the rest.
+            command.add("-XX:ThreadPriorityPolicy=1");
+            command.add("-XX:CompilerThreadPriority=0");
+        }
         // A daemon without memory answers nobody. The volume is as safe as after kill -9.
         command.add("-XX:+ExitOnOutOfMemoryError");
         command.add("-XX:ErrorFile=" + files.logFolder().resolve("hs_err_%p.log"));

@@ -115,7 +115,10 @@ final class DaemonStart {
     private Process start(boolean foreground) throws IOException {
         Files.createDirectories(files.logFolder());
         var jvm = new DaemonJvm(
-                DaemonMemory.of(definition.engineConfig()), Runtime.version().feature(), environment.javaOptions());
+                DaemonMemory.of(definition.engineConfig()),
+                Runtime.version().feature(),
+                CallingUser.isRoot(),
+                environment.javaOptions());
         List<String> command = new ArrayList<>();
         if (!foreground) {
             // A session of its own: neither the end of the terminal nor its Ctrl-C reaches the daemon.

@@ -43,7 +43,7 @@ final class DeadMount {
      * @throws CommandFailedException if that fails, say because another user mounted it
      */
     static void clear(Entry mount) throws IOException, CommandFailedException {
-        List<String> command = isRoot()
+        List<String> command = CallingUser.isRoot()
                 ? List.of("umount", "-l", "--", mount.mountPoint())
                 : List.of("fusermount3", "-u", "-z", "--", mount.mountPoint());
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
@@ -53,9 +53,5 @@ final class DeadMount {
             throw new CommandFailedException("the daemon of what was mounted on " + mount.mountPoint()
                     + " is dead, and the mount cannot be cleared away: " + said);
         }
-    }
-
-    private static boolean isRoot() throws IOException {
-        return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
     }
 }

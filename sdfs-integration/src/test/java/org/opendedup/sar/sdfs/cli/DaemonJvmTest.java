@@ -36,9 +36,20 @@ class DaemonJvmTest {
         assertEquals("-Da=b", command.get(command.size() - 3));
     }
 
+    /** The JVM of another user would warn that it can't. */
+    @Test
+    void ordersThreadsByPriorityForRootAlone() {
+        assertTrue(command(17, true, "").contains("-XX:ThreadPriorityPolicy=1"));
+        assertFalse(command(17, false, "").toString().contains("Priority"));
+    }
+
     private static List<String> command(int javaFeature, String extraOptions) {
+        return command(javaFeature, true, extraOptions);
+    }
+
+    private static List<String> command(int javaFeature, boolean isRoot, String extraOptions) {
         VolumeDefinition definition = Definitions.plain("pool0", Path.of("/base"));
-        return new DaemonJvm(MEMORY, javaFeature, extraOptions)
+        return new DaemonJvm(MEMORY, javaFeature, isRoot, extraOptions)
                 .command(new RunFiles(definition, Path.of("/run")), false);
     }
 }

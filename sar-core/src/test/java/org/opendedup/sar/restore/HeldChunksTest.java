@@ -1,0 +1,133 @@
+package org.opendedup.sar.restore;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.common.ByteGauge;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.restore.HeldChunks.Held;
+
+class HeldChunksTest {
+    private static final int BYTES = 8000;
+
+    private final ByteGauge memory = new ByteGauge();
+    private final HeldChunks held = new HeldChunks(memory);
+
+    /** Every byte of a chunk is told by its slot. */
+    private static byte[] bytesOf(long chunkId) {
+        byte[] bytes = new byte[BYTES];
+        Arrays.fill(bytes, (byte) ChunkId.slot(chunkId));
+        return bytes;
+    }
+
+    private void fill(long chunkId) {
+        held.fill(chunkId, bytesOf(chunkId), 0, BYTES, (int) chunkId);
+    }
+
+    private static boolean isWhole(Held chunk, long chunkId) {
+        return chunk.check() == (int) chunkId
+                && Arrays.equals(
+                        bytesOf(chunkId), 0, BYTES, chunk.data(), chunk.offset(), chunk.offset() + chunk.length());
+    }
+
+    @Test
+    void onlyWhatIsHeldIsFilledAndItIsForgottenBehindTheLastRelease() {
+        long chunk = ChunkId.of(3, 7);
+        fill(chunk);
+        assertFalse(held.has(chunk));
+        held.hold(chunk);
+        held.hold(chunk);
+        assertEquals(-1, held.bytes(chunk));
+        fill(chunk);
+        assertEquals(BYTES, held.bytes(chunk));
+        held.release(chunk);
+        assertTrue(held.has(chunk));
+        held.release(chunk);
+        assertNull(held.use(chunk));
+        assertEquals(0, memory.bytes());
+    }
+
+    @Test
+    void bytesInUseStayWhateverBecomesOfTheChunk() {
+        long chunk = ChunkId.of(3, 7);
+        held.hold(chunk);
+        fill(chunk);
+        Held inUse = held.use(chunk);
+        assertNotNull(inUse);
+        held.release(chunk);
+        fillOthers();
+        assertTrue(isWhole(inUse, chunk));
+        inUse.close();
+        // The control: now they are somebody else's.
+        fillOthers();
+        assertFalse(isWhole(inUse, chunk));
+    }
+
+    private void fillOthers() {
+        for (int slot = 100; slot < 200; slot++) {
+            held.hold(ChunkId.of(4, slot));
+            fill(ChunkId.of(4, slot));
+        }
+        for (int slot = 100; slot < 200; slot++) {
+            held.release(ChunkId.of(4, slot));
+        }
+    }
+
+    /** Readers who use chunks while others hold, fill and release them never see the bytes of another. */
+    @Test
+    @Timeout(60)
+    void whoUsesAChunkSeesItsBytesWhileOthersComeAndGo() throws Exception {
+        long seed = TestSeed.next();
+        List<FutureTask<Integer>> tasks = new ArrayList<>();
+        for (int thread = 0; thread < 4; thread++) {
+            Random random = new Random(seed + thread);
+            tasks.add(new FutureTask<>(() -> comeAndGo(random)));
+            new Thread(tasks.get(thread)).start();
+        }
+        int used = 0;
+        for (FutureTask<Integer> task : tasks) {
+            used += task.get();
+        }
+        assertTrue(used > 1000, used + " uses: hardly a test");
+        assertEquals(0, memory.bytes());
+    }
+
+    private int comeAndGo(Random random) {
+        List<Long> mine = new ArrayList<>();
+        int used = 0;
+        for (int i = 0; i < 30_000; i++) {
+            long any = ChunkId.of(1 + random.nextInt(3), random.nextInt(120));
+            switch (random.nextInt(4)) {
+                case 0 -> {
+                    held.hold(any);
+                    mine.add(any);
+                }
+                case 1 -> fill(any);
+                case 2 -> {
+                    if (!mine.isEmpty()) {
+                        held.release(mine.remove(random.nextInt(mine.size())));
+                    }
+                }
+                default -> {
+                    try (Held chunk = held.use(any)) {
+                        assertTrue(chunk == null || isWhole(chunk, any), () -> ChunkId.toString(any));
+                        used += chunk == null ? 0 : 1;
+                    }
+                }
+            }
+        }
+        mine.forEach(held::release);
+        return used;
+    }
+}
