@@ -5,8 +5,8 @@ Run through scripts/bench restore. Side by side, in one run: native ext4, a volu
 installed. The slow disk is scripts/slow-disk, one for each; the volume's metadata and hash db are on the work folder's own disk, and so
 are the caches of borg and restic. Files are stored in order and read back one by one, each with cold caches, into memory.
 
-Backups are the tars of scripts/bench ingest, in a volume with default options; images are those of scripts/bench sar, in one with
---hash-type=SHA256. MB are 10^6 bytes. Leaves no mount, loop device or process, also when it is interrupted.
+Backups are the tars of scripts/bench ingest, in a volume with default options and in one with --backup-volume; images are those of
+scripts/bench sar, in one with --hash-type=SHA256. MB are 10^6 bytes. Leaves no mount, loop device or process, also when it is interrupted.
 """
 
 import argparse
@@ -27,7 +27,8 @@ from bench_systems import Deduplicated, Native, table
 from bench_volume import drop_kernel_caches, measure, run, say, stored_bytes, warm
 
 MB = 1_000_000
-KINDS = {"backups": "", "images": "SHA256"}
+# Volumes by the names of their systems, with options of mkfs.sdfs; the first one is read by several at once and randomly, too.
+KINDS = {"backups": {"ours": [], "ours-backup-volume": ["--backup-volume"]}, "images": {"ours": ["--hash-type=SHA256"]}}
 AT_ONCE = 4
 
 
@@ -103,8 +104,10 @@ class Bench:
                 for row in rows.values():
                     row["timesNative"] = row["mbPerSecond"] / rows["native"]["mbPerSecond"]
                 self.report.restores += rows.values()
-            volume = next(system for system in self.systems if isinstance(system, Deduplicated))
-            self.restore_in_one_mount(kind, volume, files)
+            volumes = [system for system in self.systems if isinstance(system, Deduplicated)]
+            for volume in volumes:
+                self.restore_in_one_mount(kind, volume, files)
+            volume = volumes[0]
             self.restore_at_once(kind, volume, files)
             self.read_randomly(kind, volume, files[0])
             self.clean()
@@ -116,7 +119,8 @@ class Bench:
 
     def set_up(self, kind, files):
         options = [f"--restore-cache={self.options.cache}"]
-        systems = [Native(self.work), Deduplicated(self.work, "ours", self.options, options, hash_type=KINDS[kind])]
+        systems = [Native(self.work)]
+        systems += [Deduplicated(self.work, name, self.options, options + more, hash_type="") for name, more in KINDS[kind].items()]
         systems += [Program(self.work, name) for name in ("borg", "restic") if shutil.which(name) and not self.options.alone]
         for system in systems:
             # Known before it is made: what is half made when the program is interrupted has to go as well.
@@ -170,7 +174,7 @@ class Bench:
             raise RuntimeError("a restore failed")
         seconds = time.monotonic() - begin
         alone = sum(row["seconds"] for row in self.report.in_one_mount
-                    if row["kind"] == kind and row["file"] in {file.stem for file in chosen})
+                    if row["kind"] == kind and row["system"] == system.name and row["file"] in {file.stem for file in chosen})
         size = sum(file.stat().st_size for file in chosen) / MB
         self.report.at_once.append({"kind": kind, "files": len(chosen), "seconds": seconds, "mbPerSecond": size / seconds,
                                     "oneByOneMbPerSecond": size / alone, "ratio": alone / seconds})
