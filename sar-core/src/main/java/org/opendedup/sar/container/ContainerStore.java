@@ -307,9 +307,14 @@ public final class ContainerStore implements Closeable {
         return table == null ? -1 : table.frameOf(slot);
     }
 
-    /** Where a container lies on its device; of one that is being written it is not known. */
-    public FileLayout layout(long container) throws IOException {
-        return isSealed(container) ? reader.layout(container) : FileLayout.UNKNOWN;
+    /** Where a container lies on its device; not known of one that is being written, or can't be opened. */
+    public FileLayout layout(long container) {
+        try {
+            return isSealed(container) ? reader.layout(container) : FileLayout.UNKNOWN;
+        } catch (IOException e) {
+            log.debug("container {}: whoever reads it will see why it can't be opened", container, e);
+            return FileLayout.UNKNOWN;
+        }
     }
 
     /** Whether nothing is appended to a container any more. */

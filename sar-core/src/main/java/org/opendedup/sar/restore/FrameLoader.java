@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -156,7 +157,7 @@ final class FrameLoader {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for a disk read");
-        } catch (ExecutionException e) {
+        } catch (CancellationException | ExecutionException e) {
             // Whoever reads it has told, and whoever needs it will see.
             return null;
         }
@@ -184,7 +185,8 @@ final class FrameLoader {
         CompletableFuture<Frame> mine = new CompletableFuture<>();
         CompletableFuture<Frame> others = inFlight.putIfAbsent(key, mine);
         if (others != null) {
-            return await(others);
+            Frame theirs = await(others);
+            return theirs != null ? theirs : load(inode, container, number);
         }
         try {
             misses.increment();
@@ -204,9 +206,12 @@ final class FrameLoader {
         }
     }
 
-    private static Frame await(CompletableFuture<Frame> frame) throws IOException {
+    /** What somebody else reads; null: he gave it up, which says nothing of the frame. */
+    private static @Nullable Frame await(CompletableFuture<Frame> frame) throws IOException {
         try {
             return frame.get();
+        } catch (CancellationException givenUp) {
+            return null;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while waiting for a disk read", e);
@@ -250,12 +255,7 @@ final class FrameLoader {
         List<Fetch> fetches = new ArrayList<>();
         try (Decoding decoding = containers.decoding(sink.memory())) {
             try (DiskQueue.Turn turn = disk.next()) {
-                long[] keys = wanted.frames();
-                for (int first = 0; first < keys.length; ) {
-                    Fetch fetch = new Fetch(inode, ChunkId.container(keys[first]), sink, turn);
-                    fetches.add(fetch);
-                    first = fetch.claim(keys, first);
-                }
+                IOException unreadable = claim(inode, wanted.frames(), sink, turn, fetches);
                 List<Piece> pieces = inDiskOrder(fetches);
                 if (!pieces.isEmpty()) {
                     turn.begin();
@@ -263,10 +263,34 @@ final class FrameLoader {
                         piece.fetch.read(piece, decoding);
                     }
                 }
+                if (unreadable != null) {
+                    throw unreadable;
+                }
             }
         } finally {
             fetches.forEach(Fetch::close);
         }
+    }
+
+    /** Claims what is wanted, by container; returns why one of them can't be read: that must not cost the others. */
+    private @Nullable IOException claim(long inode, long[] keys, Sink sink, DiskQueue.Turn turn, List<Fetch> fetches) {
+        IOException unreadable = null;
+        for (int first = 0; first < keys.length; ) {
+            long container = ChunkId.container(keys[first]);
+            int end = first;
+            while (end < keys.length && ChunkId.container(keys[end]) == container) {
+                end++;
+            }
+            try {
+                Fetch fetch = new Fetch(inode, container, sink, turn);
+                fetches.add(fetch);
+                fetch.claim(keys, first, end);
+            } catch (IOException e) {
+                unreadable = e;
+            }
+            first = end;
+        }
+        return unreadable;
     }
 
     /**
@@ -279,7 +303,7 @@ final class FrameLoader {
     private record Piece(Fetch fetch, int from, int to, long place) {}
 
     /** What was claimed, in the order in which a disk reads it with the fewest seeks. */
-    private static List<Piece> inDiskOrder(List<Fetch> fetches) throws IOException {
+    private static List<Piece> inDiskOrder(List<Fetch> fetches) {
         List<Piece> pieces = new ArrayList<>();
         for (Fetch fetch : fetches) {
             fetch.addPieces(pieces);
@@ -323,12 +347,8 @@ final class FrameLoader {
             table = containers.frameTable(container);
         }
 
-        /** Claims what is wanted of the container, from key {@code first} on; returns the first key of the next one. */
-        int claim(long[] keys, int first) {
-            int end = first;
-            while (end < keys.length && ChunkId.container(keys[end]) == container) {
-                end++;
-            }
+        /** Claims what is wanted of the container: keys {@code first} to {@code end}. */
+        void claim(long[] keys, int first, int end) {
             frames = new int[end - first];
             for (int i = first; i < end; i++) {
                 int frame = ChunkId.slot(keys[i]);
@@ -336,7 +356,6 @@ final class FrameLoader {
                     frames[count++] = frame;
                 }
             }
-            return end;
         }
 
         private boolean claim(int frame) {
@@ -348,7 +367,7 @@ final class FrameLoader {
             return free;
         }
 
-        void addPieces(List<Piece> pieces) throws IOException {
+        void addPieces(List<Piece> pieces) {
             if (count == 0) {
                 return;
             }
@@ -418,12 +437,19 @@ final class FrameLoader {
             if (mine == null) {
                 return;
             }
+            Long key = ChunkId.of(container, number);
+            if (frame == null && cause == null) {
+                // Who is told that it was given up asks for it again.
+                inFlight.remove(key, mine);
+                mine.cancel(false);
+                return;
+            }
             if (frame != null) {
                 mine.complete(frame);
             } else {
-                mine.completeExceptionally(cause == null ? new IOException("the read was given up") : cause);
+                mine.completeExceptionally(cause);
             }
-            inFlight.remove(ChunkId.of(container, number), mine);
+            inFlight.remove(key, mine);
         }
 
         /** Gives up what was claimed and did not come. */

@@ -33,20 +33,20 @@ final class HeldChunks {
      *
      * @param data its bytes are in it, and others beside them; not to be changed
      * @param check the first four bytes of its fingerprint, as {@link org.opendedup.sar.common.Fingerprints#check}
-     * @param slot of {@code data}, the chunk's; null: all of it is
+     * @param room of {@code data}, the chunk's; null: all of it is
      */
-    record Held(byte[] data, int offset, int length, int check, Slabs.@Nullable Slot slot) implements AutoCloseable {
+    record Held(byte[] data, int offset, int length, int check, Slabs.@Nullable Room room) implements AutoCloseable {
         private Held used() {
-            if (slot != null) {
-                slot.join();
+            if (room != null) {
+                room.join();
             }
             return this;
         }
 
         @Override
         public void close() {
-            if (slot != null) {
-                slot.leave();
+            if (room != null) {
+                room.leave();
             }
         }
     }
@@ -174,7 +174,7 @@ final class HeldChunks {
     }
 
     private void forget(Held held) {
-        if (held.slot == null) {
+        if (held.room == null) {
             memory.add(-held.data.length);
         }
         held.close();
@@ -268,9 +268,9 @@ final class HeldChunks {
 
     private void fill(Holding holding, byte[] source, int offset, int length, int check) {
         if (length <= Slabs.MAX_BYTES) {
-            Slabs.Slot slot = slabs.take(length);
-            System.arraycopy(source, offset, slot.bytes(), slot.offset(), length);
-            holding.held = new Held(slot.bytes(), slot.offset(), length, check, slot);
+            Slabs.Room room = slabs.take(length);
+            System.arraycopy(source, offset, room.bytes(), room.offset(), length);
+            holding.held = new Held(room.bytes(), room.offset(), length, check, room);
         } else {
             byte[] own = Arrays.copyOfRange(source, offset, offset + length);
             memory.add(length);

@@ -7,7 +7,7 @@ import org.opendedup.sar.common.ByteGauge;
 
 /**
  * Memory for chunks that are read ahead, in arrays that are used again and again. In arrays of their own the collector would copy them
- * all every few hundredths of a second, and nobody could ask the disk for anything meanwhile. An array, a slab, is cut into slots of one
+ * all every few hundredths of a second, and nobody could ask the disk for anything meanwhile. An array, a slab, is cut into rooms of one
  * size; there are four sizes between each power of two and the next, so a tenth is left unused. Safe for use by many threads.
  */
 final class Slabs {
@@ -20,14 +20,14 @@ final class Slabs {
 
     private final ByteGauge memory;
 
-    /** By size: slabs that have a free slot. Guarded by this, as is all below it. */
+    /** By size: slabs that have a free room. Guarded by this, as is all below it. */
     private final List<ArrayDeque<Slab>> withRoom = new ArrayList<>();
 
     private final ArrayDeque<byte[]> free = new ArrayDeque<>();
     /** As few arrays were free at once since the last {@link #trim}. */
     private int leastFree;
 
-    /** @param memory is told of the slabs of which a slot is in use */
+    /** @param memory is told of the slabs of which a room is in use */
     Slabs(ByteGauge memory) {
         this.memory = memory;
         for (int i = 0; i < SIZES; i++) {
@@ -35,37 +35,37 @@ final class Slabs {
         }
     }
 
-    /** An array cut into slots. Guarded by its slabs. */
+    /** An array cut into rooms. Guarded by its slabs. */
     private static final class Slab {
         private final byte[] bytes;
         private final int size;
-        private final int slotBytes;
-        /** How many use each slot. */
+        private final int roomBytes;
+        /** How many use each room. */
         private final int[] users;
-        /** Slots without a user, up to {@link #freeCount}. */
-        private final int[] freeSlots;
+        /** Rooms without a user, up to {@link #freeCount}. */
+        private final int[] freeRooms;
 
         private int freeCount;
 
         Slab(byte[] bytes, int size) {
             this.bytes = bytes;
             this.size = size;
-            slotBytes = slotBytes(size);
-            freeCount = bytes.length / slotBytes;
+            roomBytes = roomBytes(size);
+            freeCount = bytes.length / roomBytes;
             users = new int[freeCount];
-            freeSlots = new int[freeCount];
+            freeRooms = new int[freeCount];
             for (int i = 0; i < freeCount; i++) {
-                freeSlots[i] = freeCount - 1 - i;
+                freeRooms[i] = freeCount - 1 - i;
             }
         }
     }
 
-    /** Room for one chunk. Each of its users has to {@link #leave} it; behind the last one its bytes are somebody else's. */
-    final class Slot {
+    /** Where one chunk lies. Each of its users has to {@link #leave} it; behind the last one its bytes are somebody else's. */
+    final class Room {
         private final Slab slab;
         private final int number;
 
-        private Slot(Slab slab, int number) {
+        private Room(Slab slab, int number) {
             this.slab = slab;
             this.number = number;
         }
@@ -77,7 +77,7 @@ final class Slabs {
 
         /** Where in the array it begins. */
         int offset() {
-            return number * slab.slotBytes;
+            return number * slab.roomBytes;
         }
 
         /** One more user, beside one who has not left. */
@@ -97,7 +97,7 @@ final class Slabs {
         }
     }
 
-    /** The smallest size of slots that has room for so many bytes. */
+    /** The smallest size of rooms that has room for so many bytes. */
     private static int size(int bytes) {
         if (bytes <= 1 << MIN_LOG) {
             return 0;
@@ -107,17 +107,17 @@ final class Slabs {
         return 4 * (log - MIN_LOG) + quarter + 1;
     }
 
-    private static int slotBytes(int size) {
+    private static int roomBytes(int size) {
         int below = 1 << (MIN_LOG + (size + 3) / 4 - 1);
         return size == 0 ? 1 << MIN_LOG : below + ((size - 1) % 4 + 1) * (below / 4);
     }
 
     /**
-     * A slot with one user.
+     * A room with one user.
      *
      * @param bytes at most {@link #MAX_BYTES}
      */
-    synchronized Slot take(int bytes) {
+    synchronized Room take(int bytes) {
         int size = size(bytes);
         ArrayDeque<Slab> slabs = withRoom.get(size);
         Slab slab = slabs.peek();
@@ -127,12 +127,12 @@ final class Slabs {
             memory.add(SLAB_BYTES);
             slabs.push(slab);
         }
-        int number = slab.freeSlots[--slab.freeCount];
+        int number = slab.freeRooms[--slab.freeCount];
         slab.users[number] = 1;
         if (slab.freeCount == 0) {
             slabs.pop();
         }
-        return new Slot(slab, number);
+        return new Room(slab, number);
     }
 
     private void giveBack(Slab slab, int number) {
@@ -140,8 +140,8 @@ final class Slabs {
         if (slab.freeCount == 0) {
             slabs.push(slab);
         }
-        slab.freeSlots[slab.freeCount++] = number;
-        if (slab.freeCount == slab.freeSlots.length) {
+        slab.freeRooms[slab.freeCount++] = number;
+        if (slab.freeCount == slab.freeRooms.length) {
             slabs.remove(slab);
             free.push(slab.bytes);
             memory.add(-SLAB_BYTES);

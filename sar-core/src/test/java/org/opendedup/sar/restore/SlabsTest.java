@@ -18,17 +18,17 @@ class SlabsTest {
     private final Slabs slabs = new Slabs(memory);
 
     @Test
-    void aSlotIsUsedAgainWhenItsLastUserHasLeftAndNotBefore() {
-        Slabs.Slot first = slabs.take(1000);
-        Slabs.Slot second = slabs.take(1000);
+    void aRoomIsUsedAgainWhenItsLastUserHasLeftAndNotBefore() {
+        Slabs.Room first = slabs.take(1000);
+        Slabs.Room second = slabs.take(1000);
         assertSame(first.bytes(), second.bytes());
         first.join();
         first.leave();
         // The control: one user is left.
-        Slabs.Slot third = slabs.take(1000);
+        Slabs.Room third = slabs.take(1000);
         assertNotEquals(first.offset(), third.offset());
         first.leave();
-        Slabs.Slot again = slabs.take(1000);
+        Slabs.Room again = slabs.take(1000);
         assertSame(first.bytes(), again.bytes());
         assertEquals(first.offset(), again.offset());
         assertEquals(Slabs.SLAB_BYTES, memory.bytes());
@@ -39,10 +39,10 @@ class SlabsTest {
     }
 
     @Test
-    void slotsOfEachSizeHaveRoomAndDoNotOverlap() {
+    void roomsOfEachSizeAreLargeEnoughAndDoNotOverlap() {
         for (int bytes = 1; bytes <= Slabs.MAX_BYTES; bytes += bytes < 5000 ? 1 : 997) {
-            Slabs.Slot one = slabs.take(bytes);
-            Slabs.Slot other = slabs.take(bytes);
+            Slabs.Room one = slabs.take(bytes);
+            Slabs.Room other = slabs.take(bytes);
             assertTrue(one.offset() + bytes <= Slabs.SLAB_BYTES, bytes + " bytes");
             assertTrue(Math.abs(one.offset() - other.offset()) >= bytes, bytes + " bytes");
             one.leave();
@@ -53,11 +53,11 @@ class SlabsTest {
 
     @Test
     void trimGivesBackWhatNobodyNeededSinceTheLastTime() {
-        List<Slabs.Slot> slots = new ArrayList<>();
+        List<Slabs.Room> rooms = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
-            slots.add(slabs.take(Slabs.MAX_BYTES));
+            rooms.add(slabs.take(Slabs.MAX_BYTES));
         }
-        slots.forEach(Slabs.Slot::leave);
+        rooms.forEach(Slabs.Room::leave);
         slabs.trim();
         assertEquals(10, slabs.freeSlabs());
         slabs.take(1);
@@ -69,10 +69,10 @@ class SlabsTest {
     @Test
     void nobodyWritesToWhatAnotherUses() {
         Random random = new Random(TestSeed.next());
-        record User(Slabs.Slot slot, byte[] written) {
+        record User(Slabs.Room room, byte[] written) {
             boolean seesHisOwn() {
-                int from = slot.offset();
-                return Arrays.equals(written, 0, written.length, slot.bytes(), from, from + written.length);
+                int from = room.offset();
+                return Arrays.equals(written, 0, written.length, room.bytes(), from, from + written.length);
             }
         }
         List<User> users = new ArrayList<>();
@@ -81,20 +81,20 @@ class SlabsTest {
             if (users.isEmpty() || random.nextInt(100) < 52 - users.size() / 40) {
                 byte[] bytes = new byte[1 + random.nextInt(Slabs.MAX_BYTES / 16)];
                 random.nextBytes(bytes);
-                Slabs.Slot slot = slabs.take(bytes.length);
-                System.arraycopy(bytes, 0, slot.bytes(), slot.offset(), bytes.length);
-                users.add(new User(slot, bytes));
+                Slabs.Room room = slabs.take(bytes.length);
+                System.arraycopy(bytes, 0, room.bytes(), room.offset(), bytes.length);
+                users.add(new User(room, bytes));
                 written += bytes.length;
             } else {
                 User leaving = users.remove(random.nextInt(users.size()));
                 assertTrue(leaving.seesHisOwn());
-                leaving.slot.leave();
+                leaving.room.leave();
             }
         }
         // The control: arrays were used again.
         assertTrue(memory.mostBytes() < written / 4, memory.mostBytes() + " bytes for " + written);
         users.forEach(user -> assertTrue(user.seesHisOwn()));
-        users.forEach(user -> user.slot.leave());
+        users.forEach(user -> user.room.leave());
         assertEquals(0, memory.bytes());
     }
 }
