@@ -88,7 +88,7 @@ public final class FileLayout {
 
         private static @Nullable Functions load() {
             try {
-                return LibraryLoader.create(Functions.class).load("c");
+                return LibraryLoader.create(Functions.class).failImmediately().load("c");
             } catch (RuntimeException | LinkageError e) {
                 log.debug("containers are read in their own order: where they lie on the disk can't be asked", e);
                 return null;

@@ -32,7 +32,7 @@ public final class DiskQueue {
 
     /** Guarded by this, as is all below it. */
     private int permits;
-    /** Turns asked for so far, and those that have begun: in the order in which they were asked for. */
+    /** Turns asked for so far, and those that have begun or were passed over: in the order in which they were asked for. */
     private long asked;
 
     private long served;
@@ -75,7 +75,7 @@ public final class DiskQueue {
         return new DiskStatus(model, permits, inside, (int) (asked - served));
     }
 
-    /** How many turns have begun so far. */
+    /** How many turns have begun so far, or were not needed. */
     synchronized long turns() {
         return served;
     }
@@ -171,6 +171,11 @@ public final class DiskQueue {
             DiskQueue.this.begin();
             begun = true;
             readBytes = threadReadBytes.get();
+        }
+
+        /** The next request is somewhere else, whatever its offset in its container is. */
+        void moves() {
+            container = -1;
         }
 
         /** The thread has read so many bytes at an offset of a container's file, in one request, which took so long. */

@@ -31,15 +31,25 @@ final class FrameLoader {
     /** What one call wants from the disk. */
     @FunctionalInterface
     interface Wanted {
-        /** {@code ChunkId.of(container, frame)} of frames that the cache lacks, each once, rising. */
+        /**
+         * {@code ChunkId.of(container, frame)} of frames that the cache lacks, each once, rising. Asked when the disk is at the last
+         * work before this, so that it need not wait for the answer.
+         */
         long[] frames() throws IOException;
+
+        /**
+         * The disk has come to these frames, or none is to be read.
+         *
+         * @throws IOException if they are not wanted any more
+         */
+        default void begins() throws IOException {}
     }
 
     /** Takes the frames that one call has read from the disk. */
     interface Sink {
         Sink NONE = new Sink() {};
 
-        /** Whether a frame still has something for the caller, asked when it is about to be read. */
+        /** Whether a frame has something for the caller, asked when it is claimed. */
         default boolean wants(FrameTable table, long container, int frame) {
             return true;
         }
@@ -71,7 +81,7 @@ final class FrameLoader {
     /** Whoever reads many frames from the disk takes a turn. */
     private final DiskQueue disk;
 
-    /** Frames being read from the disk now, so that nobody reads one twice. Holds at most what readers are waiting for. */
+    /** Frames that somebody reads from the disk now, or next, so that nobody reads one twice. Holds at most what readers wait for. */
     private final ConcurrentMap<Long, CompletableFuture<Frame>> inFlight = new ConcurrentHashMap<>();
 
     private final LongAdder hits = new LongAdder();
@@ -127,7 +137,7 @@ final class FrameLoader {
         return cache.get(container, number);
     }
 
-    /** Whether somebody is reading a frame now; {@code ChunkId.of(container, frame)}. */
+    /** Whether somebody is reading a frame now, or is going to; {@code ChunkId.of(container, frame)}. */
     boolean isBeingRead(long key) {
         return inFlight.containsKey(key);
     }
@@ -249,22 +259,27 @@ final class FrameLoader {
      * go between. What another thread has read meanwhile or is reading, and what cannot be read, is left out: whoever uses it will
      * wait or be told.
      *
-     * @param wanted asked when the disk is at the last work before this, so that it need not wait for the answer
+     * @throws IOException if the frames of a container can't be told; those of the others were read all the same
      */
     void fetch(long inode, Wanted wanted, Sink sink) throws IOException {
         List<Fetch> fetches = new ArrayList<>();
         try (Decoding decoding = containers.decoding(sink.memory())) {
             try (DiskQueue.Turn turn = disk.next()) {
-                IOException unreadable = claim(inode, wanted.frames(), sink, turn, fetches);
+                IOException failure = claim(inode, wanted.frames(), sink, turn, fetches);
                 List<Piece> pieces = inDiskOrder(fetches);
                 if (!pieces.isEmpty()) {
                     turn.begin();
-                    for (Piece piece : pieces) {
+                }
+                wanted.begins();
+                for (Piece piece : pieces) {
+                    try {
                         piece.fetch.read(piece, decoding);
+                    } catch (IOException e) {
+                        failure = e;
                     }
                 }
-                if (unreadable != null) {
-                    throw unreadable;
+                if (failure != null) {
+                    throw failure;
                 }
             }
         } finally {
@@ -371,10 +386,10 @@ final class FrameLoader {
             if (count == 0) {
                 return;
             }
-            misses.add(count);
-            FileLayout layout = containers.layout(container);
+            // Of a container that is being written, the last frames have no place in the file.
+            boolean isStored = frames[count - 1] < table.frames();
+            FileLayout layout = isStored ? containers.layout(container) : FileLayout.UNKNOWN;
             if (layout == FileLayout.UNKNOWN) {
-                // Of a container that is being written, the last frames have no place in the file.
                 pieces.add(new Piece(this, 0, count, -1));
                 return;
             }
@@ -397,6 +412,8 @@ final class FrameLoader {
         /** Reads a piece of what was claimed, and has it decoded. */
         void read(Piece piece, Decoding decoding) throws IOException {
             int[] wanted = Arrays.copyOfRange(frames, piece.from, piece.to);
+            misses.add(wanted.length);
+            turn.moves();
             long start = System.nanoTime();
             containers.readFrames(container, wanted, wanted.length, disk.model().gapBytes(), this, decoding);
             nanos += System.nanoTime() - start;

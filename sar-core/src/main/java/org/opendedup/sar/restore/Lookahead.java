@@ -294,7 +294,7 @@ final class Lookahead implements Closeable {
             look(whole ? Math.max(FIRST_STEP_BYTES, window) : stepBytes() + window);
             plan(step, whole);
         }
-        StepReads.Fetched fetched = step.fetch(containers -> atDisk(step, containers));
+        StepReads.Fetched fetched = step.fetch(new WindowOf(step));
         awaitTurn(step);
         synchronized (policy) {
             for (long chunkId : step.promised()) {
@@ -316,17 +316,33 @@ final class Lookahead implements Closeable {
         tableBytes = bytes;
     }
 
-    /** The disk has come to a step: the next one may be planned. */
-    private long[] atDisk(Step step, long[] containers) throws IOException {
-        if (isClosed()) {
-            throw new InterruptedIOException("the reader went elsewhere");
+    /** What a step asks for when it is next at the disk; when the disk has come, the next step may be planned. */
+    private final class WindowOf implements Step.Window {
+        private final Step step;
+
+        WindowOf(Step step) {
+            this.step = step;
         }
-        long[] chunks;
-        synchronized (policy) {
-            chunks = wantedOf(containers, step);
+
+        @Override
+        public long[] chunks(long[] containers) throws IOException {
+            throwIfClosed();
+            synchronized (policy) {
+                return wantedOf(containers, step);
+            }
         }
-        notePlanned(step);
-        return chunks;
+
+        @Override
+        public void begins() throws IOException {
+            throwIfClosed();
+            notePlanned(step);
+        }
+
+        private void throwIfClosed() throws InterruptedIOException {
+            if (isClosed()) {
+                throw new InterruptedIOException("the reader went elsewhere");
+            }
+        }
     }
 
     private synchronized void notePlanned(Step step) {

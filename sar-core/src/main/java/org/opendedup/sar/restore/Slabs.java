@@ -8,7 +8,7 @@ import org.opendedup.sar.common.ByteGauge;
 /**
  * Memory for chunks that are read ahead, in arrays that are used again and again. In arrays of their own the collector would copy them
  * all every few hundredths of a second, and nobody could ask the disk for anything meanwhile. An array, a slab, is cut into rooms of one
- * size; there are four sizes between each power of two and the next, so a tenth is left unused. Safe for use by many threads.
+ * size; there are four sizes between each power of two and the next, so a tenth is left unused, or a quarter where few fit. Safe for use by many threads.
  */
 final class Slabs {
     static final int SLAB_BYTES = 128 << 10;
@@ -138,7 +138,8 @@ final class Slabs {
     private void giveBack(Slab slab, int number) {
         ArrayDeque<Slab> slabs = withRoom.get(slab.size);
         if (slab.freeCount == 0) {
-            slabs.push(slab);
+            // Behind those that have more room: they get full again, and it may become empty.
+            slabs.addLast(slab);
         }
         slab.freeRooms[slab.freeCount++] = number;
         if (slab.freeCount == slab.freeRooms.length) {

@@ -45,11 +45,19 @@ final class Step implements AutoCloseable {
     /** Chunks that a window will want, the nearest first. */
     interface Window {
         /**
-         * Chunks from these containers, which rise; each once, and as many as there is room for.
+         * Chunks from these containers, which rise; each once, and as many as there is room for. Asked when the step is next at the
+         * disk, or does not need it.
          *
          * @throws IOException if the step is not wanted any more
          */
         long[] chunks(long[] containers) throws IOException;
+
+        /**
+         * The disk has come to the step, or is not needed.
+         *
+         * @throws IOException if the step is not wanted any more
+         */
+        void begins() throws IOException;
     }
 
     /** Adds the next reference, and holds its chunk until the reader has passed it. */
@@ -112,13 +120,23 @@ final class Step implements AutoCloseable {
     /**
      * Fetches all.
      *
-     * @param window asked when the disk has come to this step, or is not needed for it; not for a container that is read whole
+     * @param window asked, and told, but for a container that is read whole
      */
     StepReads.Fetched fetch(Window window) throws IOException {
         if (whole != NO_CONTAINER) {
             return reads.fetch(inode, wanted, true, this::framesOfWholeContainer);
         }
-        return reads.fetch(inode, wanted, false, containers -> furtherFrames(window, containers));
+        return reads.fetch(inode, wanted, false, new StepReads.Turn() {
+            @Override
+            public long[] further(Set<Long> containers) throws IOException {
+                return furtherFrames(window, containers);
+            }
+
+            @Override
+            public void begins() throws IOException {
+                window.begins();
+            }
+        });
     }
 
     private long[] framesOfWholeContainer(Set<Long> containers) throws IOException {

@@ -45,11 +45,21 @@ final class StepReads {
         return loader.chunksIn(container);
     }
 
-    /** Told when the disk has come to a step, or that it is not needed. */
+    /** Told of the disk's coming to a step. */
     @FunctionalInterface
     interface Turn {
-        /** More frames to read of these containers, as {@code ChunkId.of(container, frame)}, rising; may add containers, and frames of them. */
+        /**
+         * More frames to read of these containers, as {@code ChunkId.of(container, frame)}, rising; may add containers, and frames of
+         * them. Asked when the step is next at the disk, or does not need it.
+         */
         long[] further(Set<Long> containers) throws IOException;
+
+        /**
+         * The disk has come to the step, or is not needed.
+         *
+         * @throws IOException if the step is not wanted any more
+         */
+        default void begins() throws IOException {}
     }
 
     /**
@@ -66,7 +76,7 @@ final class StepReads {
      * Reads what is wanted, each chunk of which is held by the caller, and closes the list. What cannot be read is left out: whoever wants it will be told.
      *
      * @param always whether the disk is wanted also if nothing is missing
-     * @param turn told when the disk has come to this, or that it is not needed
+     * @param turn asked when this is next at the disk, and told when the disk has come
      */
     Fetched fetch(long inode, WantedChunks wanted, boolean always, Turn turn) throws IOException {
         try (wanted) {
@@ -130,9 +140,10 @@ final class StepReads {
             throws IOException {
         Filling filling = new Filling(wanted.keepsFrames());
         if (always || wanted.missingFrames().length > 0) {
-            loader.fetch(inode, () -> atDisk(wanted, containers, turn), filling);
+            loader.fetch(inode, new Reading(wanted, containers, turn), filling);
         } else {
             turn.further(containers);
+            turn.begins();
         }
         long bytes = bytesFrom(Source.HOME, wanted.chunks());
         int chunks = takeHeld(wanted, Source.HOME);
@@ -145,7 +156,7 @@ final class StepReads {
         return filling.fileBytes.sum();
     }
 
-    /** Waits for frames that others were reading when the disk had come to this. Returns whether there were any. */
+    /** Waits for frames that others were reading when it was decided what this reads. Returns whether there were any. */
     private boolean takeFromOthers(WantedChunks wanted) throws IOException {
         boolean come = false;
         for (long key : wanted.missingFrames()) {
@@ -201,14 +212,32 @@ final class StepReads {
         }
     }
 
-    /** The frames to read, now that the disk has come to this: some have come, or will, with what was read before. */
-    private long[] atDisk(WantedChunks wanted, Set<Long> containers, Turn turn) throws IOException {
-        takeHeld(wanted, Source.MEMORY);
-        long[] missing = notComing(wanted.missingFrames());
-        for (long frame : missing) {
-            containers.add(ChunkId.container(frame));
+    /** What a step reads from the disk, decided when it is next there: some has come, or will, with what was read before. */
+    private final class Reading implements FrameLoader.Wanted {
+        private final WantedChunks wanted;
+        private final Set<Long> containers;
+        private final Turn turn;
+
+        Reading(WantedChunks wanted, Set<Long> containers, Turn turn) {
+            this.wanted = wanted;
+            this.containers = containers;
+            this.turn = turn;
         }
-        return SortedIds.union(missing, notComing(turn.further(containers)));
+
+        @Override
+        public long[] frames() throws IOException {
+            takeHeld(wanted, Source.MEMORY);
+            long[] missing = notComing(wanted.missingFrames());
+            for (long frame : missing) {
+                containers.add(ChunkId.container(frame));
+            }
+            return SortedIds.union(missing, notComing(turn.further(containers)));
+        }
+
+        @Override
+        public void begins() throws IOException {
+            turn.begins();
+        }
     }
 
     private long[] notComing(long[] frames) {

@@ -13,7 +13,7 @@ final class Threads {
 
     /**
      * Threads that go before others where processors are short and the JVM may say so (the daemon's does, if root runs it): for
-     * work that is little, and that much else waits for.
+     * work that much else waits for.
      */
     static ThreadFactory urgent(String prefix) {
         return named(prefix, Thread.MAX_PRIORITY);
