@@ -6,9 +6,10 @@ import java.util.List;
 import org.opendedup.sar.common.ByteGauge;
 
 /**
- * Memory for chunks that are read ahead, in arrays that are used again and again. In arrays of their own the collector would copy them
- * all every few hundredths of a second, and nobody could ask the disk for anything meanwhile. An array, a slab, is cut into rooms of one
- * size; there are four sizes between each power of two and the next, so a tenth is left unused, or a quarter where few fit. Safe for use by many threads.
+ * Memory for chunks that are read ahead, in arrays that are used again and again. In arrays of their own the collector would copy
+ * most of them several times a second, and nobody could ask the disk for anything meanwhile. An array, a slab, is cut into rooms of
+ * one size; there are four sizes between each power of two and the next, so a tenth is left unused, or a quarter where few fit. Safe
+ * for use by many threads.
  */
 final class Slabs {
     static final int SLAB_BYTES = 128 << 10;

@@ -162,7 +162,7 @@ final class Step implements AutoCloseable {
         long[] frames = new long[chunks.length];
         int count = 0;
         for (long chunkId : chunks) {
-            int frame = !reads.held().has(chunkId) ? wanted.knownFrameOf(chunkId) : -1;
+            int frame = reads.held().has(chunkId) ? -1 : wanted.knownFrameOf(chunkId);
             if (frame >= 0 && !further.contains(chunkId)) {
                 further.put(chunkId, 0);
                 reads.held().holdToBring(chunkId);

@@ -73,7 +73,8 @@ final class StepReads {
     record Fetched(Set<Long> containers, long diskBytes, long ssdBytes, long memoryBytes) {}
 
     /**
-     * Reads what is wanted, each chunk of which is held by the caller, and closes the list. What cannot be read is left out: whoever wants it will be told.
+     * Reads what is wanted, each chunk of which is held by the caller, and closes the list. What cannot be read is left out: whoever
+     * wants it will be told.
      *
      * @param always whether the disk is wanted also if nothing is missing
      * @param turn asked when this is next at the disk, and told when the disk has come

@@ -41,9 +41,7 @@ final class DiskQueueTest {
         DiskStatus before = queue.status();
         Thread thread = new Thread(entering);
         thread.start();
-        while (!isSettled(queue.status(), before.readers() + before.waiting() + 1)) {
-            LockSupport.parkNanos(10_000);
-        }
+        await(() -> isSettled(queue.status(), before.readers() + before.waiting() + 1));
         return thread;
     }
 
