@@ -33,6 +33,7 @@ missing_packages() {
   command -v mvn >/dev/null || echo maven
   command -v fusermount3 >/dev/null || echo fuse3
   [[ "${1:-}" != tests ]] || have_libfuse2 || first_package libfuse2t64 libfuse2
+  [[ "${1:-}" != tests ]] || command -v python3 >/dev/null || echo python3
 }
 
 # Sees to JDK, Maven and fuse3, for tests also to libfuse 2: as root installs what lacks, as a user says what to install.
@@ -45,7 +46,7 @@ set_up() {
     die "missing: ${missing[*]}. Install with: sudo apt-get install ${missing[*]}"
   fi
   command -v apt-get >/dev/null ||
-    die "install a JDK (17 or later), Maven, fuse3 and libfuse2; this system has no apt-get, so that is left to you"
+    die "install a JDK (17 or later), Maven, fuse3, and for the tests libfuse2 and python3; this system has no apt-get, so that is left to you"
   apt-get update -q
   mapfile -t missing < <(missing_packages "$@")
   echo "Installing: ${missing[*]}"

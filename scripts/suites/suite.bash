@@ -31,7 +31,8 @@ make_volume() {
 }
 
 mount_volume() {
-  local -a options=(-o allow_other)
+  # As a local file system is mounted, which the suites' tests of setuid programs and devices expect.
+  local -a options=(-o allow_suid,allow_dev)
   [[ "$SUITE_BINDING" == kernel ]] || options+=("--fuse-binding=$SUITE_BINDING")
   "$project/scripts/mount.sdfs" "${options[@]}" --json "$volume" "$mount_point" >"$SUITE_WORK/mount.json"
 }

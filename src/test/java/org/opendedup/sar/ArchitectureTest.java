@@ -39,6 +39,9 @@ import org.junit.jupiter.api.function.Executable;
 class ArchitectureTest {
     private static final String ROOT = "org.opendedup.sar";
 
+    private static final Set<String> DATABASE_FILES = Set.of(
+            ROOT + ".metadata.LogTail", ROOT + ".metadata.LogFragments", ROOT + ".metadata.AcknowledgedSequence");
+
     /**
      * What each package of the engine may import of the project, beside itself. The front ends (sdfs, simulator) stand on
      * top: they may import any of these, and none of these may import them.
@@ -177,6 +180,12 @@ class ArchitectureTest {
     void storedBytesAreReadAndWrittenInOnePlace() {
         noClasses()
                 .that(are(inLayer("io").negate()))
+                // The logs of the metadata's database are read and cut where RocksDB is used, and so is the number
+                // beside them.
+                .and(are(describe(
+                        "no keeper of a database's files",
+                        (JavaClass type) ->
+                                !DATABASE_FILES.contains(type.getName().replaceFirst("\\$.*", "")))))
                 .should()
                 .dependOnClassesThat()
                 .belongToAnyOf(
@@ -187,6 +196,20 @@ class ArchitectureTest {
                         FileOutputStream.class,
                         FileReader.class,
                         FileWriter.class)
+                .check(MAIN);
+    }
+
+    @Test
+    void terminalsAreWrittenToInOnePlace() {
+        // Where names that would command them are escaped.
+        noClasses()
+                .that(are(inLayer("sdfs")))
+                .and()
+                .doNotHaveSimpleName("Environment")
+                .should()
+                .accessField(System.class, "out")
+                .orShould()
+                .accessField(System.class, "err")
                 .check(MAIN);
     }
 

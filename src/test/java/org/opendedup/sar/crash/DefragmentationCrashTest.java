@@ -84,7 +84,7 @@ class DefragmentationCrashTest {
 
         /** What is wrong after the crash. */
         Optional<String> problem() throws IOException {
-            PowerCut power = new PowerCut();
+            PowerCut power = new PowerCut(() -> metadata.failNextCommits(1));
             Volume.create(config, containers, metadata, clock);
             Volume volume = open(power.guard(lyingOnDemand()), power.guard(metadata));
             writeFragmented(volume);

@@ -1,5 +1,6 @@
 package org.opendedup.sar.crash;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -13,14 +14,26 @@ import org.opendedup.sar.metadata.KeyValueStore;
 
 /**
  * The switch between a volume and its stores: after a number of calls it goes off, for all of them at the same moment.
- * Every call, of whatever kind, is a step; calls that run when the power goes are ended first, and every later one fails.
+ * Every call, of whatever kind, is a step; calls that run when the power goes are ended first, and every later one fails. The
+ * call at which it goes is under way then: it reaches the store, which says what a crash leaves of it, but its caller hears of a failure. Only what
+ * makes bytes or names of files durable does not: a crash may leave any part of these anyway.
  */
 public final class PowerCut {
     private static final long NEVER = Long.MAX_VALUE;
 
     private final AtomicLong stepsLeft = new AtomicLong(NEVER);
     private final ReadWriteLock power = new ReentrantReadWriteLock();
+    private final Runnable whenOff;
     private volatile boolean off;
+
+    public PowerCut() {
+        this(() -> {});
+    }
+
+    /** @param whenOff runs as the power goes, before the call that is under way then */
+    public PowerCut(Runnable whenOff) {
+        this.whenOff = whenOff;
+    }
 
     /** Lets so many more steps pass, and no more. */
     public void after(long steps) {
@@ -29,8 +42,21 @@ public final class PowerCut {
 
     public void now() {
         power.writeLock().lock();
+        try {
+            goOff();
+        } finally {
+            power.writeLock().unlock();
+        }
+    }
+
+    /** Whether it was on. */
+    private boolean goOff() {
+        boolean wasOn = !off;
+        if (wasOn) {
+            whenOff.run();
+        }
         off = true;
-        power.writeLock().unlock();
+        return wasOn;
     }
 
     public boolean isOff() {
@@ -63,7 +89,7 @@ public final class PowerCut {
             return guardResult(invoke(target, method, arguments));
         }
         if (stepsLeft.get() != NEVER && stepsLeft.getAndDecrement() <= 0) {
-            now();
+            nowDuring(target, method, arguments);
         }
         power.readLock().lock();
         try {
@@ -73,6 +99,32 @@ public final class PowerCut {
             return guardResult(invoke(target, method, arguments));
         } finally {
             power.readLock().unlock();
+        }
+    }
+
+    private void nowDuring(Object target, Method method, Object[] arguments) throws Throwable {
+        power.writeLock().lock();
+        try {
+            if (goOff()) {
+                underWay(target, method, arguments);
+            }
+        } finally {
+            power.writeLock().unlock();
+        }
+    }
+
+    private static void underWay(Object target, Method method, Object[] arguments) throws Throwable {
+        if (method.getName().equals("force") || method.getName().equals("sync")) {
+            return;
+        }
+        try {
+            Object result = invoke(target, method, arguments);
+            if (result instanceof Closeable closeable) {
+                closeable.close(); // a file, a cursor
+            }
+        } catch (IOException e) {
+            // Its caller would not have heard of it.
+            return;
         }
     }
 

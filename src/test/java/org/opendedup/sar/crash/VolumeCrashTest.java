@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,6 +15,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.FullKeyValueStore;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.TestVolumes;
@@ -63,6 +65,62 @@ class VolumeCrashTest {
                 trial(Chunking.VARIABLE_SHA256, Promise.COMMIT_IS_NOT_DURABLE).findsAProblem(CONTROL_SEEDS, OPS));
     }
 
+    @ParameterizedTest
+    @MethodSource("seedsAndChunkings")
+    void aCrashWhileSpaceIsShortLosesNothingThatWasSynced(long seed, Chunking chunking) throws IOException {
+        scarceTrial(chunking, Promise.KEPT, new AtomicInteger()).check(seed, Seeds.ops(OPS), getClass());
+    }
+
+    @Test
+    void callsAreRefusedWhileSpaceIsShort() throws IOException {
+        AtomicInteger refusals = new AtomicInteger();
+        for (int seed = 1; seed <= SEEDS; seed++) {
+            scarceTrial(Chunking.VARIABLE_SHA256, Promise.KEPT, refusals).check(seed, OPS, getClass());
+        }
+        assertTrue(refusals.get() > SEEDS, () -> "space is hardly ever short: " + refusals);
+    }
+
+    @Test
+    void aForceThatDoesNothingIsFoundWhileSpaceIsShort() throws IOException {
+        AtomicInteger refusals = new AtomicInteger();
+        assertTrue(scarceTrial(Chunking.VARIABLE_SHA256, Promise.FORCE_DOES_NOTHING, refusals)
+                .findsAProblem(CONTROL_SEEDS, OPS));
+    }
+
+    @Test
+    void aCommitThatIsNotDurableIsFoundWhileSpaceIsShort() throws IOException {
+        AtomicInteger refusals = new AtomicInteger();
+        assertTrue(scarceTrial(Chunking.VARIABLE_SHA256, Promise.COMMIT_IS_NOT_DURABLE, refusals)
+                .findsAProblem(CONTROL_SEEDS, OPS));
+    }
+
+    private static CrashTrial scarceTrial(Chunking chunking, Promise promise, AtomicInteger refusals) {
+        VolumeConfig config = TestVolumes.config(Path.of("in memory"), chunking);
+        return new CrashTrial(seed -> new ScarceVolume(config, promise, seed, refusals));
+    }
+
+    /** Its stores run full now and then. */
+    private static final class ScarceVolume extends VolumeInMemory {
+        private final Scarcity scarcity;
+        private final AtomicInteger refusals;
+
+        ScarceVolume(VolumeConfig config, Promise promise, long seed, AtomicInteger refusals) {
+            super(config, promise, seed);
+            this.refusals = refusals;
+            scarcity = new Scarcity(seed, containers, metadataThatFills);
+        }
+
+        @Override
+        public FileSystem start() throws IOException {
+            return scarcity.guard(super.start());
+        }
+
+        @Override
+        void afterCrash() {
+            refusals.addAndGet(scarcity.refusals());
+        }
+    }
+
     private static CrashTrial trial(Chunking chunking, Promise promise) {
         // Nothing lies in the locations: the stores are in memory.
         VolumeConfig config = TestVolumes.config(Path.of("in memory"), chunking);
@@ -73,10 +131,12 @@ class VolumeCrashTest {
     static class VolumeInMemory implements CrashableVolume {
         private final VolumeConfig config;
         private final long seed;
-        private final PowerCut power = new PowerCut();
         private final InstantSource clock = InstantSource.system();
-        private final CrashDirectory containers;
+        final CrashDirectory containers;
         private final CrashKeyValueStore metadata = new CrashKeyValueStore();
+        // A commit that is under way then is uncertain.
+        private final PowerCut power = new PowerCut(() -> metadata.failNextCommits(1));
+        final FullKeyValueStore metadataThatFills = new FullKeyValueStore(metadata);
         private FileSystem live;
 
         VolumeInMemory(VolumeConfig config, Promise promise, long seed) {
@@ -89,8 +149,8 @@ class VolumeCrashTest {
         @Override
         public FileSystem start() throws IOException {
             Volume.create(config, containers, metadata, clock);
-            VolumeStores stores =
-                    new VolumeStores(power.guard(containers), power.guard(metadata), ChunkIndexes.heap(), clock);
+            VolumeStores stores = new VolumeStores(
+                    power.guard(containers), power.guard(metadataThatFills), ChunkIndexes.heap(), clock);
             live = new VolumeFileSystem(() -> open(config, stores), VolumeChecker::check);
             return live;
         }

@@ -65,28 +65,14 @@ public final class Comparison {
         return lines.isEmpty() ? "nothing more" : lines;
     }
 
-    /**
-     * A shorter list whose answers differ at the same op: drops ever smaller parts of the list as long as that holds (delta
-     * debugging, Zeller and Hildebrandt 2002, without its complements).
-     */
+    /** A shorter list whose answers differ at the same op. */
     public List<Op> shrink(List<Op> failing, Op differing) throws IOException {
-        List<Op> best = failing;
-        int runs = 0;
-        for (int part = Math.max(1, failing.size() / 2); ; part = Math.max(1, part / 2)) {
-            int before = best.size();
-            for (int from = 0; from < best.size() && runs < SHRINK_RUNS; runs++) {
-                List<Op> candidate = new ArrayList<>(best.subList(0, from));
-                candidate.addAll(best.subList(Math.min(best.size(), from + part), best.size()));
-                if (run(candidate).filter(found -> found.op().equals(differing)).isPresent()) {
-                    best = candidate;
-                } else {
-                    from += part;
-                }
-            }
-            if (runs >= SHRINK_RUNS || (part == 1 && best.size() == before)) {
-                return best;
-            }
-        }
+        return Shrinking.shrink(
+                failing,
+                SHRINK_RUNS,
+                candidate -> run(candidate)
+                        .filter(found -> found.op().equals(differing))
+                        .isPresent());
     }
 
     /** Fails, with the shrunk list and the command that runs it again, if there is a difference. */

@@ -149,9 +149,10 @@ public class ModelFileSystem implements FileSystem {
         Node node = node(inode);
         if (change.size() != null) {
             check(!node.isDirectory(), Reason.EISDIR);
+            boolean changes = node.bytes.size() != change.size();
             node.bytes.truncate(change.size());
             node.version++;
-            node.modifiedNs = NOW_NS;
+            node.modifiedNs = changes ? NOW_NS : node.modifiedNs;
         }
         node.mode = change.mode() == null ? node.mode : node.mode & Modes.TYPE | change.mode() & ~Modes.TYPE;
         node.uid = change.uid() == null ? node.uid : change.uid();
@@ -323,8 +324,9 @@ public class ModelFileSystem implements FileSystem {
     public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
         Node node = node(inode);
         boolean exists = node.attributes.containsKey(text(name));
-        check(!exists || mode != SetMode.CREATE, Reason.EEXIST);
-        check(exists || mode != SetMode.REPLACE, Reason.ENODATA);
+        boolean both = mode == SetMode.CREATE_AND_REPLACE;
+        check(!exists || !both && mode != SetMode.CREATE, Reason.EEXIST);
+        check(exists || !both && mode != SetMode.REPLACE, Reason.ENODATA);
         node.attributes.put(text(name), value.clone());
     }
 

@@ -6,14 +6,16 @@ import java.util.stream.LongStream;
 public final class Seeds {
     private static final String SEED = "sar.seed";
     private static final String SEEDS = "sar.seeds";
+    private static final String FIRST = "sar.firstSeed";
     private static final String OPS = "sar.ops";
 
     private Seeds() {}
 
-    /** The given seed, or 1 to {@code count}, or to {@code -Dsar.seeds=N}. */
+    /** The given seed; or as many as {@code count} or {@code -Dsar.seeds=N} says, from 1 or {@code -Dsar.firstSeed=N} on. */
     public static LongStream upTo(int count) {
         Long given = Long.getLong(SEED);
-        return given == null ? LongStream.rangeClosed(1, Integer.getInteger(SEEDS, count)) : LongStream.of(given);
+        long first = Long.getLong(FIRST, 1);
+        return given == null ? LongStream.range(first, first + Integer.getInteger(SEEDS, count)) : LongStream.of(given);
     }
 
     /** How many ops to run: {@code -Dsar.ops=N}, or {@code usual}. */

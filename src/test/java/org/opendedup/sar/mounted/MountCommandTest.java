@@ -102,13 +102,13 @@ class MountCommandTest {
         installation.succeed("mount", "-T", fstab, "-a");
         assertFalse(isMounted(), "noauto");
         installation.succeed("mount", "-T", fstab, mountPoint);
-        assertTrue(mountLine().contains(" rw,noatime"), mountLine());
+        assertTrue(mountLine().contains(" rw,nosuid,nodev,noatime"), mountLine());
         installation.succeed("umount", mountPoint);
         assertFalse(isMounted());
 
         writeFstab("defaults,ro,memory_budget=300MB");
         installation.succeed("mount", "-T", fstab, "-a");
-        assertTrue(mountLine().contains(" ro,relatime"), mountLine());
+        assertTrue(mountLine().contains(" ro,nosuid,nodev,relatime"), mountLine());
         assertTrue(installation.succeed("sdfscli", VOLUME, "stats", "--json").contains("314572800"));
         // With nothing left to do, it does nothing.
         installation.succeed("mount", "-T", fstab, "-a");
@@ -161,13 +161,13 @@ class MountCommandTest {
         assertEquals("ready", Files.readString(file).strip());
 
         installation.succeed("mount", "-o", "remount,rw,noatime", mountPoint);
-        assertTrue(mountLine().contains(" rw,noatime"), mountLine());
+        assertTrue(mountLine().contains(" rw,nosuid,nodev,noatime"), mountLine());
         Files.writeString(file, "after");
     }
 
     @Test
-    void othersAreLetInOnlyOnRequestAndAsPermissionsSay() throws IOException {
-        mount();
+    void othersAreLetInAsPermissionsSayUnlessAskedOtherwise() throws IOException {
+        mount("-o", "noallow_other");
         Files.writeString(mountPoint.resolve("open"), "seen");
         Path secret = Files.writeString(mountPoint.resolve("secret"), "unseen");
         Commands.succeed("chmod", "600", secret);
@@ -175,9 +175,37 @@ class MountCommandTest {
         assertTrue(asNobody("cat", mountPoint.resolve("open")).output().contains("Permission denied"));
         installation.succeed("sdfscli", VOLUME, "unmount");
 
-        mount("-o", "allow_other");
+        String said = mount("-v");
+        assertTrue(said.contains("Every user gets in"), said);
         assertEquals("seen", asNobody("cat", mountPoint.resolve("open")).output());
         assertTrue(asNobody("cat", secret).output().contains("Permission denied"));
+    }
+
+    @Test
+    void setUserIdProgramsAndDevicesWorkOnlyOnRequestWhichARemountKeeps() throws IOException {
+        Commands.succeed("chmod", "755", folder);
+        Path program = mountPoint.resolve("id");
+        Path device = mountPoint.resolve("null");
+        String said = mount("-v");
+        assertTrue(said.contains("do not work (nosuid, nodev)"), said);
+        Commands.succeed("cp", "/usr/bin/id", program);
+        Commands.succeed("chmod", "4755", program);
+        Commands.succeed("mknod", "-m", "666", device, "c", "1", "3");
+        assertEquals("65534", asNobody(program, "-u").output().strip());
+        assertTrue(Commands.run("head", "-c1", device).output().contains("Permission denied"));
+        installation.succeed("mount", "-o", "remount,ro", mountPoint);
+        assertTrue(mountLine().contains(" ro,nosuid,nodev,"), mountLine());
+        installation.succeed("sdfscli", VOLUME, "unmount");
+
+        mount("-o", "allow_suid,allow_dev");
+        assertEquals("0", asNobody(program, "-u").output().strip());
+        assertEquals("", Commands.succeed("head", "-c1", device));
+        installation.succeed("mount", "-o", "remount,ro", mountPoint);
+        assertTrue(mountLine().contains(" ro,relatime,"), mountLine());
+        installation.succeed("mount", "-o", "remount,rw,nodev,noexec", mountPoint);
+        assertTrue(mountLine().contains(" rw,nodev,noexec,relatime,"), mountLine());
+        installation.succeed("mount", "-o", "remount,exec,nosuid,allow_dev", mountPoint);
+        assertTrue(mountLine().contains(" rw,nosuid,relatime,"), mountLine());
     }
 
     @Test
@@ -312,10 +340,11 @@ class MountCommandTest {
         return installation.run(command.toArray());
     }
 
-    private void mount(Object... options) throws IOException {
+    private String mount(Object... options) throws IOException {
         Commands.Result result = tryMount(options);
         assertEquals(0, result.exitCode(), result::output);
         assertTrue(isMounted(), result::output);
+        return result.output();
     }
 
     private boolean isMounted() throws IOException {

@@ -23,10 +23,11 @@ final class MountedVolume implements AutoCloseable {
 
     private final Path folder;
     private final Path data;
+    private final Path hashDb;
     private final String name;
     private final Path mountPoint;
     private String binding = FuseBindings.DEFAULT;
-    private boolean openToAll;
+    private String umask = "";
     private Optional<ProcessHandle> daemon = Optional.empty();
 
     /** Makes a volume, all of it in {@code folder}; its name is the folder's. */
@@ -49,26 +50,44 @@ final class MountedVolume implements AutoCloseable {
         return make(folder, folder.resolve("data"), "100GB", options);
     }
 
+    /** As {@link #makeWith}; its commands run under this umask, which is an octal number. */
+    static MountedVolume makeUnder(String umask, Path folder, String... options) throws IOException {
+        MountedVolume volume = new MountedVolume(folder, folder.resolve("data"), folder.resolve("hashdb"));
+        volume.umask = umask;
+        return make(volume, "100GB", options);
+    }
+
+    /** Makes a volume with its index in {@code hashDb}. */
+    static MountedVolume makeWithHashDb(Path folder, Path hashDb) throws IOException {
+        return make(new MountedVolume(folder, folder.resolve("data"), hashDb), "100GB");
+    }
+
     private static MountedVolume make(Path folder, Path data, String capacity, String... more) throws IOException {
+        return make(new MountedVolume(folder, data, folder.resolve("hashdb")), capacity, more);
+    }
+
+    private static MountedVolume make(MountedVolume volume, String capacity, String... more) throws IOException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "needs /dev/fuse");
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
-        MountedVolume volume = new MountedVolume(folder, data);
         List<String> options = new ArrayList<>(List.of(
                 "--volume-name=" + volume.name,
                 "--volume-capacity=" + capacity,
-                "--base-path=" + folder.resolve("base"),
+                "--base-path=" + volume.folder.resolve("base"),
                 "--chunk-store-data-location=" + volume.data(),
-                "--chunk-store-hashdb-location=" + volume.hashDb(),
-                "--memory-budget=512MB"));
+                "--chunk-store-hashdb-location=" + volume.hashDb()));
         options.addAll(List.of(more));
+        if (options.stream().noneMatch(option -> option.startsWith("--memory-budget="))) {
+            options.add("--memory-budget=512MB");
+        }
         Commands.Result result = volume.script("mkfs.sdfs", options);
         assertEquals(0, result.exitCode(), result::output);
         return volume;
     }
 
-    private MountedVolume(Path folder, Path data) throws IOException {
+    private MountedVolume(Path folder, Path data, Path hashDb) throws IOException {
         this.folder = folder;
         this.data = data;
+        this.hashDb = hashDb;
         this.name = folder.getFileName().toString();
         this.mountPoint = Files.createDirectories(folder.resolve("mnt"));
         Files.createDirectories(configFolder());
@@ -87,7 +106,7 @@ final class MountedVolume implements AutoCloseable {
     }
 
     Path hashDb() {
-        return folder.resolve("hashdb");
+        return hashDb;
     }
 
     Path metadata() {
@@ -112,12 +131,15 @@ final class MountedVolume implements AutoCloseable {
 
     Commands.Result script(String script, List<String> options) throws IOException {
         List<String> command = new ArrayList<>();
+        if (!umask.isEmpty()) {
+            command.addAll(List.of("sh", "-c", "umask " + umask + "; exec \"$@\"", "sh"));
+        }
         command.add(projectFolder().resolve("scripts").resolve(script).toString());
         command.addAll(options);
         return Commands.run(Map.of("SDFS_CONFIG_DIR", configFolder().toString()), command);
     }
 
-    private static Path projectFolder() {
+    static Path projectFolder() {
         for (Path at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
             if (Files.exists(at.resolve("scripts/mount.sdfs"))) {
                 return at;
@@ -132,18 +154,9 @@ final class MountedVolume implements AutoCloseable {
         return this;
     }
 
-    /** From now on it is mounted such that every user gets in. */
-    MountedVolume openToAll() {
-        openToAll = true;
-        return this;
-    }
-
     /** Tries to mount, here or elsewhere; the caller judges. */
     Commands.Result tryMount(Path where) throws IOException {
-        List<String> arguments = new ArrayList<>(List.of("--fuse-binding=" + binding, name, where.toString()));
-        if (openToAll) {
-            arguments.addAll(List.of("-o", "allow_other"));
-        }
+        List<String> arguments = List.of("--fuse-binding=" + binding, name, where.toString());
         return script("mount.sdfs", arguments);
     }
 

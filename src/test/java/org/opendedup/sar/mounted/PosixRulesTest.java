@@ -31,7 +31,6 @@ class PosixRulesTest {
     @BeforeAll
     void mount(@TempDir Path folder) throws IOException {
         volume = MountedVolume.make(Files.createDirectory(folder.resolve("rules")))
-                .openToAll()
                 .mount();
         // Other users walk through it.
         for (Path at = volume.mountPoint(); at.startsWith(folder); at = at.getParent()) {
@@ -104,6 +103,64 @@ class PosixRulesTest {
             assertEquals("6777", shell(change + " 2> /dev/null; stat -c %a f"), "root: " + change);
         }
         assertEquals("777", shell("chmod 6777 f; chown 5:5 f; stat -c %a f"));
+    }
+
+    @Test
+    void setgidWithoutGroupExecuteStaysWithRootAndWithMembersOfTheGroup() throws IOException {
+        assertEquals("2666", shell(": > f; chown 1000:2000 f; chmod 6666 f; chown 5 f; stat -c %a f"), "chown by root");
+        String asMember = "setpriv --reuid=1000 --regid=1000 --groups=2000 ";
+        String direct = "dd if=/dev/zero of=f bs=4096 count=1 oflag=direct conv=notrunc status=none";
+        for (String change : new String[] {"truncate -s 3 f", direct, "chown 1000 f"}) {
+            shell("rm -f f; : > f; chown 1000:2000 f; chmod 6666 f");
+            assertEquals("2666", shell(asMember + change + "; stat -c %a f"), change);
+            shell("rm -f f; : > f; chown 1000:2000 f; chmod 6666 f");
+            assertEquals("666", shell(AS_1000 + change + "; stat -c %a f"), change);
+        }
+    }
+
+    @Test
+    void nobodyTakesTheSetuidBitOfAnothersProgramAway() throws IOException {
+        String chown = python("""
+                import os
+                os.mkfifo('p'); open('f', 'w').close()
+                for name in 'f', 'p': os.chmod(name, 0o6777)
+                os.chown('p', -1, -1)
+                os.seteuid(1000)
+                try: os.chown('f', -1, -1)
+                except PermissionError: print('refused')
+                print([oct(os.stat(name).st_mode) for name in 'fp'])
+                """);
+        assertEquals("refused ['0o106777', '0o10777']", chown);
+    }
+
+    @Test
+    void truncatingToTheSameSizeLeavesTheTimes() throws IOException {
+        shell("echo text > f; touch -d 2001-01-01 f");
+        python("import os; os.truncate('f', 5)");
+        assertEquals("2001", shell("stat -c %y f | cut -c 1-4"));
+        volume.remount();
+        assertEquals("2001", shell("stat -c %y f | cut -c 1-4"));
+    }
+
+    @Test
+    void aDefaultListLeavesSetgidOfItsFolder() throws IOException {
+        String said = python("""
+                import os, struct
+                entries = (1, 7, -1), (2, 7, 5), (4, 5, -1), (16, 7, -1), (32, 0, -1)
+                value = struct.pack('<I', 2) + b''.join(struct.pack('<HHi', *entry) for entry in entries)
+                os.mkdir('d')
+                os.chown('d', 1000, 2000)
+                os.chmod('d', 0o2770)
+                os.setgroups([])
+                os.setegid(1000)
+                os.seteuid(1000)
+                for name in 'default', 'access':
+                    try: os.setxattr('d', 'system.posix_acl_' + name, value[:-8])
+                    except OSError as e: print(e.errno, oct(os.stat('d').st_mode))
+                    os.setxattr('d', 'system.posix_acl_' + name, value)
+                    print(oct(os.stat('d').st_mode))
+                """);
+        assertEquals("22 0o42770 0o42770 22 0o42770 0o40770", said);
     }
 
     @Test

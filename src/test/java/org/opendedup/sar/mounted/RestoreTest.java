@@ -20,6 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 class RestoreTest {
     private static final int MIB = 1 << 20;
     private static final int OLD_MIB = 16;
+    private static final int ATTACKED_FOLDERS = 30;
+    private static final int ATTACKED_ROUNDS = 8;
 
     @TempDir
     Path folder;
@@ -93,6 +95,135 @@ class RestoreTest {
             }
             assertArrayEquals(content, Files.readAllBytes(out));
             assertFalse(Files.exists(folder.resolve(".out.sdfs-restore")));
+        }
+    }
+
+    /**
+     * Another user, in a folder where all may write, as /tmp is: puts a link to a victim's folder in the place of the destination, and
+     * its own folder, as often as it can, from before the restore begins.
+     */
+    @Test
+    void anotherUserWhoPutsLinksInTheWayOfARestoreGetsNothing() throws Exception {
+        Path shared = folderOfAll();
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("attacked")))
+                .mount()) {
+            for (int i = 0; i < ATTACKED_FOLDERS; i++) {
+                Path tree = Files.createDirectories(volume.mountPoint().resolve("tree/sub" + i));
+                for (int j = 0; j < ATTACKED_FOLDERS; j++) {
+                    Files.write(tree.resolve("file" + j), Bytes.random(i * 100 + j, 5_000));
+                }
+            }
+            Commands.succeed("sync", "-f", volume.mountPoint());
+            for (int round = 0; round < ATTACKED_ROUNDS; round++) {
+                // Where the parent is not sticky, the attacker may also move away what the restore has made.
+                boolean isSticky = round % 2 == 0;
+                Files.setAttribute(shared, "unix:mode", isSticky ? 01777 : 0777);
+                Victim victim = Victim.make(folder.resolve("victim" + round));
+                Path out = shared.resolve("out" + round);
+                Commands.Result result;
+                try (Attacker attacker = Attacker.start(out, victim, round % 4 < 2)) {
+                    result = volume.script("sdfscli", List.of(volume.name(), "restore", "tree", out.toString()));
+                }
+                victim.assertUntouched();
+                if (result.exitCode() != 0) {
+                    assertEquals(1, result.exitCode());
+                    assertFalse(result.output().contains("Exception"), result::output);
+                } else if (isSticky) {
+                    assertSameTrees(volume.mountPoint().resolve("tree"), out);
+                }
+            }
+            // Without an attacker it works there.
+            Path free = shared.resolve("free");
+            run(volume, "restore", "tree", free.toString());
+            assertSameTrees(volume.mountPoint().resolve("tree"), free);
+        }
+    }
+
+    /** A folder that other users reach, and where all may write. */
+    private Path folderOfAll() throws IOException {
+        Files.setAttribute(folder, "unix:mode", 0711);
+        Path shared = Files.createDirectory(folder.resolve("shared"));
+        Files.setAttribute(shared, "unix:mode", 01777);
+        return shared;
+    }
+
+    @Test
+    void theAttackSucceedsOnWhatWorksByPath() throws Exception {
+        // The control of the test above.
+        Path shared = folderOfAll();
+        Victim victim = Victim.make(folder.resolve("victim"));
+        Path out = shared.resolve("out");
+        try (Attacker attacker = Attacker.start(out, victim, false)) {
+            while (victim.isUntouched()) {
+                Commands.run(
+                        "sh", "-c", "cd " + shared + "; mkdir out; chmod 0700 out; echo new > out/file0; rm -rf out");
+            }
+        }
+    }
+
+    /** A folder that only its owner, root, may change. */
+    private record Victim(Path path, String before) {
+        static Victim make(Path path) throws IOException {
+            Files.createDirectories(path.resolve("sub0"));
+            Files.writeString(path.resolve("file0"), "precious");
+            return new Victim(path, state(path));
+        }
+
+        private static String state(Path path) throws IOException {
+            return Commands.succeed("sh", "-c", "find '" + path + "' -printf '%P %m %U %G %s %T@\\n' | sort");
+        }
+
+        boolean isUntouched() throws IOException {
+            return state(path).equals(before);
+        }
+
+        void assertUntouched() throws IOException {
+            assertEquals(before, state(path));
+        }
+    }
+
+    /**
+     * A process of nobody's that swaps what is in the destination's place. If it waits, it puts a link there as soon as the restore has
+     * looked and seen nothing.
+     */
+    private record Attacker(Process process) implements AutoCloseable {
+        static Attacker start(Path out, Victim victim, boolean waits) throws IOException {
+            String loop = "import os,sys\n"
+                    + "out,victim=sys.argv[1:]\n"
+                    + "work=os.path.dirname(out)+'/.'+os.path.basename(out)+'.sdfs-restore'\n"
+                    + "def attempt(call,*names):\n"
+                    + "  try: call(*names)\n"
+                    + "  except OSError: pass\n"
+                    + "print('attacking',flush=True)\n"
+                    + (waits ? "while not os.path.lexists(work): pass\n" : "")
+                    + "while True:\n"
+                    + "  attempt(os.symlink,victim,out)\n"
+                    + (waits ? "  continue\n" : "")
+                    + "  attempt(os.unlink,out)\n"
+                    + "  attempt(os.mkdir,out)\n"
+                    + "  attempt(os.rename,out,out+'.moved')\n"
+                    + "  attempt(os.symlink,victim,work)\n"
+                    + "  attempt(os.unlink,work)\n";
+            Process process = new ProcessBuilder(
+                            "setpriv",
+                            "--reuid=65534",
+                            "--regid=65534",
+                            "--clear-groups",
+                            "/usr/bin/python3",
+                            "-c",
+                            loop,
+                            out.toString(),
+                            victim.path().toString())
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            process.inputReader().readLine();
+            return new Attacker(process);
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            assertTrue(process.isAlive(), "the attacker gave up");
+            process.destroyForcibly().waitFor();
         }
     }
 

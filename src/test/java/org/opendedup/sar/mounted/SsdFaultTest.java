@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.UncachedRead;
 import org.opendedup.sar.tier.SsdTier;
 
@@ -214,7 +215,7 @@ class SsdFaultTest {
     void theSsdOfAnotherVolumeIsNotTouched() throws Exception {
         Path mine = place();
         Path others = place();
-        SsdTier.create(others, UUID.randomUUID());
+        SsdTier.create(others, Timeline.beginning(UUID.randomUUID(), 0));
         try (SsdTrial trial = new SsdTrial(volume, load, mine)) {
             Map<Path, Long> before = Damage.checksums(others);
             Commands.Result refused = trial.trySar("attach", others.toString());

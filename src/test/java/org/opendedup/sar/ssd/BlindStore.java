@@ -3,8 +3,8 @@ package org.opendedup.sar.ssd;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.UUID;
 import java.util.function.Consumer;
+import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.FileDirectory;
 
 /** Opens stores that check no record: whatever can be decompressed is taken for the chunk. */
@@ -14,19 +14,19 @@ public final class BlindStore {
     /** See {@link SsdStore#open}. */
     public static SsdStore open(
             Path location,
-            UUID volume,
+            Timeline timeline,
             long capacityBytes,
             int maxEntries,
             Runnable makeRoom,
             Consumer<IOException> failure)
             throws IOException {
-        SsdStore.claim(location, volume);
+        SsdStore.claim(location, timeline.current().volume());
         Path folder = Files.createDirectories(location.resolve(SsdStore.SEGMENTS_FOLDER));
         return SsdStore.open(
                 location,
                 FileDirectory.open(folder),
                 new BlindFormat(),
-                volume,
+                timeline,
                 capacityBytes,
                 maxEntries,
                 makeRoom,

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.Consumer;
+import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.ssd.BlindStore;
 import org.opendedup.sar.ssd.SsdStore;
 
@@ -13,10 +14,15 @@ public final class BlindTier {
 
     /** See {@link SsdTier#open}. */
     public static SsdTier open(
-            Path location, UUID volume, TierSettings settings, long memoryBytes, CountSource counts, String name) {
+            Path location,
+            Timeline timeline,
+            TierSettings settings,
+            long memoryBytes,
+            CountSource counts,
+            String name) {
         return SsdTier.open(
                 location,
-                volume,
+                timeline,
                 settings,
                 memoryBytes,
                 counts,
@@ -34,14 +40,14 @@ public final class BlindTier {
         @Override
         public AttachedSsd open(
                 Path location,
-                UUID volume,
+                Timeline timeline,
                 long capacityBytes,
                 int maxEntries,
                 Runnable makeRoom,
                 Consumer<IOException> failure)
                 throws IOException {
             return new StoredCopies(
-                    BlindStore.open(location, volume, capacityBytes, maxEntries, makeRoom, failure), maxEntries);
+                    BlindStore.open(location, timeline, capacityBytes, maxEntries, makeRoom, failure), maxEntries);
         }
     }
 }

@@ -6,8 +6,9 @@ import java.io.IOException;
 public final class UnsupportedFormatException extends IOException {
     private static final long serialVersionUID = 1;
 
-    public UnsupportedFormatException(String place, int version, int newestKnown) {
-        super(place + ": format version " + version + " is not known to this program (it reads versions 1 to "
-                + newestKnown + "); use the program that wrote it, or a newer one");
+    /** @param known the one version that this program reads */
+    public UnsupportedFormatException(String place, int version, int known) {
+        super(place + ": format version " + version + " is not known to this program, which reads version " + known
+                + "; use the program that wrote it, and copy the files into a new volume if that is an older one");
     }
 }

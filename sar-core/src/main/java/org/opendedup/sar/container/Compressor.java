@@ -22,6 +22,12 @@ public final class Compressor implements Closeable {
     /** Below this gain the bytes are stored raw: they are then read without decompressing. In 1/32: about 3 %. */
     private static final int MIN_GAIN_SHIFT = 5;
 
+    /** Native memory of a context that decompresses: zstd 1.5 takes up to this, for frames as large as containers may have. */
+    public static final long DECOMPRESSION_CONTEXT_BYTES = 128 << 10;
+
+    /** Of one that compresses with small tables, beside what grows with the frame. */
+    private static final long CONTEXT_BYTES = 512 << 10;
+
     private final Compression compression;
     private final ContextPool<ZstdCompressCtx> compressors;
     private final ContextPool<ZstdDecompressCtx> decompressors = new ContextPool<>(ZstdDecompressCtx::new);
@@ -33,6 +39,18 @@ public final class Compressor implements Closeable {
     public Compressor(Compression compression) {
         this.compression = compression;
         compressors = new ContextPool<>(() -> new ZstdCompressCtx().setLevel(compression.level()));
+    }
+
+    /**
+     * Native memory of a context that compresses, of which each compressing thread has one. Measured, with some room: 0.4 MiB for level
+     * 3, 2.4 for level 9 and 4.5 for level 19 with frames of 256 KiB.
+     */
+    public static long contextBytes(Compression compression) {
+        if (compression.codec() != Compression.Codec.ZSTD) {
+            return 0;
+        }
+        int perFrameByte = compression.level() <= 4 ? 2 : compression.level() <= 12 ? 10 : 18;
+        return CONTEXT_BYTES + (long) perFrameByte * compression.frameBytes();
     }
 
     /** What {@link #compress} compresses with. */

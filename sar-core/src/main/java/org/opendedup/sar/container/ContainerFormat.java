@@ -5,6 +5,7 @@ import java.util.OptionalLong;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.common.Writing;
 
 /**
  * The container file: names, header and footer, as docs/FORMAT.md specifies them.
@@ -31,6 +32,13 @@ final class ContainerFormat {
     static final String SEALED_SUFFIX = ".container";
     static final String OPEN_SUFFIX = ".open";
     static final String RECOVERY_SUFFIX = ".recovery";
+    /** A file that is not the volume's, or whose bytes could not all be saved: never read, never deleted. */
+    static final String ASIDE_SUFFIX = ".aside";
+
+    /** The longest frame table: its head, five numbers of at most five bytes for each frame, its checksum. */
+    private static final int MAX_TABLE_BYTES = 16 + ChunkId.MAX_SLOTS * 5 * 5;
+    /** The longest directory; what claims to be longer is damaged, and no memory is taken for it. */
+    static final int MAX_DIRECTORY_BYTES = MAX_TABLE_BYTES + FrameFormat.MAX_LIST_BYTES + Integer.BYTES;
 
     /** {@code SARC} and {@code SARE} as they stand in the file. */
     private static final int HEADER_MAGIC = 0x43524153;
@@ -41,6 +49,8 @@ final class ContainerFormat {
     /** Ten digits and a slash. */
     private static final int FOLDER_LENGTH = 11;
 
+    private static final int ID_DIGITS = 12;
+
     private ContainerFormat() {}
 
     /**
@@ -49,7 +59,11 @@ final class ContainerFormat {
      * @param salt random; repeated in every frame, so that a frame of another file that lies in this one as somebody's data
      *     is never taken for a frame of this one
      */
-    record Identity(long container, long salt, int generation) {}
+    record Identity(long container, long salt, int generation) {
+        Writing writing() {
+            return new Writing(salt, generation);
+        }
+    }
 
     /** @param tableBytes length of the frame table, which the directory begins with */
     record Footer(Identity identity, int tableBytes, long directoryOffset, int directoryBytes) {}
@@ -66,7 +80,7 @@ final class ContainerFormat {
     /** The container whose file with this suffix bears the name, if it is such a name. */
     static OptionalLong containerOf(String fileName, String suffix) {
         int digits = fileName.length() - suffix.length() - FOLDER_LENGTH;
-        if (digits != 12 || !fileName.endsWith(suffix)) {
+        if (digits != ID_DIGITS || !fileName.endsWith(suffix)) {
             return OptionalLong.empty();
         }
         try {
@@ -78,6 +92,15 @@ final class ContainerFormat {
         } catch (NumberFormatException e) {
             return OptionalLong.empty();
         }
+    }
+
+    /** The container id that a file's name begins with, whatever its suffix; 0 if it begins with none. */
+    static long idOf(String fileName) {
+        int end = FOLDER_LENGTH + ID_DIGITS;
+        if (fileName.length() <= end || fileName.charAt(end) != '.') {
+            return 0;
+        }
+        return containerOf(fileName.substring(0, end), "").orElse(0);
     }
 
     static void putHeader(Identity identity, Bytes out) {
@@ -134,6 +157,7 @@ final class ContainerFormat {
         int directoryBytes = Bytes.getInt(footer, 40);
         if (directoryOffset < HEADER_BYTES
                 || directoryBytes < 0
+                || directoryBytes > MAX_DIRECTORY_BYTES
                 || directoryOffset + directoryBytes != offset
                 || tableBytes < 0
                 || tableBytes > directoryBytes - Integer.BYTES) {

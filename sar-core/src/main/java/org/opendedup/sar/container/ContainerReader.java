@@ -9,8 +9,7 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.container.ContainerFormat.Footer;
-import org.opendedup.sar.container.ContainerFormat.Identity;
+import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
@@ -34,15 +33,22 @@ final class ContainerReader implements Closeable {
     private final Directory directory;
     private final Compressor compressor;
     private final FrameTableSource tables;
+    private final ContainerClaims claims;
     private final FrameTableCache tableCache;
     private final InputCache inputs;
     private final BufferPool buffers = new BufferPool(POOLED_BYTES);
     private final ReadStatistics statistics = new ReadStatistics();
 
-    ContainerReader(Directory directory, Compressor compressor, FrameTableSource tables, long tableCacheBytes) {
+    ContainerReader(
+            Directory directory,
+            Compressor compressor,
+            FrameTableSource tables,
+            ContainerClaims claims,
+            long tableCacheBytes) {
         this.directory = directory;
         this.compressor = compressor;
         this.tables = tables;
+        this.claims = claims;
         this.tableCache = new FrameTableCache(tableCacheBytes);
         this.inputs = new InputCache(MAX_INPUTS, this::open);
     }
@@ -72,20 +78,20 @@ final class ContainerReader implements Closeable {
         }
     }
 
-    private void read(Input input, long offset, ByteBuffer target) throws IOException {
-        statistics.add(target.remaining());
-        input.readFully(offset, target);
-    }
-
-    /** The frame table of a sealed container: from the cache, the source, or the file. */
+    /**
+     * The frame table of a sealed container: from the cache, the source, or the file.
+     *
+     * @throws CorruptionException if the file is not the writing that the volume means
+     */
     FrameTable frameTable(long container) throws IOException {
         FrameTable cached = tableCache.get(container);
         if (cached != null) {
             return cached;
         }
-        FrameTable table = keptTable(container);
+        Writing claimed = claims.writing(container);
+        FrameTable table = keptTable(container, claimed);
         if (table == null) {
-            table = storedTable(container);
+            table = storedTable(container, claimed);
         }
         tableCache.put(container, table);
         return table;
@@ -100,70 +106,41 @@ final class ContainerReader implements Closeable {
         tableCache.put(container, table);
     }
 
-    /** What the source has. A damaged copy there is no loss: the container has its own. */
-    private @Nullable FrameTable keptTable(long container) throws IOException {
+    /** What the source has of that writing. A damaged copy there, or one of another writing, is no loss: the container has its own. */
+    private @Nullable FrameTable keptTable(long container, Writing claimed) throws IOException {
         try {
             byte[] bytes = tables.frameTable(container);
-            return bytes == null ? null : FrameTable.decode(bytes, "frame table of container " + container);
+            FrameTable kept =
+                    bytes == null ? null : FrameTable.decodeWithSalt(bytes, "frame table of container " + container);
+            return kept == null || isOther(kept.writing(), claimed) ? null : kept;
         } catch (IOException unusableCopy) {
             log.warn("{}; taken from container {} itself", unusableCopy.getMessage(), container);
             return null;
         }
     }
 
-    private FrameTable storedTable(long container) throws IOException {
+    private FrameTable storedTable(long container, Writing claimed) throws IOException {
         try (InputCache.Lease lease = inputs.acquire(container)) {
-            String place = placeOf(container);
-            Footer footer = footer(container, lease.input(), place);
-            byte[] bytes = new byte[footer.tableBytes()];
-            read(lease.input(), footer.directoryOffset(), ByteBuffer.wrap(bytes));
-            return checkGeneration(FrameTable.decode(bytes, place), footer, place);
+            FrameTable table = new DirectoryReader(lease.input(), container, statistics).frameTable();
+            if (isOther(table.writing(), claimed)) {
+                throw new CorruptionException(
+                        DirectoryReader.placeOf(container),
+                        -1,
+                        "the container that files refer to (" + claimed + ")",
+                        "another of the same id (" + table.writing() + "), from a backup or another history");
+            }
+            return table;
         }
     }
 
-    private static FrameTable checkGeneration(FrameTable table, Footer footer, String place)
-            throws CorruptionException {
-        int expected = footer.identity().generation();
-        if (table.generation() != expected) {
-            throw new CorruptionException(
-                    place, footer.directoryOffset(), "generation " + expected, Integer.toString(table.generation()));
-        }
-        return table;
+    private static boolean isOther(Writing found, Writing claimed) {
+        return !claimed.equals(Writing.UNKNOWN) && !found.equals(claimed);
     }
 
-    private static String placeOf(long container) {
-        return "container " + container + " (" + ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX)
-                + ")";
-    }
-
-    private Footer footer(long container, Input input, String place) throws IOException {
-        long fileBytes = input.length();
-        if (fileBytes < ContainerFormat.HEADER_BYTES + ContainerFormat.FOOTER_BYTES) {
-            throw new CorruptionException(place, fileBytes, "a sealed container", "a file of " + fileBytes + " bytes");
-        }
-        byte[] footer = new byte[ContainerFormat.FOOTER_BYTES];
-        read(input, fileBytes - footer.length, ByteBuffer.wrap(footer));
-        return ContainerFormat.readFooter(footer, container, fileBytes, place);
-    }
-
-    /** The directory of a sealed container, header and footer checked as well. */
+    /** The directory of a sealed container, header and footer checked as well; of whatever writing is there. */
     SealedContainer directory(long container) throws IOException {
         try (InputCache.Lease lease = inputs.acquire(container)) {
-            String place = placeOf(container);
-            Input input = lease.input();
-            Footer footer = footer(container, input, place);
-            byte[] header = new byte[ContainerFormat.HEADER_BYTES];
-            read(input, 0, ByteBuffer.wrap(header));
-            Identity identity = ContainerFormat.readHeader(header, container, place);
-            if (!identity.equals(footer.identity())) {
-                throw new CorruptionException(place, 0, footer.identity().toString(), identity.toString());
-            }
-            byte[] bytes = new byte[footer.directoryBytes()];
-            read(input, footer.directoryOffset(), ByteBuffer.wrap(bytes));
-            SealedContainer sealed =
-                    SealedContainer.decode(container, bytes, footer.tableBytes(), place, footer.directoryOffset());
-            checkGeneration(sealed.frameTable(), footer, place);
-            return sealed;
+            return new DirectoryReader(lease.input(), container, statistics).directory();
         }
     }
 

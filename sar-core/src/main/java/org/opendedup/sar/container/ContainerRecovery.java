@@ -1,14 +1,16 @@
 package org.opendedup.sar.container;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
-import java.util.Objects;
+import java.util.Locale;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.ContainerFormat.Identity;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
@@ -20,18 +22,45 @@ import org.slf4j.LoggerFactory;
  * Seals the containers that a crash left open. Every frame whose checksum holds is copied, in order, to a new file that is
  * made durable under the sealed name before the open file goes: a crash during recovery leaves at least one of the two, and
  * recovering again gives the same.
+ *
+ * <p>Nothing is deleted that is not proved to be superseded: an open file goes only if the sealed one of the same writing, found or
+ * just made, has every whole frame of it. One without a whole frame goes if no slot is alive. Any other is renamed and kept aside, for
+ * whoever looks after the volume.
  */
 final class ContainerRecovery {
     private static final Logger log = LoggerFactory.getLogger(ContainerRecovery.class);
 
-    private final Directory directory;
+    /** Many times what a container can grow to (its nominal size and a frame); what lies behind is not looked at. */
+    private static final long MAX_FILE_BYTES = 256 << 20;
 
-    ContainerRecovery(Directory directory) {
+    private final Directory directory;
+    private final ContainerClaims claims;
+    private final List<Long> recovered = new ArrayList<>();
+    private final List<Lost> lost = new ArrayList<>();
+
+    /**
+     * Slots that the volume refers to and recovery did not find.
+     *
+     * @param slots at least one
+     */
+    record Lost(long container, BitSet slots) {}
+
+    ContainerRecovery(Directory directory, ContainerClaims claims) {
         this.directory = directory;
+        this.claims = claims;
     }
 
-    /** Recovers every unsealed container of {@code names}; the ids of those that were sealed by it. */
-    List<Long> recover(List<String> names) throws IOException {
+    /** Containers that were sealed, or found sealed beside an open file. */
+    List<Long> recovered() {
+        return recovered;
+    }
+
+    List<Lost> lost() {
+        return lost;
+    }
+
+    /** Recovers every unsealed container of {@code names}. */
+    void recover(List<String> names) throws IOException {
         // Left by a recovery that did not get to its end; in the way of this one.
         for (String name : names) {
             if (ContainerFormat.containerOf(name, ContainerFormat.RECOVERY_SUFFIX)
@@ -39,119 +68,184 @@ final class ContainerRecovery {
                 directory.delete(name);
             }
         }
-        List<Long> recovered = new ArrayList<>();
         for (String name : names) {
             OptionalLong container = ContainerFormat.containerOf(name, ContainerFormat.OPEN_SUFFIX);
-            if (container.isPresent() && recover(container.getAsLong(), name)) {
-                recovered.add(container.getAsLong());
+            if (container.isPresent()) {
+                recover(container.getAsLong(), name);
             }
         }
         directory.sync();
-        return recovered;
     }
 
-    private boolean recover(long container, String name) throws IOException {
-        if (directory.exists(ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX))) {
-            // Was whole and durable before it got that name; what still lies beside it must not take its place.
+    private void recover(long container, String name) throws IOException {
+        Writing claimed = claims.writing(container);
+        try (Input input = directory.open(name)) {
+            SalvagedFile file = file(name, input);
+            Identity identity = UnsealedFrames.identity(file, container, claimed, name);
+            boolean isClaimed = identity != null && identity.writing().equals(claimed);
+            String sealedName = ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX);
+            if (directory.exists(sealedName)) {
+                SealedContainer sealed = sealedBeside(container, sealedName);
+                if (sealed != null && identity != null && supersedes(sealed, file(name, input), identity)) {
+                    recovered.add(container);
+                    endSealed(container, name, identity, isClaimed ? missing(container, sealed) : new BitSet());
+                    return;
+                }
+                if (!isClaimed || sealed != null && sealed.writing().equals(claimed)) {
+                    setAside(name, container, identity, "a sealed container of this id lies beside it");
+                    return;
+                }
+                setAside(sealedName, container, null, "the volume refers to the unsealed one beside it");
+            } else if (!isClaimed && !claimed.equals(Writing.UNKNOWN)) {
+                setAside(name, container, identity, "the volume refers to another container of this id");
+                return;
+            }
+            seal(container, name, input, identity);
+        }
+    }
+
+    private static SalvagedFile file(String name, Input input) throws IOException {
+        return new SalvagedFile(input, name, MAX_FILE_BYTES);
+    }
+
+    /** What the volume refers to and a sealed container does not have. */
+    private BitSet missing(long container, SealedContainer sealed) throws IOException {
+        BitSet missing = claims.slots(container);
+        for (int slot = missing.nextSetBit(0); slot >= 0; slot = missing.nextSetBit(slot + 1)) {
+            missing.set(slot, slot >= sealed.slots() || sealed.frame(slot) < 0);
+        }
+        return missing;
+    }
+
+    /** A crash came between the sealing and what follows it; as in {@link #seal}. */
+    private void endSealed(long container, String name, Identity identity, BitSet missing) throws IOException {
+        if (missing.isEmpty()) {
             log.warn("container {}: sealed already, the unsealed file beside it is removed", container);
             directory.delete(name);
-            return true;
+        } else {
+            noteLost(container, missing);
+            setAside(name, container, identity, "not all that files refer to could be read of it");
         }
-        byte[] file = readWhole(name);
-        Identity identity = identity(file, container, name);
-        boolean sealed = identity != null && copy(file, identity);
-        if (!sealed) {
-            log.info("container {}: unsealed and without a whole frame, removed", container);
-        }
-        directory.delete(name);
-        return sealed;
     }
 
-    private byte[] readWhole(String name) throws IOException {
+    private void noteLost(long container, BitSet missing) {
+        lost.add(new Lost(container, missing));
+        log.error(
+                "container {}: {} chunks that files refer to are not whole in what a crash left of it",
+                container,
+                missing.cardinality());
+    }
+
+    /** What lies beside an open file under the sealed name; null if that is damaged. */
+    private @Nullable SealedContainer sealedBeside(long container, String name) throws IOException {
         try (Input input = directory.open(name)) {
-            long length = input.length();
-            if (length > Integer.MAX_VALUE - Long.BYTES) {
-                throw new CorruptionException(name, -1, "less than 2 GiB", length + " bytes");
-            }
-            byte[] file = new byte[(int) length];
-            input.readFully(0, ByteBuffer.wrap(file));
-            return file;
-        }
-    }
-
-    /** From the header or, where that is damaged, from the first whole frame of this container; null if there is none. */
-    private static @Nullable Identity identity(byte[] file, long container, String name)
-            throws UnsupportedFormatException {
-        if (file.length < ContainerFormat.HEADER_BYTES) {
+            return new DirectoryReader(input, container, new ReadStatistics()).directory();
+        } catch (CorruptionException e) {
+            log.error("{}", e.getMessage());
             return null;
         }
-        try {
-            return ContainerFormat.readHeader(file, container, name);
-        } catch (CorruptionException damaged) {
-            log.warn("{}; looking for its frames", damaged.getMessage());
-        }
-        for (int at = ContainerFormat.HEADER_BYTES; at <= file.length - FrameFormat.HEADER_BYTES; at++) {
-            FrameFormat.Header frame = FrameFormat.readHeader(file, at, file.length);
-            if (frame != null && frame.identity().container() == container && FrameFormat.crcHolds(file, at, frame)) {
-                return frame.identity();
-            }
-        }
-        return null;
     }
 
-    /** Writes the sealed file; false, and nothing written, if no frame is whole. */
-    private boolean copy(byte[] file, Identity identity) throws IOException {
-        List<Integer> frames = wholeFrames(file, identity);
-        if (frames.isEmpty()) {
+    /** Whether a sealed container has every whole frame of an open file. */
+    private static boolean supersedes(SealedContainer sealed, SalvagedFile file, Identity identity) throws IOException {
+        if (!sealed.writing().equals(identity.writing())) {
+            return false;
+        }
+        UnsealedFrames frames = new UnsealedFrames(file, identity);
+        for (FrameFormat.Header frame = frames.next(); frame != null; frame = frames.next()) {
+            int number = sealed.frame(frame.firstSlot());
+            if (number < 0
+                    || sealed.frameTable().firstSlot(number) != frame.firstSlot()
+                    || sealed.frameTable().slotCount(number) != frame.chunks()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Seals what can be read of an open file, notes what the volume misses, and does away with the file if it has nothing more. */
+    private void seal(long container, String name, Input input, @Nullable Identity identity) throws IOException {
+        BitSet missing = claims.slots(container);
+        SalvagedFile file = file(name, input);
+        boolean sealed = identity != null && copy(file, identity, missing);
+        if (sealed) {
+            recovered.add(container);
+        }
+        if (!missing.isEmpty()) {
+            noteLost(container, missing);
+        }
+        if (!missing.isEmpty() || file.unreadableBytes() > 0 || input.length() > file.length()) {
+            setAside(name, container, identity, "not all of it could be read");
+            return;
+        }
+        if (!sealed) {
+            log.info("container {}: unsealed, without a whole frame and not referred to, removed", container);
+        }
+        directory.delete(name);
+    }
+
+    /** Writes the sealed file and strikes its slots; false, and nothing written, if no frame is whole. */
+    private boolean copy(SalvagedFile file, Identity identity, BitSet missing) throws IOException {
+        UnsealedFrames frames = new UnsealedFrames(file, identity);
+        FrameFormat.Header frame = frames.next();
+        if (frame == null) {
             return false;
         }
         long container = identity.container();
         String temporary = ContainerFormat.fileName(container, ContainerFormat.RECOVERY_SUFFIX);
-        try (Output output = directory.create(temporary)) {
-            write(file, identity, frames, output);
+        int count = 0;
+        try (Output output = directory.create(temporary);
+                Unfinished unfinished = new Unfinished(temporary)) {
+            Bytes header = new Bytes(ContainerFormat.HEADER_BYTES);
+            ContainerFormat.putHeader(identity, header);
+            output.append(header.buffer());
+            FrameTable.Builder table = new FrameTable.Builder(identity.writing());
+            Bytes chunkLists = new Bytes(1024);
+            for (; frame != null; frame = frames.next()) {
+                byte[] bytes = file.bytes();
+                long offset = output.append(ByteBuffer.wrap(bytes, frames.place(), frame.frameBytes()));
+                table.add(frame.firstSlot(), frame.chunks(), (int) offset, frame.frameBytes(), frame.rawBytes());
+                chunkLists.putBytes(bytes, frames.place() + FrameFormat.HEADER_BYTES, frame.listBytes());
+                missing.clear(frame.firstSlot(), frame.firstSlot() + frame.chunks());
+                count++;
+            }
+            byte[] tableBytes = table.build().encode();
+            output.append(ContainerFormat.tail(identity, tableBytes, chunkLists, output.position())
+                    .buffer());
             output.force();
+            unfinished.done = true;
         }
         directory.rename(temporary, ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX));
         directory.sync();
-        log.info("container {}: sealed with {} whole frames after a crash", container, frames.size());
+        log.info("container {}: sealed with {} whole frames after a crash", container, count);
         return true;
     }
 
-    /** Where the frames that count begin. Behind damage the next one is looked for byte by byte. */
-    private static List<Integer> wholeFrames(byte[] file, Identity identity) {
-        List<Integer> frames = new ArrayList<>();
-        int nextSlot = 0;
-        int at = ContainerFormat.HEADER_BYTES;
-        while (at <= file.length - FrameFormat.HEADER_BYTES) {
-            FrameFormat.Header frame = FrameFormat.readHeader(file, at, file.length);
-            if (frame != null
-                    && frame.identity().equals(identity)
-                    && frame.firstSlot() >= nextSlot
-                    && FrameFormat.crcHolds(file, at, frame)) {
-                frames.add(at);
-                nextSlot = frame.firstSlot() + frame.chunks();
-                at += frame.frameBytes();
-            } else {
-                at++;
+    /** A recovery that breaks off takes its file away again: on a full disk the next mount needs the space before it comes here. */
+    private final class Unfinished implements Closeable {
+        private final String name;
+        private boolean done;
+
+        Unfinished(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public void close() throws IOException {
+            if (!done) {
+                directory.delete(name);
             }
         }
-        return frames;
     }
 
-    private static void write(byte[] file, Identity identity, List<Integer> frames, Output output) throws IOException {
-        Bytes header = new Bytes(ContainerFormat.HEADER_BYTES);
-        ContainerFormat.putHeader(identity, header);
-        output.append(header.buffer());
-        FrameTable.Builder table = new FrameTable.Builder(identity.generation());
-        Bytes chunkLists = new Bytes(1024);
-        for (int at : frames) {
-            FrameFormat.Header frame = Objects.requireNonNull(FrameFormat.readHeader(file, at, file.length));
-            long offset = output.append(ByteBuffer.wrap(file, at, frame.frameBytes()));
-            table.add(frame.firstSlot(), frame.chunks(), (int) offset, frame.frameBytes(), frame.rawBytes());
-            chunkLists.putBytes(file, at + FrameFormat.HEADER_BYTES, frame.listBytes());
+    private void setAside(String name, long container, @Nullable Identity identity, String why) throws IOException {
+        String salt = identity == null ? "unknown" : String.format(Locale.ROOT, "%016x", identity.salt());
+        String aside = ContainerFormat.fileName(container, "." + salt + ContainerFormat.ASIDE_SUFFIX);
+        for (int copy = 2; directory.exists(aside); copy++) {
+            aside = ContainerFormat.fileName(container, "." + salt + "." + copy + ContainerFormat.ASIDE_SUFFIX);
         }
-        byte[] tableBytes = table.build().encode();
-        output.append(ContainerFormat.tail(identity, tableBytes, chunkLists, output.position())
-                .buffer());
+        directory.rename(name, aside);
+        directory.sync();
+        log.error("{}/{} is kept as {}: {}", directory, name, aside, why);
     }
 }

@@ -27,12 +27,13 @@ final class ContainerSealer implements Closeable {
     }
 
     /** Has a container sealed; waits while too many are waiting. */
+    @SuppressWarnings("CatchingUnchecked")
     void submit(OpenContainer container) {
         waiting.acquireUninterruptibly();
         thread.execute(() -> {
             try {
                 seal.accept(container);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) { // an Error, too: whoever waits for the container would wait for ever
                 log.error("{} could not be sealed", container, e);
                 container.sealingFailed(e);
             } finally {

@@ -4,10 +4,12 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
 import org.slf4j.Logger;
@@ -25,10 +29,11 @@ import org.slf4j.LoggerFactory;
 /**
  * The containers of a volume: takes chunks and gives them ids, makes them durable, reads them back frame by frame.
  *
- * <p>A chunk can be read from the moment it has its id. It is durable once {@link #force} returns. When a write or a force
- * fails, nothing is lost silently: writers with chunks in that container get the failure, {@link #force} throws it every
- * time until {@link #abandonLost}, {@link #isLost} tells which chunks it concerns, and reading these fails. Chunks that an
- * earlier force covered stay readable.
+ * <p>A chunk can be read from the moment it has its id. It is durable once {@link #force} returns. When the disk is full, what was
+ * taken stays in memory and {@link #force} tries again; nothing more is taken meanwhile. When a write or a force fails, nothing
+ * is lost silently: writers with chunks in that container get the failure, {@link #force} throws it every time until {@link
+ * #abandonLost}, {@link #isLost} tells which chunks it concerns, and reading these fails. Chunks that an earlier force covered
+ * stay readable.
  *
  * <p>Safe for use by many threads; {@link #force}, {@link #sealAll} and {@link #close} must not be called from the
  * compression workers, which they wait for.
@@ -40,7 +45,9 @@ public final class ContainerStore implements Closeable {
     private final ContainerOptions options;
     private final ContainerIds ids;
     private final LongSupplier salts;
-    private final List<Long> recovered;
+    private final ContainerRecovery recovery;
+    private final long highest;
+    private final ContainerIdSet sealed = new ContainerIdSet();
     private final ExecutorService workers;
     private final Compressor compressor;
     private final InFlightBudget budget;
@@ -52,6 +59,9 @@ public final class ContainerStore implements Closeable {
     /** Every container that is not sealed: written to, waiting to be sealed, or failed. */
     private final Map<Long, OpenContainer> open = new ConcurrentHashMap<>();
 
+    /** Full containers that the disk had no room to seal. */
+    private final Set<OpenContainer> unsealed = ConcurrentHashMap.newKeySet();
+
     private final AtomicLong sealedContainers = new AtomicLong();
     private final AtomicLong sealedBytes = new AtomicLong();
     private volatile boolean closed;
@@ -61,6 +71,7 @@ public final class ContainerStore implements Closeable {
             ContainerOptions options,
             ContainerIds ids,
             LongSupplier salts,
+            ContainerClaims claims,
             FrameTableSource tables,
             SealListener listener,
             ExecutorService workers,
@@ -71,21 +82,23 @@ public final class ContainerStore implements Closeable {
         this.ids = ids;
         this.salts = salts;
         this.workers = workers;
-        EarlierNames.replace(directory, directory.list());
-        recovered = List.copyOf(new ContainerRecovery(directory).recover(directory.list()));
-        countSealed();
+        recovery = new ContainerRecovery(directory, claims);
+        recovery.recover(directory.list());
+        highest = countFiles();
         compressor = new Compressor(options.compression());
         budget = new InFlightBudget(options.maxBytesInFlight());
         encoder = new FrameEncoder(options.compression().frameBytes(), compressor, workers, budget);
-        reader = new ContainerReader(directory, compressor, tables, frameTableCacheBytes);
+        reader = new ContainerReader(directory, compressor, tables, claims, frameTableCacheBytes);
         sealer = new ContainerSealer(options.maxOpenContainers(), container -> seal(container, listener));
         lanes = new WriteLanes(options.maxOpenContainers(), encoder.frameBytes(), new LaneContainers());
     }
 
     /**
      * Opens the containers of a directory. First seals those that a crash left open, keeping every frame whose checksum
-     * holds; one without any is deleted.
+     * holds. What cannot be read whole, or is not the writing that {@code claims} means, is kept aside; one without a whole frame that
+     * nothing refers to is deleted.
      *
+     * @param claims what the volume knows of its containers
      * @param tables where frame tables are kept besides the containers
      * @param listener told of each container sealed from now on; those sealed by this call are in {@link #recovered}
      * @param workers compress, write and decode frames; must be able to run while other threads wait for this store
@@ -95,13 +108,14 @@ public final class ContainerStore implements Closeable {
             Directory directory,
             ContainerOptions options,
             ContainerIds ids,
+            ContainerClaims claims,
             FrameTableSource tables,
             SealListener listener,
             ExecutorService workers,
             long frameTableCacheBytes)
             throws IOException {
-        return open(
-                directory, options, ids, new SecureRandom()::nextLong, tables, listener, workers, frameTableCacheBytes);
+        LongSupplier salts = new SecureRandom()::nextLong;
+        return open(directory, options, ids, salts, claims, tables, listener, workers, frameTableCacheBytes);
     }
 
     /** As above, with salts of the caller's choice: the same chunks then make the same file. */
@@ -110,26 +124,73 @@ public final class ContainerStore implements Closeable {
             ContainerOptions options,
             ContainerIds ids,
             LongSupplier salts,
+            ContainerClaims claims,
             FrameTableSource tables,
             SealListener listener,
             ExecutorService workers,
             long frameTableCacheBytes)
             throws IOException {
-        return new ContainerStore(directory, options, ids, salts, tables, listener, workers, frameTableCacheBytes);
+        return new ContainerStore(
+                directory, options, ids, salts, claims, tables, listener, workers, frameTableCacheBytes);
     }
 
-    private void countSealed() throws IOException {
+    /** Returns the highest id that any file of the directory bears, of whatever kind; 0 if there is none. */
+    private long countFiles() throws IOException {
+        long last = 0;
         for (String name : directory.list()) {
-            if (ContainerFormat.containerOf(name, ContainerFormat.SEALED_SUFFIX).isPresent()) {
+            OptionalLong container = ContainerFormat.containerOf(name, ContainerFormat.SEALED_SUFFIX);
+            if (container.isPresent()) {
                 sealedContainers.incrementAndGet();
                 sealedBytes.addAndGet(directory.length(name));
+                sealed.add(container.getAsLong());
             }
+            last = Math.max(last, ContainerFormat.idOf(name));
         }
+        return last;
     }
 
     /** The containers that {@link #open} found unsealed and sealed: an index that knew them must read them again. */
     public List<Long> recovered() {
-        return recovered;
+        return List.copyOf(recovery.recovered());
+    }
+
+    /** Whether {@link #forEachLost} has any. */
+    public boolean hasLost() {
+        return !recovery.lost().isEmpty();
+    }
+
+    /** Told of slots that the volume refers to and {@link #open} did not find in what a crash left, container by container. */
+    public void forEachLost(LostSlots visitor) throws IOException {
+        for (ContainerRecovery.Lost lost : recovery.lost()) {
+            BitSet slots = lost.slots();
+            for (int first = slots.nextSetBit(0); first >= 0; ) {
+                int end = slots.nextClearBit(first);
+                visitor.lost(lost.container(), first, end);
+                first = slots.nextSetBit(end);
+            }
+        }
+    }
+
+    /** Takes a range of slots, {@code end} exclusive. */
+    @FunctionalInterface
+    public interface LostSlots {
+        void lost(long container, int first, int end) throws IOException;
+    }
+
+    /** The highest container id that a file bore when the store was opened, also one that is kept aside; 0 if there was none. */
+    public long highestAtOpening() {
+        return highest;
+    }
+
+    /** Whether there is a container of this id: a file, or one being written. Says nothing of what is in it. */
+    public boolean exists(long container) {
+        return open.containsKey(container) || sealed.contains(container);
+    }
+
+    /** Which writing of a container there is. */
+    public Writing writing(long container) throws IOException {
+        OpenContainer unsealed = open.get(container);
+        return unsealed == null ? frameTable(container).writing() : unsealed.writing();
     }
 
     /**
@@ -167,20 +228,25 @@ public final class ContainerStore implements Closeable {
 
     /** Runs in the sealing thread. */
     private void seal(OpenContainer container, SealListener listener) {
-        OpenContainer.SealedFile sealed;
+        OpenContainer.SealedFile file;
         try {
-            sealed = container.seal();
+            file = container.seal();
+        } catch (NoSpaceException e) {
+            log.debug("{} is sealed when there is space: {}", container, e.getMessage());
+            unsealed.add(container);
+            return;
         } catch (IOException e) {
             log.error("{} could not be sealed: {}", container, e.getMessage(), e);
             return;
         }
         long id = container.container();
-        reader.cache(id, sealed.table());
+        reader.cache(id, file.table());
         sealedContainers.incrementAndGet();
-        sealedBytes.addAndGet(sealed.fileBytes());
+        sealedBytes.addAndGet(file.fileBytes());
+        sealed.add(id);
         open.remove(id);
         try {
-            listener.sealed(id, sealed.table().encode());
+            listener.sealed(id, file.table().encodeWithSalt());
         } catch (IOException e) {
             log.error("{} is sealed, but not yet in the index: {}", container, e.getMessage(), e);
         }
@@ -332,29 +398,44 @@ public final class ContainerStore implements Closeable {
      * Makes durable everything appended before the call, file names included. Ends the frames being filled; the containers
      * stay open.
      *
+     * @throws NoSpaceException if the disk is full. Nothing is lost: all is made durable by a later call, when there is space
      * @throws IOException if any chunk appended since the store was opened is lost, now or earlier, and {@link #abandonLost}
      *     was not called since
      */
     public void force() throws IOException {
-        Collection<OpenContainer> unsealed = new ArrayList<>(open.values());
-        unsealed.forEach(OpenContainer::flush);
-        unsealed.forEach(OpenContainer::force);
+        Collection<OpenContainer> forced = new ArrayList<>(open.values());
+        forced.forEach(OpenContainer::flush);
+        forced.forEach(OpenContainer::force);
         try {
             directory.sync();
         } catch (IOException e) {
-            unsealed.forEach(container -> container.nameIsInDoubt(e));
+            forced.forEach(container -> container.nameIsInDoubt(e));
             throw e;
         }
-        unsealed.forEach(OpenContainer::nameIsDurable);
-        throwIfLost(unsealed);
+        forced.forEach(OpenContainer::nameIsDurable);
+        throwIfLost(forced);
+        for (OpenContainer container : forced) {
+            container.throwIfShort();
+        }
+        sealLate();
     }
 
-    private static void throwIfLost(Collection<OpenContainer> unsealed) throws IOException {
-        IOException failure = null;
+    /** There is space again. */
+    private void sealLate() {
         for (OpenContainer container : unsealed) {
+            if (unsealed.remove(container)) {
+                sealer.submit(container);
+            }
+        }
+    }
+
+    /** Never a {@link NoSpaceException}, which tells that nothing is lost. */
+    private static void throwIfLost(Collection<OpenContainer> forced) throws IOException {
+        IOException failure = null;
+        for (OpenContainer container : forced) {
             IOException loss = container.reportLoss();
             if (loss != null && failure == null) {
-                failure = Failures.again("chunks of " + container + " are lost", loss);
+                failure = new IOException("chunks of " + container + " are lost: " + loss.getMessage(), loss);
             }
         }
         if (failure != null) {
@@ -395,6 +476,7 @@ public final class ContainerStore implements Closeable {
         }
         List<OpenContainer> sealing = new ArrayList<>(open.values());
         sealing.removeIf(OpenContainer::isFailed);
+        sealLate();
         for (WriteLane lane : lanes.all()) {
             OpenContainer current = lane.takeCurrent();
             if (current != null && !current.isFailed()) {

@@ -7,12 +7,17 @@ import org.opendedup.sar.common.NoSpaceException;
 final class Failures {
     private Failures() {}
 
-    /** A new exception of the kind the callers tell apart, with a stack of its own and the first one as its cause. */
-    static IOException again(String what, IOException first) {
-        String message = what + ": " + first.getMessage();
-        IOException again =
-                first instanceof NoSpaceException ? new NoSpaceException(message) : new IOException(message);
+    /** A new exception with a stack of its own and the first one as its cause. */
+    static NoSpaceException again(String what, NoSpaceException first) {
+        NoSpaceException again = new NoSpaceException(what + ": " + first.getMessage());
         again.initCause(first);
         return again;
+    }
+
+    /** As above, of the kind the callers tell apart. */
+    static IOException again(String what, IOException first) {
+        return first instanceof NoSpaceException full
+                ? again(what, full)
+                : new IOException(what + ": " + first.getMessage(), first);
     }
 }

@@ -51,6 +51,11 @@ final class FrameEncoder {
         return bytes;
     }
 
+    /** What frames are admitted to. */
+    InFlightBudget budget() {
+        return budget;
+    }
+
     void execute(Runnable task) {
         workers.execute(task);
     }

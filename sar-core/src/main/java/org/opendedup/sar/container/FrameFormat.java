@@ -183,7 +183,7 @@ final class FrameFormat {
             throw expected.corrupt("a frame whose CRC-32C holds", "one whose does not");
         }
         if (header.identity().container() != expected.container()
-                || header.identity().generation() != table.generation()
+                || !header.identity().writing().equals(table.writing())
                 || header.firstSlot() != table.firstSlot(frame)
                 || header.chunks() != table.slotCount(frame)
                 || header.rawBytes() != table.rawLength(frame)) {

@@ -4,6 +4,7 @@ import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.common.Writing;
 
 /**
  * Where the frames of one container lie in its file, and which slots they hold: turns a slot into one disk read. Immutable.
@@ -13,7 +14,7 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 public final class FrameTable {
     static final int VERSION = 1;
 
-    private final int generation;
+    private final Writing writing;
     private final int[] firstSlots;
     private final int[] slotCounts;
     private final int[] fileOffsets;
@@ -21,7 +22,7 @@ public final class FrameTable {
     private final int[] rawLengths;
 
     private FrameTable(Builder builder, int frames) {
-        generation = builder.generation;
+        writing = builder.writing;
         firstSlots = Arrays.copyOf(builder.firstSlots, frames);
         slotCounts = Arrays.copyOf(builder.slotCounts, frames);
         fileOffsets = Arrays.copyOf(builder.fileOffsets, frames);
@@ -29,9 +30,9 @@ public final class FrameTable {
         rawLengths = Arrays.copyOf(builder.rawLengths, frames);
     }
 
-    /** Which writing of the container the table describes: 1, and one more for every time it is rewritten. */
-    public int generation() {
-        return generation;
+    /** The writing of the container that the table describes. */
+    public Writing writing() {
+        return writing;
     }
 
     /** Number of frames. */
@@ -81,11 +82,25 @@ public final class FrameTable {
         return 128 + 5 * Integer.BYTES * frames();
     }
 
-    /** The table as FORMAT.md describes it. */
+    /** The table as a container has it; FORMAT.md describes it. */
     byte[] encode() {
         Bytes out = new Bytes(16 + 12 * frames());
+        put(out);
+        return out.toArray();
+    }
+
+    /** The table as it is kept beside the containers: with the salt, which a container's own table need not repeat. */
+    byte[] encodeWithSalt() {
+        Bytes out = new Bytes(24 + 12 * frames());
+        out.putLong(writing.salt());
+        put(out);
+        return out.toArray();
+    }
+
+    private void put(Bytes out) {
+        int start = out.length();
         out.putByte(VERSION);
-        out.putVarint(generation);
+        out.putVarint(writing.generation());
         out.putVarint(frames());
         int slot = 0;
         int offset = ContainerFormat.HEADER_BYTES;
@@ -98,22 +113,36 @@ public final class FrameTable {
             slot = firstSlots[frame] + slotCounts[frame];
             offset = fileOffsets[frame] + fileLengths[frame];
         }
-        out.putCrc(0);
-        return out.toArray();
+        out.putCrc(start);
     }
 
-    /** Reads an encoded table; {@code place} names it in messages. */
-    static FrameTable decode(byte[] bytes, String place) throws CorruptionException, UnsupportedFormatException {
+    /** Reads a table made by {@link #encodeWithSalt}; {@code place} names it in messages. */
+    static FrameTable decodeWithSalt(byte[] bytes, String place)
+            throws CorruptionException, UnsupportedFormatException {
+        if (bytes.length < Long.BYTES) {
+            throw new CorruptionException(place, -1, "a salt and a frame table", bytes.length + " bytes");
+        }
+        return decode(bytes, Long.BYTES, Bytes.getLong(bytes, 0), place);
+    }
+
+    /** Reads an encoded table of the container with that salt; {@code place} names it in messages. */
+    static FrameTable decode(byte[] bytes, long salt, String place)
+            throws CorruptionException, UnsupportedFormatException {
+        return decode(bytes, 0, salt, place);
+    }
+
+    private static FrameTable decode(byte[] bytes, int start, long salt, String place)
+            throws CorruptionException, UnsupportedFormatException {
         int end = bytes.length - Integer.BYTES;
-        if (end < 1) {
-            throw new CorruptionException(place, -1, "a frame table", bytes.length + " bytes");
+        if (end <= start) {
+            throw new CorruptionException(place, -1, "a frame table", bytes.length - start + " bytes");
         }
-        ContainerFormat.checkCrc(bytes, 0, end, place, -1);
-        if (bytes[0] != VERSION) {
-            throw new UnsupportedFormatException(place, bytes[0] & 0xff, VERSION);
+        ContainerFormat.checkCrc(bytes, start, end - start, place, -1);
+        if (bytes[start] != VERSION) {
+            throw new UnsupportedFormatException(place, bytes[start] & 0xff, VERSION);
         }
-        ByteReader in = new ByteReader(bytes, 1, end, place);
-        Builder builder = new Builder(in.readVarint());
+        ByteReader in = new ByteReader(bytes, start + 1, end, place);
+        Builder builder = new Builder(new Writing(salt, in.readVarint()));
         int frames = in.readVarint();
         long slot = 0;
         long offset = ContainerFormat.HEADER_BYTES;
@@ -143,7 +172,7 @@ public final class FrameTable {
 
     /** Gathers frames in the order of their slots. For one thread. */
     static final class Builder {
-        private final int generation;
+        private final Writing writing;
         private int frames;
         private int[] firstSlots = new int[64];
         private int[] slotCounts = new int[64];
@@ -151,8 +180,8 @@ public final class FrameTable {
         private int[] fileLengths = new int[64];
         private int[] rawLengths = new int[64];
 
-        Builder(int generation) {
-            this.generation = generation;
+        Builder(Writing writing) {
+            this.writing = writing;
         }
 
         void add(int firstSlot, int slotCount, int fileOffset, int fileLength, int rawLength) {

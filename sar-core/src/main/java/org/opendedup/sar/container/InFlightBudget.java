@@ -1,29 +1,58 @@
 package org.opendedup.sar.container;
 
-/** Bounds the memory of frames on their way to the disk. Those that add never wait; those about to add wait for room. */
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.NoSpaceException;
+
+/**
+ * Bounds the memory of frames on their way to the disk. Those that add never wait; those about to add wait for room, unless the
+ * disk is full: then nothing leaves, and they are refused.
+ */
 final class InFlightBudget {
     private final long maxBytes;
 
     /** Guarded by this. */
     private long bytes;
+    /** Why nothing leaves for now. Guarded by this. */
+    private @Nullable NoSpaceException shortage;
 
     InFlightBudget(long maxBytes) {
         this.maxBytes = maxBytes;
     }
 
-    /** Waits until less than the bound is in flight. An interrupt is kept for the caller, and does not end the wait. */
-    synchronized void awaitRoom() {
+    /**
+     * Waits until less than the bound is in flight. An interrupt is kept for the caller, and does not end the wait.
+     *
+     * @throws NoSpaceException if there is no room, and there will be none before the disk has space
+     */
+    synchronized void awaitRoom() throws IOException {
         boolean interrupted = false;
-        while (bytes >= maxBytes) {
-            try {
-                wait();
-            } catch (InterruptedException e) {
-                interrupted = true;
+        try {
+            while (bytes >= maxBytes) {
+                if (shortage != null) {
+                    throw Failures.again("too much waits for space", shortage);
+                }
+                try {
+                    wait();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
             }
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+    }
+
+    /** Tells that the disk takes nothing, until {@link #endShortage}. */
+    synchronized void beginShortage(NoSpaceException cause) {
+        shortage = cause;
+        notifyAll();
+    }
+
+    synchronized void endShortage() {
+        shortage = null;
     }
 
     synchronized void add(long added) {

@@ -1,12 +1,15 @@
 package org.opendedup.sar.container;
 
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.util.ArrayDeque;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.ContainerFormat.Identity;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Output;
@@ -20,6 +23,9 @@ import org.opendedup.sar.io.Output;
  * <p>A failed write fails the container for good: nothing is appended to it any more, frames not in the file are lost, and
  * the ones in it can still be forced and read. A failed force also loses the frames written since the last one that
  * succeeded, as the operating system may have dropped them. The file stays unsealed until the next recovery.
+ *
+ * <p>A write that finds the disk full is no failure: its frame and those behind it stay in the queue, and are written when {@link
+ * #force} or {@link #seal} tries again. Until then appends are refused.
  *
  * <p>Two locks: {@code writing} is held by the one that uses the output, {@code lock} guards the rest and is held briefly;
  * the second may be taken under the first, never the other way round.
@@ -44,7 +50,7 @@ final class OpenContainer {
     private @Nullable RawFrame filling;
     private final ArrayDeque<PendingFrame> queue = new ArrayDeque<>();
     private long queuedBytes;
-    private final FrameTable.Builder written = new FrameTable.Builder(ContainerFormat.FIRST_GENERATION);
+    private final FrameTable.Builder written;
     private final Bytes chunkLists = new Bytes(1024);
     private long fileBytes;
     private int durableFrames;
@@ -56,8 +62,12 @@ final class OpenContainer {
 
     private @Nullable IOException failure;
 
+    /** Why the queue's head was not written when it was tried last: the disk was full. */
+    private @Nullable NoSpaceException shortage;
+
     private OpenContainer(Identity identity, Directory directory, FrameEncoder encoder, Output output) {
         this.identity = identity;
+        this.written = new FrameTable.Builder(identity.writing());
         this.directory = directory;
         this.encoder = encoder;
         this.output = output;
@@ -69,13 +79,14 @@ final class OpenContainer {
             throws IOException {
         Identity identity = new Identity(container, salt, ContainerFormat.FIRST_GENERATION);
         String name = ContainerFormat.fileName(container, ContainerFormat.OPEN_SUFFIX);
+        requireNotSealed(container, directory);
         Output output = directory.create(name);
         try {
             Bytes header = new Bytes(ContainerFormat.HEADER_BYTES);
             ContainerFormat.putHeader(identity, header);
             output.append(header.buffer());
             return new OpenContainer(identity, directory, encoder, output);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             try {
                 output.close();
                 directory.delete(name);
@@ -86,18 +97,12 @@ final class OpenContainer {
         }
     }
 
-    /** A frame on its way to the file. Its fields change under {@code lock}. */
-    private static final class PendingFrame {
-        final RawFrame raw;
-        final long admittedBytes;
-        boolean ready;
-        /** Set once ready, unless the encoding failed. */
-        @Nullable
-        Bytes encoded;
-
-        PendingFrame(RawFrame raw, long admittedBytes) {
-            this.raw = raw;
-            this.admittedBytes = admittedBytes;
+    /** An existing container is never overwritten, whoever gave out its id twice. */
+    private static void requireNotSealed(long container, Directory directory) throws IOException {
+        String sealed = ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX);
+        if (directory.exists(sealed)) {
+            throw new FileAlreadyExistsException(
+                    directory + "/" + sealed, null, "a container of this id exists, and is not overwritten");
         }
     }
 
@@ -113,6 +118,7 @@ final class OpenContainer {
         lock.lock();
         try {
             throwIfFailed();
+            throwIfShort();
             if (filling != null && filling.bytes() + length > encoder.frameBytes()) {
                 before = cut();
             }
@@ -232,13 +238,13 @@ final class OpenContainer {
         lock.lock();
         try {
             PendingFrame head = queue.peek();
-            return head != null && head.ready;
+            return head != null && head.ready && shortage == null;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Writes the queue's head, or drops it if the container failed. With {@code writing} held and the head ready. */
+    /** Writes the queue's head, drops it if the container failed, or leaves it. With {@code writing} held and the head ready. */
     private void writeHead() {
         PendingFrame head;
         boolean failed;
@@ -254,8 +260,14 @@ final class OpenContainer {
         if (!failed && encoded != null) {
             try {
                 offset = output.append(encoded.buffer());
+            } catch (NoSpaceException e) {
+                beginShortage(e);
+                return;
             } catch (IOException e) {
                 fail(e, true);
+            } catch (RuntimeException | Error e) {
+                // Out of memory, say. The frame must leave the queue all the same: others wait for it.
+                fail(new IOException(this + ": a frame could not be written: " + e, e), true);
             }
         }
         finish(head, offset);
@@ -287,11 +299,15 @@ final class OpenContainer {
 
     /** @param keepWritten whether the frames in the file that were not forced yet may still be counted on */
     private void fail(IOException cause, boolean keepWritten) {
+        boolean waited;
         lock.lock();
         try {
             if (failure == null) {
                 failure = cause;
             }
+            // Nobody waits for space any more: what is in the queue is dropped.
+            waited = shortage != null;
+            shortage = null;
             if (!keepWritten && written.frames() > durableFrames) {
                 written.truncate(durableFrames);
                 // More is lost than the caller may know of.
@@ -306,14 +322,55 @@ final class OpenContainer {
         } finally {
             lock.unlock();
         }
+        if (waited) {
+            encoder.budget().endShortage();
+        }
     }
 
-    /** Waits until every frame handed to the workers so far is in the file, or the container failed. */
+    private void beginShortage(NoSpaceException cause) {
+        lock.lock();
+        try {
+            shortage = cause;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        encoder.budget().beginShortage(cause);
+    }
+
+    /** Tries again what the disk had no room for. */
+    private void endShortage() {
+        lock.lock();
+        try {
+            if (shortage == null) {
+                return;
+            }
+            shortage = null;
+        } finally {
+            lock.unlock();
+        }
+        encoder.budget().endShortage();
+        drain();
+    }
+
+    /** Throws if chunks, or the directory, wait for space on the disk; nothing is lost. */
+    void throwIfShort() throws NoSpaceException {
+        lock.lock();
+        try {
+            if (shortage != null) {
+                throw Failures.again(this + " waits for space", shortage);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until every frame handed to the workers so far is in the file, the disk is full, or the container failed. */
     private void awaitWritten() {
         lock.lock();
         try {
             int wanted = written.frames() + queue.size();
-            while (failure == null && written.frames() < wanted) {
+            while (failure == null && shortage == null && written.frames() < wanted) {
                 changed.awaitUninterruptibly();
             }
         } finally {
@@ -321,8 +378,12 @@ final class OpenContainer {
         }
     }
 
-    /** Forces the frames flushed before the call. Failure is kept, not thrown: see {@link #reportLoss}. */
+    /**
+     * Forces the frames flushed before the call; first writes those that had no room. Failure and shortage are kept, not thrown: see
+     * {@link #reportLoss}, {@link #throwIfShort}.
+     */
     void force() {
+        endShortage();
         awaitWritten();
         writing.lock();
         try {
@@ -378,26 +439,35 @@ final class OpenContainer {
             lock.unlock();
         }
         fail(cause, false);
+        drain();
     }
 
-    /** Writes all that was appended, the directory and the footer, and gives the file its final name, all durably. */
+    /**
+     * Writes all that was appended, the directory and the footer, and gives the file its final name, all durably.
+     *
+     * @throws NoSpaceException if there was no room; the container is as it was, and may be sealed later
+     */
     SealedFile seal() throws IOException {
         flush();
         awaitWritten();
         writing.lock();
         try {
             throwIfFailed();
+            throwIfShort();
             FrameTable table = table();
             boolean keepWritten = true;
             try {
-                output.append(tail(table.encode()).buffer());
+                appendTail(table);
                 keepWritten = false;
                 output.force();
                 output.close();
+                requireNotSealed(identity.container(), directory);
                 directory.rename(name(ContainerFormat.OPEN_SUFFIX), name(ContainerFormat.SEALED_SUFFIX));
                 directory.sync();
             } catch (IOException e) {
-                fail(e, keepWritten);
+                if (!keepWritten || !(e instanceof NoSpaceException)) {
+                    fail(e, keepWritten);
+                }
                 throw e;
             }
             lock.lock();
@@ -414,9 +484,23 @@ final class OpenContainer {
         }
     }
 
+    Writing writing() {
+        return identity.writing();
+    }
+
+    private void appendTail(FrameTable table) throws IOException {
+        try {
+            output.append(tail(table.encode()).buffer());
+        } catch (NoSpaceException e) {
+            beginShortage(e);
+            throw e;
+        }
+    }
+
     /** Ends the wait of those who wait for the sealing, which broke off. */
-    void sealingFailed(RuntimeException cause) {
+    void sealingFailed(Throwable cause) {
         fail(new IOException(this + ": sealing broke off", cause), false);
+        drain();
     }
 
     /** What sealing made: the frame table, and the file's length. */
@@ -435,15 +519,16 @@ final class OpenContainer {
         return ContainerFormat.fileName(identity.container(), suffix);
     }
 
-    /** Waits until the container is sealed; throws if it failed instead. */
+    /** Waits until the container is sealed; throws if it failed instead, or the disk is full. */
     void awaitSealed() throws IOException {
         lock.lock();
         try {
-            while (!sealed && failure == null) {
+            while (!sealed && failure == null && shortage == null) {
                 changed.awaitUninterruptibly();
             }
             if (!sealed) {
                 throwIfFailed();
+                throwIfShort();
             }
         } finally {
             lock.unlock();

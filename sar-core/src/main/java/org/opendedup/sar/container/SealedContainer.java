@@ -4,6 +4,8 @@ import java.util.Arrays;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.container.ContainerFormat.Footer;
 
 /**
  * The directory of a sealed container: everything about its chunks but their bytes; enough to rebuild the index. A slot
@@ -12,15 +14,13 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 public final class SealedContainer {
     private final long container;
     private final FrameTable table;
-    private final byte[] tableBytes;
     private final byte[] fingerprints;
     private final int[] lengths;
     private final int[] offsets;
 
-    private SealedContainer(long container, FrameTable table, byte[] tableBytes) {
+    private SealedContainer(long container, FrameTable table) {
         this.container = container;
         this.table = table;
-        this.tableBytes = tableBytes;
         fingerprints = new byte[table.slots() * Fingerprints.BYTES];
         lengths = new int[table.slots()];
         offsets = new int[table.slots()];
@@ -61,17 +61,24 @@ public final class SealedContainer {
 
     /** The frame table as a {@link SealListener} gets it. */
     public byte[] frameTableBytes() {
-        return tableBytes;
+        return table.encodeWithSalt();
     }
 
-    /** Reads an encoded directory whose frame table takes its first {@code tableBytes}; {@code offset} is its place. */
-    static SealedContainer decode(long container, byte[] directory, int tableBytes, String place, long offset)
+    /** Which writing of the container this is. */
+    public Writing writing() {
+        return table.writing();
+    }
+
+    /** Reads the encoded directory that a footer leads to. */
+    static SealedContainer decode(long container, byte[] directory, Footer footer, String place)
             throws CorruptionException, UnsupportedFormatException {
         int end = directory.length - Integer.BYTES;
+        long offset = footer.directoryOffset();
         ContainerFormat.checkCrc(directory, 0, end, place, offset);
-        byte[] encodedTable = Arrays.copyOf(directory, tableBytes);
-        SealedContainer sealed = new SealedContainer(container, FrameTable.decode(encodedTable, place), encodedTable);
-        ByteReader lists = new ByteReader(directory, tableBytes, end, place);
+        byte[] encodedTable = Arrays.copyOf(directory, footer.tableBytes());
+        FrameTable table = FrameTable.decode(encodedTable, footer.identity().salt(), place);
+        SealedContainer sealed = new SealedContainer(container, table);
+        ByteReader lists = new ByteReader(directory, footer.tableBytes(), end, place);
         for (int frame = 0; frame < sealed.table.frames(); frame++) {
             sealed.readChunkList(frame, directory, lists, place);
         }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.common.Epoch;
 
 /**
  * From fingerprints to chunk ids, a segment at a time. Also keeps, for every container it covers, that container's frame
@@ -57,8 +58,30 @@ public interface ChunkIndex extends Closeable {
     /** Visits the id of every covered container, in rising order. */
     void forEachCovered(LongConsumer visitor) throws IOException;
 
+    /** The epoch it was last stamped with; null if it never was, or was cleared since. */
+    @Nullable
+    Epoch epoch() throws IOException;
+
+    /**
+     * Writes the volume's epoch into the index; durable when it returns, and so before anything that is inserted later. An index that is
+     * found with an epoch the volume does not know, or knows of containers the volume has not in common with it, is to be cleared: it
+     * belongs to another time.
+     */
+    void stamp(Epoch epoch) throws IOException;
+
+    /** The highest container that any chunk was inserted for, or that was covered, since the index was made or cleared; 0 if none. */
+    long highestContainer() throws IOException;
+
+    /** Forgets everything. Nothing else may run meanwhile. */
+    void clear() throws IOException;
+
     /** Makes what was inserted so far survive a crash. Never needed for correctness. */
     void flush() throws IOException;
+
+    /** Whether it is any use to tell it of chunks and containers. */
+    default boolean keepsAnything() {
+        return true;
+    }
 
     /** Number of fingerprints, as near as the index knows it without reading itself. */
     long estimatedChunks();

@@ -31,6 +31,11 @@ public final class ChunkIndexes {
         RocksDbChunkIndexFactory.destroy(folder);
     }
 
+    /** An index that knows nothing and keeps nothing, for a volume that must do without. */
+    public static ChunkIndex none() {
+        return new NoChunkIndex();
+    }
+
     /** A new, exact index in memory alone: the reference the others are tested against. */
     public static ChunkIndex heap() {
         return HeapChunkIndexFactory.create();

@@ -35,13 +35,16 @@ import org.slf4j.LoggerFactory;
  * </ol>
  *
  * Chunking follows the file: a run that begins or ends inside a stored chunk is cut together with that chunk's other
- * bytes, from its first one until an old boundary is met again. Safe for use by many threads, for different files; runs of
+ * bytes, from its first one until an old boundary or a hole is met: holes and zeros that were no chunk's bytes do not become some. Safe for use by many threads, for different files; runs of
  * one file come one after the other.
  */
 public final class IngestPipeline {
     private static final Logger log = LoggerFactory.getLogger(IngestPipeline.class);
     /** Bytes of a segment; about 250 chunks of 8 KiB, enough for one batch of index lookups. */
     public static final int SEGMENT_BYTES = 2 << 20;
+
+    /** Memory of one run that is being stored: its segment with the chunk that may follow, and lists of its chunks. */
+    public static final long RUN_BYTES = SEGMENT_BYTES + (256 << 10);
 
     /** The stores and engines a pipeline calls. */
     public record Stores(
@@ -76,11 +79,13 @@ public final class IngestPipeline {
     private final int pageBytes;
     private final IngestStatistics statistics = new IngestStatistics();
     private final BlockingQueue<Workspace> workspaces;
+    /** Whether the index refused what it was given last. */
+    private volatile boolean indexRefuses;
 
     /**
      * @param changes held shared while recipe and counts change; whoever holds it exclusively sees them agree
      * @param damaged stored copies that must not be referred to again
-     * @param parallelRuns runs that can be stored at once; each takes a little over {@link #SEGMENT_BYTES} of memory
+     * @param parallelRuns runs that can be stored at once; each takes {@link #RUN_BYTES} of memory
      */
     public IngestPipeline(
             Chunker chunker,
@@ -182,6 +187,7 @@ public final class IngestPipeline {
         private final Workspace workspace;
         private final Segment segment;
         private final ContainerWriter writer;
+        private final RecipeHoles holes;
         /** Whether the run reaches the end of what the recipe describes: no old bytes follow it. */
         private final boolean appending;
 
@@ -203,6 +209,7 @@ public final class IngestPipeline {
             this.workspace = workspace;
             this.segment = workspace.segment;
             this.writer = writer;
+            holes = new RecipeHoles(stores.metadata().recipes(), destination.inode(), pageBytes);
             appending = run.end() >= destination.storedBytes();
             inputEnd = appending ? run.end() : destination.storedBytes();
         }
@@ -212,10 +219,12 @@ public final class IngestPipeline {
             workspace.cutter.reset();
             while (true) {
                 fillOrGoAlone();
-                boolean inputEnds = position + filled == inputEnd;
+                int head = headBytes() < filled ? headBytes() : 0;
+                boolean inputEnds = position + filled == inputEnd && head == 0;
                 segment.clear();
-                int consumed =
-                        workspace.cutter.cut(segment, 0, filled, inputEnds && (destination.last() || !appending));
+                int consumed = head > 0
+                        ? workspace.cutter.cut(segment, 0, head, true)
+                        : workspace.cutter.cut(segment, 0, filled, inputEnds && (destination.last() || !appending));
                 int resynchronized = appending || alone ? -1 : truncateAtOldBoundary();
                 int length = resynchronized >= 0 ? resynchronized : consumed;
                 if (segment.count() > 0) {
@@ -228,6 +237,11 @@ public final class IngestPipeline {
                 filled -= length;
                 System.arraycopy(segment.data(), length, segment.data(), 0, filled);
             }
+        }
+
+        /** Bytes before the first place where a chunk may begin, behind a hole; they are cut by themselves. */
+        private int headBytes() {
+            return (int) ((alignment - position % alignment) % alignment);
         }
 
         private void fillOrGoAlone() throws IOException {
@@ -251,12 +265,12 @@ public final class IngestPipeline {
         private long firstCut() throws IOException {
             long start = run.start();
             if (alignment > 1) {
-                return start - start % alignment;
+                return holes.dataStart(start - start % alignment, start);
             }
             if (start == destination.cleanCut() || start == 0 || start > destination.storedBytes()) {
                 return start;
             }
-            return start == destination.storedBytes() ? chunkStart(start - 1, start) : chunkStart(start, start);
+            return holes.isHole(start) ? chunkStart(start - 1, start) : chunkStart(start, start);
         }
 
         /** The file offset where the stored chunk begins that holds the byte at {@code offset}; {@code otherwise} in a hole. */
@@ -288,6 +302,11 @@ public final class IngestPipeline {
             long to = Math.min(inputEnd, position + SEGMENT_BYTES + chunker.maxChunkBytes());
             if (!appending && !alone) {
                 to = Math.min(to, Math.max(run.end(), position + filled) + 2L * chunker.maxChunkBytes());
+                if (to > run.end()) {
+                    long hole = holes.first(Math.max(run.end(), position + filled), to);
+                    inputEnd = hole < to ? hole : inputEnd;
+                    to = hole;
+                }
             }
             long at = position + filled;
             while (at < to) {
@@ -381,8 +400,14 @@ public final class IngestPipeline {
         private void insert() {
             try {
                 stores.index().insert(segment);
+                indexRefuses = false;
             } catch (IOException e) {
-                log.warn("the fingerprint index takes nothing new, duplicates are stored again: {}", e.getMessage());
+                // Once, and not for each of hundreds of segments a second.
+                if (!indexRefuses) {
+                    indexRefuses = true;
+                    log.warn(
+                            "the fingerprint index takes nothing new, duplicates are stored again: {}", e.getMessage());
+                }
             }
         }
 

@@ -15,12 +15,18 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
+import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 
@@ -29,19 +35,51 @@ import org.opendedup.sar.common.NoSpaceException;
  * as the JDK reports it. Reading and writing threads must not be interrupted: the JDK closes a channel whose user is.
  */
 public final class FileDirectory implements Directory {
-    /**
-     * Bytes moved by one system call. The JDK copies heap buffers through a direct buffer that it keeps for each thread for
-     * ever, as large as the largest transfer: so 16 threads hold 4 MiB at most.
-     */
-    private static final int TRANSFER_BYTES = 256 * 1024;
+    /** Of a directory for which nobody said otherwise: 2 MiB at most. */
+    public static final int TRANSFER_BUFFERS = 8;
+
+    /** What is asked of the system about folders; a test waits in it. */
+    interface FolderCalls {
+        void create(Path folder) throws IOException;
+
+        /** Makes the entries of a folder durable. */
+        void force(Path folder) throws IOException;
+    }
+
+    private static final FolderCalls SYSTEM = new FolderCalls() {
+        @Override
+        public void create(Path folder) throws IOException {
+            PrivateFiles.createFolder(folder);
+        }
+
+        @Override
+        public void force(Path folder) throws IOException {
+            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+                channel.force(true);
+            }
+        }
+    };
 
     private final Path root;
+    private final FolderCalls calls;
+    private final TransferBuffers buffers;
 
-    /** Folders whose entries changed since the last {@link #sync}. Guarded by itself. */
-    private final Set<Path> changed = new HashSet<>();
+    /** Folders whose entries changed since they were forced. */
+    private final Set<Path> changed = ConcurrentHashMap.newKeySet();
 
-    private FileDirectory(Path root) {
+    /**
+     * Held shared while entries change and their folder is noted, exclusively while the notes are taken: no change can be seen, by
+     * whoever calls {@link #sync} next, whose note could not.
+     */
+    private final ReadWriteLock changing = new ReentrantReadWriteLock();
+
+    /** Held while folders are forced: a sync that finds nothing to do must wait for one that is still at it. */
+    private final Lock syncing = new ReentrantLock();
+
+    private FileDirectory(Path root, FolderCalls calls, TransferBuffers buffers) {
         this.root = root;
+        this.calls = calls;
+        this.buffers = buffers;
     }
 
     /**
@@ -51,23 +89,36 @@ public final class FileDirectory implements Directory {
      * @throws NotDirectoryException if something else is
      */
     public static FileDirectory open(Path root) throws IOException {
+        return open(root, SYSTEM);
+    }
+
+    static FileDirectory open(Path root, FolderCalls calls) throws IOException {
+        return open(root, calls, new TransferBuffers(TRANSFER_BUFFERS));
+    }
+
+    /** As above; all bytes of files go through {@code buffers}, which no other disk should use: one may hang with all it took. */
+    public static FileDirectory open(Path root, TransferBuffers buffers) throws IOException {
+        return open(root, SYSTEM, buffers);
+    }
+
+    private static FileDirectory open(Path root, FolderCalls calls, TransferBuffers buffers) throws IOException {
         if (!Files.exists(root)) {
             throw new NoSuchFileException(root.toString(), null, "the folder is missing; is its disk mounted?");
         }
         if (!Files.isDirectory(root)) {
             throw new NotDirectoryException(root.toString());
         }
-        return new FileDirectory(root.toAbsolutePath().normalize());
+        return new FileDirectory(root.toAbsolutePath().normalize(), calls, buffers);
     }
 
     @Override
     public Output create(String name) throws IOException {
         Path path = resolve(name);
-        return translatingFullDisk(() -> {
+        return changing(() -> {
             makeFolder(folderOf(path));
-            FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-            markChanged(folderOf(path));
-            return new FileOutput(channel, path);
+            changed.add(folderOf(path));
+            return new FileOutput(
+                    PrivateFiles.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), path);
         });
     }
 
@@ -91,20 +142,22 @@ public final class FileDirectory implements Directory {
     public void rename(String from, String to) throws IOException {
         Path source = resolve(from);
         Path target = resolve(to);
-        translatingFullDisk(() -> {
+        changing(() -> {
             makeFolder(folderOf(target));
-            Files.move(source, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            markChanged(folderOf(source));
-            markChanged(folderOf(target));
-            return target;
+            changed.add(folderOf(source));
+            changed.add(folderOf(target));
+            return Files.move(source, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         });
     }
 
     @Override
     public void delete(String name) throws IOException {
         Path path = resolve(name);
-        Files.delete(path);
-        markChanged(folderOf(path));
+        changing(() -> {
+            changed.add(folderOf(path));
+            Files.delete(path);
+            return path;
+        });
     }
 
     @Override
@@ -125,20 +178,30 @@ public final class FileDirectory implements Directory {
 
     @Override
     public void sync() throws IOException {
-        List<Path> folders;
-        synchronized (changed) {
-            folders = List.copyOf(changed);
-            changed.clear();
-        }
-        int synced = 0;
+        syncing.lock();
         try {
-            for (; synced < folders.size(); synced++) {
-                force(folders.get(synced));
+            Deque<Path> folders = takeChanged();
+            try {
+                while (!folders.isEmpty()) {
+                    calls.force(folders.getFirst());
+                    folders.removeFirst();
+                }
+            } finally {
+                changed.addAll(folders); // what failed, and what it kept from being tried
             }
         } finally {
-            synchronized (changed) {
-                changed.addAll(folders.subList(synced, folders.size()));
-            }
+            syncing.unlock();
+        }
+    }
+
+    private Deque<Path> takeChanged() {
+        changing.writeLock().lock();
+        try {
+            Deque<Path> folders = new ArrayDeque<>(changed);
+            changed.clear();
+            return folders;
+        } finally {
+            changing.writeLock().unlock();
         }
     }
 
@@ -150,12 +213,6 @@ public final class FileDirectory implements Directory {
     @Override
     public String toString() {
         return root.toString();
-    }
-
-    private static void force(Path folder) throws IOException {
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
     }
 
     private Path resolve(String name) {
@@ -178,19 +235,23 @@ public final class FileDirectory implements Directory {
         }
         Path above = folderOf(folder);
         makeFolder(above);
+        changed.add(above);
         try {
-            Files.createDirectory(folder);
+            calls.create(folder);
         } catch (FileAlreadyExistsException raced) {
             if (!Files.isDirectory(folder)) {
                 throw raced;
             }
         }
-        markChanged(above);
     }
 
-    private void markChanged(Path folder) {
-        synchronized (changed) {
-            changed.add(folder);
+    /** Runs what changes entries of folders, and notes these. */
+    private <T> T changing(FileAction<T> action) throws IOException {
+        changing.readLock().lock();
+        try {
+            return translatingFullDisk(action);
+        } finally {
+            changing.readLock().unlock();
         }
     }
 
@@ -212,7 +273,7 @@ public final class FileDirectory implements Directory {
         }
     }
 
-    private static boolean isFullDisk(IOException e) {
+    static boolean isFullDisk(IOException e) {
         String reason = e instanceof FileSystemException f ? f.getReason() : e.getMessage();
         if (reason == null) {
             return false;
@@ -221,7 +282,7 @@ public final class FileDirectory implements Directory {
         return lower.contains("no space left on device") || lower.contains("disk quota exceeded");
     }
 
-    static final class FileOutput implements Output {
+    final class FileOutput implements Output {
         private final FileChannel channel;
         private final Path path;
         private long position;
@@ -234,16 +295,27 @@ public final class FileDirectory implements Directory {
         @Override
         public long append(ByteBuffer source) throws IOException {
             long start = position;
-            int end = source.limit();
             try {
-                while (source.position() < end) {
-                    source.limit(Math.min(end, source.position() + TRANSFER_BYTES));
-                    position += translatingFullDisk(() -> channel.write(source));
+                while (source.hasRemaining()) {
+                    position += translatingFullDisk(() -> buffers.write(channel, source));
                 }
-            } finally {
-                source.limit(end);
+            } catch (NoSpaceException e) {
+                takeBack(start, e);
+                throw e;
             }
             return start;
+        }
+
+        /** Takes what was written of an append off the file again, which needs no space. */
+        private void takeBack(long start, NoSpaceException cause) throws IOException {
+            try {
+                channel.truncate(start);
+                position = start;
+            } catch (IOException e) {
+                IOException torn = new IOException(path + " ends within an append: " + e.getMessage(), cause);
+                torn.addSuppressed(e);
+                throw torn;
+            }
         }
 
         @Override
@@ -271,7 +343,7 @@ public final class FileDirectory implements Directory {
         }
     }
 
-    private static final class FileInput implements Input {
+    private final class FileInput implements Input {
         private final FileChannel channel;
         private final Path path;
         private final String name;
@@ -285,20 +357,14 @@ public final class FileDirectory implements Directory {
 
         @Override
         public void readFully(long offset, ByteBuffer target) throws IOException {
-            int end = target.limit();
             long at = offset;
-            try {
-                while (target.position() < end) {
-                    target.limit(Math.min(end, target.position() + TRANSFER_BYTES));
-                    int read = channel.read(target, at);
-                    if (read < 0) {
-                        throw new EOFException(
-                                name + " ends at byte " + at + ", wanted up to " + (at + end - target.position()));
-                    }
-                    at += read;
+            while (target.hasRemaining()) {
+                int read = buffers.read(channel, target, at);
+                if (read < 0) {
+                    throw new EOFException(
+                            name + " ends at byte " + at + ", wanted up to " + (at + target.remaining()));
                 }
-            } finally {
-                target.limit(end);
+                at += read;
             }
         }
 

@@ -10,6 +10,7 @@ public interface Output extends Closeable {
      * Appends all of {@code source}'s remaining bytes.
      *
      * @return the offset in the file at which they begin
+     * @throws org.opendedup.sar.common.NoSpaceException if they do not fit on the disk; the file is then as it was before
      */
     long append(ByteBuffer source) throws IOException;
 

@@ -1,59 +1,103 @@
 package org.opendedup.sar.metadata;
 
 import java.util.Arrays;
+import java.util.BitSet;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.common.Writing;
 
 /**
- * One container's counts. Each slot has a state: {@value #NEVER} never referenced, {@value #TOMBSTONE} tombstoned, n +
- * {@value #ALIVE} alive with n references. Belongs to one {@link Generation}: once that is frozen, nobody changes it.
+ * What is known of one container: which writing of it is meant, which of its slots were found damaged, and its counts. Each slot has
+ * a state: {@value #NEVER} never referenced, {@value #TOMBSTONE} tombstoned, n + {@value #ALIVE} alive with n references. Belongs to
+ * one {@link Generation}: once that is frozen, nobody changes it.
  *
- * <p>Stored as a version byte, the number of slots and the slots' states, all varints.
+ * <p>Stored as docs/FORMAT.md specifies it.
  */
 final class CountRecord implements ContainerCounts {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final int NEVER = 0;
     static final int TOMBSTONE = 1;
     static final int ALIVE = 2;
 
+    private static final BitSet NONE = new BitSet(0);
+
     private final long generation;
+    private Writing writing;
+    /** Slots; {@link #NONE} until there is one. */
+    private BitSet damaged;
+
     private int[] states;
     private int slots;
 
-    private CountRecord(long generation, int[] states, int slots) {
+    private CountRecord(long generation, Writing writing, BitSet damaged, int[] states, int slots) {
         this.generation = generation;
+        this.writing = writing;
+        this.damaged = damaged;
         this.states = states;
         this.slots = slots;
     }
 
     static CountRecord empty(long generation) {
-        return new CountRecord(generation, new int[16], 0);
+        return new CountRecord(generation, Writing.UNKNOWN, NONE, new int[16], 0);
     }
 
     static CountRecord decode(long container, byte[] value, long generation)
             throws CorruptionException, UnsupportedFormatException {
         ValueReader in = new ValueReader(value, "counts of container", container).expectVersion(VERSION);
+        Writing writing = new Writing(in.readLongLittleEndian(), (int) in.readVarint(Integer.MAX_VALUE));
+        BitSet damaged = readDamaged(in);
         int slots = (int) in.readVarint(Math.min(ChunkId.MAX_SLOTS, in.remaining()));
         int[] states = new int[slots];
         for (int slot = 0; slot < slots; slot++) {
             states[slot] = (int) in.readVarint(Integer.MAX_VALUE);
         }
         in.expectEnd();
-        return new CountRecord(generation, states, slots);
+        return new CountRecord(generation, writing, damaged, states, slots);
+    }
+
+    private static BitSet readDamaged(ValueReader in) throws CorruptionException {
+        int ranges = (int) in.readVarint(in.remaining());
+        BitSet damaged = ranges == 0 ? NONE : new BitSet();
+        int end = 0;
+        for (int range = 0; range < ranges; range++) {
+            int first = end + (int) in.readVarint(ChunkId.MAX_SLOTS - end);
+            end = first + (int) in.readVarint(ChunkId.MAX_SLOTS - first);
+            damaged.set(first, end);
+        }
+        return damaged;
     }
 
     byte[] encode() {
-        ValueWriter out =
-                new ValueWriter(8 + slots + slots / 8).writeByte(VERSION).writeVarint(slots);
+        ValueWriter out = new ValueWriter(20 + slots + slots / 8)
+                .writeByte(VERSION)
+                .writeLongLittleEndian(writing.salt())
+                .writeVarint(writing.generation());
+        writeDamaged(out);
+        out.writeVarint(slots);
         for (int slot = 0; slot < slots; slot++) {
             out.writeVarint(states[slot]);
         }
         return out.toBytes();
     }
 
+    private void writeDamaged(ValueWriter out) {
+        int ranges = 0;
+        for (int first = damaged.nextSetBit(0); first >= 0; first = damaged.nextSetBit(damaged.nextClearBit(first))) {
+            ranges++;
+        }
+        out.writeVarint(ranges);
+        int end = 0;
+        for (int first = damaged.nextSetBit(0); first >= 0; first = damaged.nextSetBit(end)) {
+            out.writeVarint(first - end);
+            end = damaged.nextClearBit(first);
+            out.writeVarint(end - first);
+        }
+    }
+
     CountRecord copy(long toGeneration) {
-        return new CountRecord(toGeneration, states.clone(), slots);
+        return new CountRecord(
+                toGeneration, writing, damaged == NONE ? NONE : (BitSet) damaged.clone(), states.clone(), slots);
     }
 
     long generation() {
@@ -63,6 +107,15 @@ final class CountRecord implements ContainerCounts {
     @Override
     public int slots() {
         return slots;
+    }
+
+    @Override
+    public Writing writing() {
+        return writing;
+    }
+
+    void setWriting(Writing known) {
+        writing = known;
     }
 
     @Override
@@ -76,8 +129,34 @@ final class CountRecord implements ContainerCounts {
     }
 
     @Override
+    public boolean isDamaged(int slot) {
+        return damaged.get(slot);
+    }
+
+    @Override
     public int count(int slot) {
         return Math.max(0, state(slot) - ALIVE);
+    }
+
+    /** The slots that are alive. */
+    BitSet alive() {
+        BitSet alive = new BitSet(slots);
+        for (int slot = 0; slot < slots; slot++) {
+            alive.set(slot, isAlive(slot));
+        }
+        return alive;
+    }
+
+    /** Whether a slot of the range is not known to be damaged yet. */
+    boolean hasSound(int firstSlot, int endSlot) {
+        return damaged.nextClearBit(firstSlot) < endSlot;
+    }
+
+    void markDamaged(int firstSlot, int endSlot) {
+        if (damaged == NONE) {
+            damaged = new BitSet();
+        }
+        damaged.set(firstSlot, endSlot);
     }
 
     /** A copy that was never referenced becomes alive; a tombstone stays one, and refuses. */
@@ -104,7 +183,7 @@ final class CountRecord implements ContainerCounts {
     }
 
     int heapBytes() {
-        return 64 + 4 * states.length;
+        return 96 + 4 * states.length + (damaged == NONE ? 0 : 40 + damaged.size() / Byte.SIZE);
     }
 
     private int state(int slot) {

@@ -33,6 +33,15 @@ final class IdAllocator {
         return next++;
     }
 
+    /** Goes on at {@code first} if that is higher than what comes next; the first number that can come now. */
+    synchronized long skipTo(long first) throws IOException {
+        if (first > reserved) {
+            reserve(first);
+        }
+        next = Math.max(next, first);
+        return next;
+    }
+
     private void reserve(long end) throws IOException {
         try (Batch batch = database.batch()) {
             batch.put(Family.SYSTEM, key, SystemRecords.encodeNumber(end));

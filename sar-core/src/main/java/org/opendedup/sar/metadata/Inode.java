@@ -10,7 +10,7 @@ package org.opendedup.sar.metadata;
  * @param device device number of a device node, else 0
  * @param size bytes; of a symbolic link the length of its target
  * @param dataBytes of a regular file: bytes that chunks give by its recipe (also by a tail behind its size that is
- *     still to be removed); the rest of its size is holes and zeros. Else 0
+ *     still to be removed); the rest of its size is holes and zeros. Else 0, also of a file that is being freed
  * @param parent of a directory: the directory it lies in (the root: itself); else 0
  * @param accessedNs {@code st_atim} in nanoseconds since 1970, negative before it
  * @param modifiedNs {@code st_mtim}, likewise
@@ -35,8 +35,8 @@ public record Inode(
         long createdNs,
         byte[] target) {
 
-    /** The same with another size. */
-    public Inode withSize(long bytes) {
+    /** The same as of an empty file, whose recipe is still to be removed. */
+    public Inode withoutBytes() {
         return new Inode(
                 id,
                 generation,
@@ -45,8 +45,8 @@ public record Inode(
                 uid,
                 gid,
                 device,
-                bytes,
-                dataBytes,
+                0,
+                0,
                 parent,
                 accessedNs,
                 modifiedNs,

@@ -26,10 +26,15 @@ public interface KeyValueStore extends Closeable {
     Cursor scan(Family family, byte[] from, byte[] to) throws IOException;
 
     /** Starts an empty batch. */
-    Batch batch();
+    Batch batch() throws IOException;
 
     /** Memory it takes outside of the Java heap, in bytes, as near as it knows. */
     long nativeBytes();
+
+    /** Bytes of committed changes that it will write once more, to where they are found faster. */
+    default long logBytes() throws IOException {
+        return 0;
+    }
 
     /** Moves over entries in key order, as the store was when the cursor was made. */
     interface Cursor extends Closeable {

@@ -12,7 +12,7 @@ import java.util.UUID;
  */
 public record MetadataHeader(UUID volume, int pageBytes, long createdNs, int formatVersion) {
     /** The one version this program writes and reads. */
-    public static final int FORMAT_VERSION = 1;
+    public static final int FORMAT_VERSION = 2;
 
     public MetadataHeader {
         if (pageBytes <= 0 || Integer.bitCount(pageBytes) != 1) {

@@ -37,6 +37,7 @@ public final class MetadataStore implements Closeable {
     private final ReferenceCounts counts;
     private final IdAllocator inodes;
     private final IdAllocator containers;
+    private final EpochHistory epochs;
     /** Written under this. */
     private volatile Totals totals;
     /** What the last frozen generation holds; guarded by the caller's lock. */
@@ -54,6 +55,7 @@ public final class MetadataStore implements Closeable {
         ranges = new RecipeRanges(recipes, counts, header.pageBytes());
         inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK);
         containers = allocator(SystemRecords.NEXT_CONTAINER, CONTAINER_BLOCK);
+        epochs = EpochHistory.open(database, header.volume());
         frozenTotals = SystemRecords.decodeTotals(systemRecord(database, SystemRecords.TOTALS));
         totals = frozenTotals;
     }
@@ -82,6 +84,7 @@ public final class MetadataStore implements Closeable {
             batch.put(Family.SYSTEM, SystemRecords.NEXT_INODE, SystemRecords.encodeNumber(Inode.ROOT + 1));
             batch.put(Family.SYSTEM, SystemRecords.NEXT_CONTAINER, SystemRecords.encodeNumber(1));
             batch.put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(Totals.NONE));
+            EpochHistory.format(batch, random.nextLong());
             batch.commit();
         }
         return open(database, FORMAT_CACHE_BYTES);
@@ -125,6 +128,25 @@ public final class MetadataStore implements Closeable {
         return counts;
     }
 
+    /** The epochs that led to this metadata; {@link #beginEpoch} adds one. */
+    public EpochHistory epochs() {
+        return epochs;
+    }
+
+    /**
+     * Begins a new epoch, durably, and gives out no container id below {@code freeContainer} in it.
+     *
+     * @param freeContainer above every container id that anything at hand knows
+     */
+    public void beginEpoch(long freeContainer) throws IOException {
+        epochs.begin(new SecureRandom().nextLong(), containers.skipTo(freeContainer));
+    }
+
+    /** The first container id that was not given out. */
+    public long firstFreeContainer() throws IOException {
+        return containers.skipTo(0);
+    }
+
     /** An inode number that was never used; 2 and up. Fails only where a new block of them must be reserved. */
     public long nextInode() throws IOException {
         return inodes.next();
@@ -147,6 +169,15 @@ public final class MetadataStore implements Closeable {
     /** Heap bytes of the pending generation, roughly; a frozen one has its own {@link Generation#bytes()}. */
     public long pendingBytes() {
         return overlay.pending().bytes();
+    }
+
+    /** Bytes that the database will still write on its device for the changes made so far, at most about. */
+    public long unwrittenBytes() throws IOException {
+        Overlay.Layers layers = overlay.layers();
+        Generation frozen = layers.frozen();
+        long changes = layers.pending().bytes() + (frozen == null ? 0 : frozen.bytes());
+        // To its log first, and then to a table; what is in the log by now, to a table.
+        return 2 * changes + database.logBytes();
     }
 
     /**

@@ -64,8 +64,14 @@ public final class Namespace {
         return value == null ? null : decodeEntry(directory, value);
     }
 
-    /** @param type file type, as in {@code mode & S_IFMT} */
+    /**
+     * @param name as {@link EntryNames} allows
+     * @param type file type, as in {@code mode & S_IFMT}
+     */
     public void putEntry(long directory, byte[] name, long inode, int type) {
+        if (!EntryNames.isValid(name)) {
+            throw new IllegalArgumentException("no name of an entry: " + EntryNames.text(name));
+        }
         byte[] value = new ValueWriter(12)
                 .writeByte(VERSION)
                 .writeVarint(type >>> TYPE_SHIFT)
@@ -95,6 +101,7 @@ public final class Namespace {
      *
      * @param cookie 0 for the beginning, else one handed to the consumer before; 1 to 15 are never handed out and mean the
      *     beginning too
+     * @throws CorruptionException at a name that {@link EntryNames} does not allow, or that lies where no lookup finds it
      */
     public void list(long directory, long cookie, EntryConsumer consumer) throws IOException {
         byte[] from = Keys.of(directory, cookie + 1);
@@ -102,11 +109,11 @@ public final class Namespace {
             boolean more = cursor.next();
             while (more) {
                 byte[] key = cursor.key();
+                byte[] name = decodeName(directory, key);
                 Entry entry = decodeEntry(directory, cursor.value());
                 long hash = Keys.longAt(key, Keys.LONG_BYTES);
                 more = cursor.next();
-                boolean groupGoesOn = more && Keys.longAt(cursor.key(), Keys.LONG_BYTES) == hash;
-                byte[] name = Arrays.copyOfRange(key, NAME_OFFSET, key.length);
+                boolean groupGoesOn = more && hasHash(cursor.key(), hash);
                 if (!consumer.accept(name, entry.inode(), entry.type(), groupGoesOn ? hash - 1 : hash)) {
                     return;
                 }
@@ -186,6 +193,19 @@ public final class Namespace {
 
     private byte[] entryKey(long directory, byte[] name) {
         return Keys.of(directory, nameHash.of(name), name);
+    }
+
+    private byte[] decodeName(long directory, byte[] key) throws CorruptionException {
+        byte[] name = Arrays.copyOfRange(key, Math.min(NAME_OFFSET, key.length), key.length);
+        if (!EntryNames.isValid(name) || !hasHash(key, nameHash.of(name))) {
+            throw new CorruptionException(
+                    "entry of directory " + directory, -1, "a name at its hash", "'" + EntryNames.text(name) + "'");
+        }
+        return name;
+    }
+
+    private static boolean hasHash(byte[] key, long hash) {
+        return key.length >= NAME_OFFSET && Keys.longAt(key, Keys.LONG_BYTES) == hash;
     }
 
     private static Entry decodeEntry(long directory, byte[] value)

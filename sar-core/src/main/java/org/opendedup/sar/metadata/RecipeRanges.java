@@ -12,6 +12,12 @@ import org.opendedup.sar.metadata.KeyValueStore.Cursor;
  * files, and keeps {@link MetadataStore#freeze()} away.
  */
 public final class RecipeRanges {
+    /**
+     * References of the pages of one step: 1024 pages of a usual file have as many as 40 000. A page can have one for each byte,
+     * and all pages of a step are in memory, and pending, at once.
+     */
+    private static final int MAX_REFERENCES = 1 << 16;
+
     private final RecipeStore recipes;
     private final ReferenceCounts counts;
     private final int pageBytes;
@@ -101,14 +107,18 @@ public final class RecipeRanges {
      */
     public record Copy(long source, long from, long target, long to, long length) {}
 
-    /** Told that the target's recipe now describes its bytes {@code from} to {@code to} as they were copied. */
-    @FunctionalInterface
+    /** Told what a copy does to its target, page by page. */
     public interface CopyListener {
+        /** Chunks are going to give so many bytes more of the target; throws to have that not done. */
+        default void growing(long bytes) throws IOException {}
+
+        /** The target's recipe now describes its bytes {@code from} to {@code to} as they were copied. */
         void copied(long from, long to);
     }
 
     /**
-     * Makes bytes of one file refer to the chunks of another's: at most {@code maxPages} records of either. Where the two
+     * Makes bytes of one file refer to the chunks of another's: at most {@code maxPages} records of either, fewer if they have many
+     * references. Where the two
      * offsets have the same place in their pages, whole records are taken over; else their entries are cut anew at the
      * target's page borders. The listener hears of each page after it was changed, in rising order, without gaps.
      *
@@ -118,8 +128,8 @@ public final class RecipeRanges {
     public long copy(Copy copy, int maxPages, CopyListener listener) throws IOException {
         Pages source = read(copy.source, copy.from / pageBytes, pageBehind(copy.from + copy.length), maxPages);
         long length = copy.length;
-        if (source.count == maxPages) {
-            length = Math.min(length, (source.numbers[maxPages - 1] + 1) * pageBytes - copy.from);
+        if (source.isFull()) {
+            length = Math.min(length, (source.numbers[source.count - 1] + 1) * pageBytes - copy.from);
         }
         long[] replaced =
                 recipes.existingPages(copy.target, copy.to / pageBytes, pageBehind(copy.to + length), maxPages);
@@ -133,7 +143,7 @@ public final class RecipeRanges {
     private Pages read(long inode, long from, long to, int max) throws IOException {
         Pages pages = new Pages(max);
         try (Cursor cursor = recipes.scan(inode, from, to)) {
-            while (pages.count < max && cursor.next()) {
+            while (!pages.isFull() && cursor.next()) {
                 pages.add(RecipeStore.pageNumber(cursor), recipes.decode(cursor));
             }
         }
@@ -146,9 +156,15 @@ public final class RecipeRanges {
         private long[] numbers = new long[16];
         private RecipePage[] pages = new RecipePage[16];
         private int count;
+        /** In all pages. */
+        private int references;
 
         Pages(int max) {
             this.max = max;
+        }
+
+        boolean isFull() {
+            return count == max || references >= MAX_REFERENCES;
         }
 
         void add(long number, RecipePage page) {
@@ -158,6 +174,7 @@ public final class RecipeRanges {
             }
             numbers[count] = number;
             pages[count++] = page;
+            references += page.count();
         }
     }
 
@@ -190,7 +207,7 @@ public final class RecipeRanges {
                 long number = nextPage(at);
                 long to = Math.min(end, (number + 1) * pageBytes);
                 if (number * pageBytes < end) {
-                    copyPage(number, Math.max(at, number * pageBytes), to);
+                    copyPage(number, Math.max(at, number * pageBytes), to, listener);
                 } else {
                     to = end;
                 }
@@ -215,7 +232,7 @@ public final class RecipeRanges {
             return nextReplaced < replaced.length ? Math.min(next, replaced[nextReplaced]) : next;
         }
 
-        private void copyPage(long number, long from, long to) throws IOException {
+        private void copyPage(long number, long from, long to, CopyListener listener) throws IOException {
             boolean exists = nextReplaced < replaced.length && replaced[nextReplaced] == number;
             RecipePage before = exists ? recipes.page(copy.target, number) : RecipePage.EMPTY;
             RecipePage now = copied(before, number * pageBytes, from, to);
@@ -225,6 +242,10 @@ public final class RecipeRanges {
                         "a chunk of inode " + copy.source + " has as many references as can be counted");
             }
             if (exists || now.count() > 0) {
+                int more = now.dataBytes() - before.dataBytes();
+                if (more > 0) {
+                    listener.growing(more);
+                }
                 recipes.replace(copy.target, number, before, now);
             }
         }

@@ -1,12 +1,14 @@
 package org.opendedup.sar.metadata;
 
 import java.io.IOException;
+import java.util.BitSet;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.opendedup.sar.metadata.Overlay.Layers;
@@ -38,6 +40,13 @@ public final class ReferenceCounts {
     private final Overlay overlay;
     private final Stripe[] stripes = new Stripe[1 << STRIPE_BITS];
     private volatile @Nullable LongConsumer unreferenced;
+    private volatile WritingSource writings = container -> Writing.UNKNOWN;
+
+    /** Says which writing of a container exists. */
+    @FunctionalInterface
+    public interface WritingSource {
+        Writing writing(long container) throws IOException;
+    }
 
     ReferenceCounts(Overlay overlay, long cacheBytes) {
         this.overlay = overlay;
@@ -54,6 +63,46 @@ public final class ReferenceCounts {
         unreferenced = toTell;
     }
 
+    /** Sets who is asked, with a lock of the counts held, for the writing of a container that gets its first reference. */
+    public void writingsFrom(WritingSource source) {
+        writings = source;
+    }
+
+    /** The writing of a container that references mean; {@link Writing#UNKNOWN} if there never was one. */
+    public Writing writing(long container) throws IOException {
+        Stripe stripe = stripe(container);
+        synchronized (stripe) {
+            return stripe.record(container).writing();
+        }
+    }
+
+    /** The slots of a container whose copies exist. */
+    public BitSet alive(long container) throws IOException {
+        Stripe stripe = stripe(container);
+        synchronized (stripe) {
+            return stripe.record(container).alive();
+        }
+    }
+
+    /**
+     * Notes that copies are damaged, so that no new reference is made to them; a change like any other.
+     *
+     * @return whether any of them was not known to be
+     */
+    public boolean markDamaged(long container, int firstSlot, int endSlot) throws IOException {
+        Stripe stripe = stripe(container);
+        synchronized (stripe) {
+            if (!stripe.record(container).hasSound(firstSlot, endSlot)) {
+                return false;
+            }
+            CountRecord record = stripe.change(container);
+            int before = record.heapBytes();
+            record.markDamaged(firstSlot, endSlot);
+            stripe.account(container, record, before);
+            return true;
+        }
+    }
+
     /** Whether that copy exists: it was referenced at some time, and not tombstoned since. Its count may be 0. */
     public boolean isAlive(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
@@ -63,14 +112,14 @@ public final class ReferenceCounts {
         }
     }
 
-    /** Whether that copy exists and may get further references. */
+    /** Whether that copy exists, is not known to be damaged, and may get further references. */
     public boolean isReferable(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
         int slot = ChunkId.slot(chunkId);
         Stripe stripe = stripe(container);
         synchronized (stripe) {
             CountRecord record = stripe.record(container);
-            return record.isAlive(slot) && record.count(slot) < MAX_COUNT;
+            return record.isAlive(slot) && !record.isDamaged(slot) && record.count(slot) < MAX_COUNT;
         }
     }
 
@@ -267,6 +316,9 @@ public final class ReferenceCounts {
                 return record;
             }
             CountRecord copy = record.copy(pending.number());
+            if (copy.slots() == 0) {
+                copy.setWriting(writings.writing(container));
+            }
             pending.putCounts(container, copy);
             cache.put(container, 0, copy, copy.heapBytes());
             return copy;

@@ -1,59 +1,36 @@
 package org.opendedup.sar.metadata;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.EnumMap;
-import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.NoSuchElementException;
-import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
-import org.rocksdb.BlockBasedTableConfig;
-import org.rocksdb.BloomFilter;
-import org.rocksdb.Cache;
-import org.rocksdb.ColumnFamilyDescriptor;
+import org.opendedup.sar.io.Device;
+import org.opendedup.sar.io.PrivateFiles;
 import org.rocksdb.ColumnFamilyHandle;
-import org.rocksdb.ColumnFamilyOptions;
-import org.rocksdb.CompressionType;
-import org.rocksdb.DBOptions;
-import org.rocksdb.InfoLogLevel;
-import org.rocksdb.LRUCache;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
-import org.rocksdb.RocksObject;
 import org.rocksdb.Slice;
 import org.rocksdb.Status;
-import org.rocksdb.WALRecoveryMode;
 import org.rocksdb.WriteBatch;
-import org.rocksdb.WriteBufferManager;
-import org.rocksdb.WriteOptions;
 
 /** A RocksDB with one column family for each {@link KeyValueStore.Family}. */
 final class RocksDbKeyValueStore implements KeyValueStore {
-    /** What a reopening after a crash must replay at most: well below ten seconds on a slow disk. */
-    private static final long MAX_WAL_BYTES = 64 << 20;
-
-    /** Of files of 64 MiB: 16 GiB of metadata before one is closed to open another. */
-    private static final int MAX_OPEN_FILES = 256;
-
-    private static final double BLOOM_BITS_PER_KEY = 10;
-
     /** What a reopening writes besides the log's content: manifest, options. */
     private static final long REOPENING_BYTES = 4 << 20;
 
     private final Path folder;
     private final long memoryBytes;
+    private final AcknowledgedSequence acknowledged;
 
     /**
      * Held shared by every call and open cursor, exclusively while the database is closed or reopened: native memory must
@@ -66,12 +43,19 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private boolean closed;
 
-    /** Set when a write failed: RocksDB then refuses all further ones, also when the disk has room again. */
+    /**
+     * Set when a write failed. RocksDB then refuses further ones, until it notices space by itself; but a record that was cut off by
+     * then may lie in its log before those that follow. So nothing is written before a reopening has begun a new log.
+     */
     private volatile boolean failed;
 
-    private RocksDbKeyValueStore(Path folder, long memoryBytes, OpenDatabase open) {
+    /** Held by who writes, so that nobody does between a failure and the reopening. Taken before {@link #lifetime}. */
+    private final ReentrantLock writing = new ReentrantLock();
+
+    private RocksDbKeyValueStore(Path folder, long memoryBytes, AcknowledgedSequence acknowledged, OpenDatabase open) {
         this.folder = folder;
         this.memoryBytes = memoryBytes;
+        this.acknowledged = acknowledged;
         this.open = open;
     }
 
@@ -85,113 +69,25 @@ final class RocksDbKeyValueStore implements KeyValueStore {
                     place(folder), -1, "a database", "none; is the disk mounted that it lies on?");
         }
         if (create) {
-            Files.createDirectories(folder);
+            PrivateFiles.createFolders(folder);
         }
-        RocksDB.loadLibrary();
-        return new RocksDbKeyValueStore(folder, memoryBytes, openDatabase(folder, memoryBytes, create));
-    }
-
-    /**
-     * The database and the native objects it needs.
-     *
-     * @param natives all of them, in the order of their making
-     */
-    private record OpenDatabase(
-            RocksDB database,
-            Cache cache,
-            Map<Family, ColumnFamilyHandle> families,
-            WriteOptions synced,
-            List<RocksObject> natives) {
-        ColumnFamilyHandle handle(Family family) {
-            return Objects.requireNonNull(families.get(family));
-        }
-
-        void close() {
-            closeAll(natives);
-        }
-    }
-
-    private static OpenDatabase openDatabase(Path folder, long memoryBytes, boolean create) throws IOException {
-        List<RocksObject> natives = new ArrayList<>();
+        AcknowledgedSequence acknowledged = AcknowledgedSequence.open(folder, create);
         try {
-            return openDatabase(folder, memoryBytes, create, natives);
-        } catch (RocksDBException e) {
-            closeAll(natives);
-            throw translate(folder, e);
+            OpenDatabase opened = create
+                    ? OpenDatabase.create(folder, memoryBytes)
+                    : OpenDatabase.recover(folder, memoryBytes, acknowledged);
+            return new RocksDbKeyValueStore(folder, memoryBytes, acknowledged, opened);
+        } catch (IOException | RuntimeException e) {
+            acknowledged.close();
+            throw e;
         }
-    }
-
-    private static OpenDatabase openDatabase(Path folder, long memoryBytes, boolean create, List<RocksObject> natives)
-            throws RocksDBException {
-        Cache cache = add(natives, new LRUCache(memoryBytes));
-        // The write buffers' memory is charged to the cache: together they stay within memoryBytes.
-        WriteBufferManager writeBuffers = add(natives, new WriteBufferManager(memoryBytes / 4, cache));
-        BloomFilter bloom = add(natives, new BloomFilter(BLOOM_BITS_PER_KEY));
-        DBOptions options = add(natives, databaseOptions(writeBuffers, create));
-        ColumnFamilyOptions familyOptions = add(natives, familyOptions(cache, bloom));
-
-        List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
-        descriptors.add(new ColumnFamilyDescriptor(RocksDB.DEFAULT_COLUMN_FAMILY, familyOptions));
-        for (Family family : Family.values()) {
-            byte[] name = family.name().toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII);
-            descriptors.add(new ColumnFamilyDescriptor(name, familyOptions));
-        }
-        List<ColumnFamilyHandle> handles = new ArrayList<>();
-        RocksDB database = RocksDB.open(options, folder.toString(), descriptors, handles);
-        natives.add(database);
-        natives.addAll(handles);
-        Map<Family, ColumnFamilyHandle> families = new EnumMap<>(Family.class);
-        for (Family family : Family.values()) {
-            families.put(family, handles.get(1 + families.size()));
-        }
-        WriteOptions synced = add(natives, new WriteOptions().setSync(true));
-        return new OpenDatabase(database, cache, families, synced, natives);
-    }
-
-    private static DBOptions databaseOptions(WriteBufferManager writeBuffers, boolean create) {
-        return new DBOptions()
-                .setCreateIfMissing(create)
-                .setCreateMissingColumnFamilies(create)
-                .setErrorIfExists(create)
-                .setParanoidChecks(true)
-                // A power cut may leave the last record of the log cut off: it was not acknowledged, and is dropped.
-                // Any
-                // other damage of the log would lose acknowledged commits, so the database is refused. Point-in-time
-                // recovery would drop them silently; absolute consistency would refuse after every power cut.
-                .setWalRecoveryMode(WALRecoveryMode.TolerateCorruptedTailRecords)
-                .setMaxTotalWalSize(MAX_WAL_BYTES)
-                .setWriteBufferManager(writeBuffers)
-                .setMaxOpenFiles(MAX_OPEN_FILES)
-                .setMaxBackgroundJobs(2)
-                .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
-                .setKeepLogFileNum(4);
-    }
-
-    /**
-     * Filters over whole keys: a name that is looked up before it is created, or an attribute that no file has, costs no
-     * disk read. No prefix filters: scans go to directories and files that exist.
-     */
-    private static ColumnFamilyOptions familyOptions(Cache cache, BloomFilter bloom) {
-        BlockBasedTableConfig tables = new BlockBasedTableConfig()
-                .setBlockCache(cache)
-                .setBlockSize(8 << 10)
-                .setFilterPolicy(bloom)
-                // In the cache and so under its bound, where they would otherwise grow with the database.
-                .setCacheIndexAndFilterBlocks(true)
-                .setPinL0FilterAndIndexBlocksInCache(true)
-                .setFormatVersion(5);
-        return new ColumnFamilyOptions()
-                .setTableFormatConfig(tables)
-                .setCompressionType(CompressionType.LZ4_COMPRESSION)
-                .setTargetFileSizeBase(64 << 20)
-                .setLevelCompactionDynamicLevelBytes(true);
     }
 
     @Override
     public byte @Nullable [] get(Family family, byte[] key) throws IOException {
         OpenDatabase entered = enter();
         try {
-            return entered.database.get(entered.handle(family), key);
+            return entered.database().get(entered.handle(family), key);
         } catch (RocksDBException e) {
             throw translate(folder, e);
         } finally {
@@ -202,11 +98,20 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     @Override
     public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
         OpenDatabase entered = enter();
-        return new RocksCursor(entered.database, entered.handle(family), from, to);
+        return new RocksCursor(entered.database(), entered.handle(family), from, to);
     }
 
     @Override
-    public Batch batch() {
+    public Batch batch() throws IOException {
+        writing.lock();
+        try {
+            // What it belongs to, should an earlier reopening have closed the database and got no further.
+            if (failed) {
+                reopen();
+            }
+        } finally {
+            writing.unlock();
+        }
         return new RocksBatch();
     }
 
@@ -217,8 +122,8 @@ final class RocksDbKeyValueStore implements KeyValueStore {
             OpenDatabase now = open;
             return now == null
                     ? 0
-                    : now.cache.getUsage()
-                            + now.database.getAggregatedLongProperty("rocksdb.estimate-table-readers-mem");
+                    : now.cache().getUsage()
+                            + now.database().getAggregatedLongProperty("rocksdb.estimate-table-readers-mem");
         } catch (RocksDBException e) {
             throw new IllegalStateException("RocksDB does not know its own property", e);
         } finally {
@@ -228,7 +133,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     /** Waits for calls and cursors that are under way. */
     @Override
-    public void close() {
+    public void close() throws IOException {
         lifetime.writeLock().lock();
         try {
             closed = true;
@@ -236,6 +141,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
                 open.close();
                 open = null;
             }
+            acknowledged.close();
         } finally {
             lifetime.writeLock().unlock();
         }
@@ -259,21 +165,38 @@ final class RocksDbKeyValueStore implements KeyValueStore {
                 open.close();
                 open = null;
             }
-            open = openDatabase(folder, memoryBytes, false);
+            open = OpenDatabase.recover(folder, memoryBytes, acknowledged);
             failed = false;
         } finally {
             lifetime.writeLock().unlock();
         }
     }
 
-    private void requireRoomToReopen() throws IOException {
-        long needed = REOPENING_BYTES;
+    @Override
+    public long logBytes() throws IOException {
+        long bytes = 0;
         try (DirectoryStream<Path> logs = Files.newDirectoryStream(folder, "*.log")) {
             for (Path log : logs) {
-                needed += Files.size(log);
+                bytes += size(log);
             }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
         }
-        long usable = Files.getFileStore(folder).getUsableSpace();
+        return bytes;
+    }
+
+    private static long size(Path log) throws IOException {
+        try {
+            return Files.size(log);
+        } catch (NoSuchFileException e) {
+            // Its content is in tables by now.
+            return 0;
+        }
+    }
+
+    private void requireRoomToReopen() throws IOException {
+        long needed = REOPENING_BYTES + logBytes();
+        long usable = Device.of(folder).usableBytes();
         if (usable < needed) {
             throw new NoSpaceException(place(folder) + ": writes failed before, and going on needs " + needed
                     + " free bytes on the disk; there are " + usable);
@@ -299,25 +222,20 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         return new IOException(place(folder) + (closed ? " is closed" : " could not be reopened after a failed write"));
     }
 
-    private static <T extends RocksObject> T add(List<RocksObject> natives, T object) {
-        natives.add(object);
-        return object;
-    }
-
-    private static void closeAll(List<RocksObject> natives) {
-        Collections.reverse(natives);
-        natives.forEach(RocksObject::close);
-        natives.clear();
-    }
-
-    private static String place(Path folder) {
+    static String place(Path folder) {
         return "metadata database in " + folder;
     }
 
-    private static IOException translate(Path folder, RocksDBException e) {
+    static IOException translate(Path folder, RocksDBException e) {
+        return translate(folder, String.valueOf(e.getMessage()), e);
+    }
+
+    static IOException translate(Path folder, @Nullable String message, RocksDBException e) {
         Status status = e.getStatus();
-        String message = String.valueOf(e.getMessage());
-        if (status != null && status.getSubCode() == Status.SubCode.NoSpace) {
+        // What fails while it opens a database is told by the message alone.
+        boolean noSpace = status != null && status.getSubCode() == Status.SubCode.NoSpace
+                || message != null && message.contains("No space left on device");
+        if (noSpace) {
             return withCause(new NoSpaceException(place(folder) + ": the disk is full (" + message + ")"), e);
         }
         if (status != null && status.getCode() == Status.Code.Corruption) {
@@ -431,12 +349,23 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
         @Override
         public void commit() throws IOException {
-            if (failed) {
-                reopen();
+            writing.lock();
+            try {
+                if (failed) {
+                    reopen();
+                }
+                write();
+            } finally {
+                writing.unlock();
             }
+        }
+
+        private void write() throws IOException {
             OpenDatabase entered = enter();
             try {
-                entered.database.write(entered.synced, batch);
+                entered.database().write(entered.synced(), batch);
+                // Its last one, or a later one that another thread has synced meanwhile.
+                acknowledged.raise(entered.lastSequence());
             } catch (RocksDBException e) {
                 failed = true;
                 throw translate(folder, e);

@@ -86,6 +86,21 @@ final class SystemRecords {
         return totals;
     }
 
+    static byte[] encodeEpoch(EpochHistory.Begin begin) {
+        return new ValueWriter(20)
+                .writeByte(VERSION)
+                .writeLongLittleEndian(begin.token())
+                .writeVarint(begin.firstContainer())
+                .toBytes();
+    }
+
+    static EpochHistory.Begin decodeEpoch(byte[] value) throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = reader(value);
+        EpochHistory.Begin begin = new EpochHistory.Begin(in.readLongLittleEndian(), in.readVarint(Long.MAX_VALUE));
+        in.expectEnd();
+        return begin;
+    }
+
     private static ValueReader reader(byte[] value) throws CorruptionException, UnsupportedFormatException {
         return new ValueReader(value, "system record, format", VERSION).expectVersion(VERSION);
     }

@@ -3,7 +3,7 @@ package org.opendedup.sar.metadata;
 /**
  * Running totals of a volume.
  *
- * @param logicalBytes sum of the files' sizes
+ * @param logicalBytes bytes of the files that chunks give, the sum of {@link Inode#dataBytes()}: what they take of the capacity
  * @param files inodes in use
  * @param uniqueBytes bytes of the stored chunks before compression, garbage included
  * @param chunks stored chunks, garbage included

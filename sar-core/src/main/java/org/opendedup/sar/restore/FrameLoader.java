@@ -22,12 +22,16 @@ import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.FrameTable;
 import org.opendedup.sar.io.FileLayout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings frames into memory: from the cache, or from their containers, each once for all who want it at the same time. Safe for use
  * by many threads.
  */
 final class FrameLoader {
+    private static final Logger log = LoggerFactory.getLogger(FrameLoader.class);
+
     /** What one call wants from the disk. */
     @FunctionalInterface
     interface Wanted {
@@ -129,6 +133,16 @@ final class FrameLoader {
     /** Chunks that a container has. */
     int chunksIn(long container) throws IOException {
         return containers.frameTable(container).slots();
+    }
+
+    /** Bytes of all chunks that a container has. */
+    long chunkBytesIn(long container) throws IOException {
+        FrameTable table = containers.frameTable(container);
+        long bytes = 0;
+        for (int frame = 0; frame < table.frames(); frame++) {
+            bytes += table.rawLength(frame);
+        }
+        return bytes;
     }
 
     /** The frame if it is in memory. */
@@ -259,13 +273,13 @@ final class FrameLoader {
      * go between. What another thread has read meanwhile or is reading, and what cannot be read, is left out: whoever uses it will
      * wait or be told.
      *
-     * @throws IOException if the frames of a container can't be told; those of the others were read all the same
+     * @throws IOException if it is not wanted any more
      */
     void fetch(long inode, Wanted wanted, Sink sink) throws IOException {
         List<Fetch> fetches = new ArrayList<>();
         try (Decoding decoding = containers.decoding(sink.memory())) {
             try (DiskQueue.Turn turn = disk.next()) {
-                IOException failure = claim(inode, wanted.frames(), sink, turn, fetches);
+                claim(inode, wanted.frames(), sink, turn, fetches);
                 List<Piece> pieces = inDiskOrder(fetches);
                 if (!pieces.isEmpty()) {
                     turn.begin();
@@ -275,11 +289,8 @@ final class FrameLoader {
                     try {
                         piece.fetch.read(piece, decoding);
                     } catch (IOException e) {
-                        failure = e;
+                        leaveOut(piece.fetch.container, e);
                     }
-                }
-                if (failure != null) {
-                    throw failure;
                 }
             }
         } finally {
@@ -287,9 +298,13 @@ final class FrameLoader {
         }
     }
 
-    /** Claims what is wanted, by container; returns why one of them can't be read: that must not cost the others. */
-    private @Nullable IOException claim(long inode, long[] keys, Sink sink, DiskQueue.Turn turn, List<Fetch> fetches) {
-        IOException unreadable = null;
+    /** The frames of a container can't be told: that must not cost the others. */
+    private static void leaveOut(long container, IOException cause) {
+        log.debug("container {} is left to whoever needs it", container, cause);
+    }
+
+    /** Claims what is wanted, by container. */
+    private void claim(long inode, long[] keys, Sink sink, DiskQueue.Turn turn, List<Fetch> fetches) {
         for (int first = 0; first < keys.length; ) {
             long container = ChunkId.container(keys[first]);
             int end = first;
@@ -301,11 +316,10 @@ final class FrameLoader {
                 fetches.add(fetch);
                 fetch.claim(keys, first, end);
             } catch (IOException e) {
-                unreadable = e;
+                leaveOut(container, e);
             }
             first = end;
         }
-        return unreadable;
     }
 
     /**

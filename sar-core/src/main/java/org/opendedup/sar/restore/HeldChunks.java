@@ -1,6 +1,8 @@
 package org.opendedup.sar.restore;
 
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
@@ -14,18 +16,53 @@ import org.opendedup.sar.container.Frame;
  */
 final class HeldChunks {
     private static final int SHARDS = 16;
-    /** A {@link Holding} with its place in the map, and a {@link Held}. */
-    private static final int HOLDING_BYTES = 112;
+    /** A {@link Holding} with its places in the maps here and in {@link ChunkHolds}, a {@link Held} and its room's object: 140 to 220. */
+    private static final int HOLDING_BYTES = 184;
 
     private final Shard[] shards = new Shard[SHARDS];
     private final ByteGauge memory;
     private final Slabs slabs;
 
-    /** @param memory is told of what is held: the arrays that chunks are in, as long as one of their chunks is held or used */
-    HeldChunks(ByteGauge memory) {
+    /**
+     * @param memory is told of what is held: the arrays that chunks are in, as long as one of their chunks is held or used
+     * @param maxBytes what would need more arrays is not brought, whoever wants it
+     */
+    HeldChunks(ByteGauge memory, long maxBytes) {
         this.memory = memory;
-        slabs = new Slabs(memory);
+        slabs = new Slabs(memory, maxBytes);
         Arrays.setAll(shards, i -> new Shard());
+    }
+
+    /** What holding a chunk of so many bytes takes of the memory. */
+    static int heldBytes(int chunkBytes) {
+        return Slabs.roomFor(chunkBytes) + HOLDING_BYTES;
+    }
+
+    /**
+     * How much memory the chunks that one step brings may take beyond what was charged for them. How long a chunk is shows only when it
+     * comes: a recipe may name 64 bytes of one of 64 KiB. Safe for use by many threads.
+     */
+    static final class Surplus {
+        private final AtomicLong left = new AtomicLong();
+        private final LongAdder refused = new LongAdder();
+
+        void allow(long bytes) {
+            left.addAndGet(bytes);
+        }
+
+        private boolean take(int bytes) {
+            if (bytes <= 0 || left.addAndGet(-bytes) >= 0) {
+                return true;
+            }
+            left.addAndGet(bytes);
+            refused.add(bytes);
+            return false;
+        }
+
+        /** What was not brought, for it would have been too much. */
+        long refusedBytes() {
+            return refused.sum();
+        }
     }
 
     /**
@@ -54,6 +91,8 @@ final class HeldChunks {
     /** Changed with its shard's monitor. Who waits for it has its own monitor only. */
     private static final class Holding {
         private int holders;
+        /** The most that one of them is charged for it. */
+        private int charged;
         /** How many are about to bring the bytes, if they are not there. */
         private volatile int bringers;
 
@@ -134,17 +173,12 @@ final class HeldChunks {
         return shards[(int) (container & SHARDS - 1)];
     }
 
-    /** One more is going to want the chunk, and will {@link #release} it. */
-    void hold(long chunkId) {
-        hold(chunkId, 0);
-    }
-
-    /** As {@link #hold}, and the caller is about to bring its bytes: who wants them is to wait until it says {@link #brought}. */
-    void holdToBring(long chunkId) {
-        hold(chunkId, 1);
-    }
-
-    private void hold(long chunkId, int bringers) {
+    /**
+     * One more is going to want the chunk, and will {@link #release} it.
+     *
+     * @param charged bytes that he is charged for it, see {@link #heldBytes}
+     */
+    void hold(long chunkId, int charged) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
             Holding holding = shard.get(chunkId);
@@ -153,7 +187,24 @@ final class HeldChunks {
                 memory.add(HOLDING_BYTES);
             }
             holding.holders++;
-            holding.bringers += bringers;
+            holding.charged = Math.max(holding.charged, charged);
+        }
+    }
+
+    /** Who holds the chunk is charged so much more for it. */
+    void charge(long chunkId, int charged) {
+        Shard shard = shard(ChunkId.container(chunkId));
+        synchronized (shard) {
+            Holding holding = shard.holding(chunkId);
+            holding.charged = Math.max(holding.charged, charged);
+        }
+    }
+
+    /** The caller, who holds the chunk, is about to bring its bytes: who wants them is to wait until he says {@link #brought}. */
+    void bring(long chunkId) {
+        Shard shard = shard(ChunkId.container(chunkId));
+        synchronized (shard) {
+            shard.holding(chunkId).bringers++;
         }
     }
 
@@ -175,7 +226,7 @@ final class HeldChunks {
 
     private void forget(Held held) {
         if (held.room == null) {
-            memory.add(-held.data.length);
+            slabs.unreserve(held.data.length);
         }
         held.close();
     }
@@ -218,7 +269,7 @@ final class HeldChunks {
         return use(chunkId);
     }
 
-    /** Undoes what {@link #holdToBring} said. If the bytes have not come and nobody else brings them, who waits is told. */
+    /** Undoes one {@link #bring}. If the bytes have not come and nobody else brings them, who waits is told. */
     void brought(long chunkId) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
@@ -242,38 +293,46 @@ final class HeldChunks {
         }
     }
 
-    /** Copies, from a frame, the chunks that are held and have no bytes yet. */
-    void fill(Frame frame) {
+    /** Copies, from a frame, the chunks that are held and have no bytes yet, as far as the memory goes. */
+    void fill(Frame frame, Surplus surplus) {
         Shard shard = shard(frame.container());
         synchronized (shard) {
             for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
                 Holding holding = shard.get(ChunkId.of(frame.container(), slot));
                 if (holding != null && holding.held == null) {
-                    fill(holding, frame.data(), frame.offset(slot), frame.length(slot), frame.check(slot));
+                    fill(holding, frame.data(), frame.offset(slot), frame.length(slot), frame.check(slot), surplus);
                 }
             }
         }
     }
 
-    /** Copies a chunk's bytes, if it is held and has none yet. */
-    void fill(long chunkId, byte[] source, int offset, int length, int check) {
+    /** Copies a chunk's bytes, if it is held and has none yet, and there is memory for them. */
+    void fill(long chunkId, byte[] source, int offset, int length, int check, Surplus surplus) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
             Holding holding = shard.get(chunkId);
             if (holding != null && holding.held == null) {
-                fill(holding, source, offset, length, check);
+                fill(holding, source, offset, length, check, surplus);
             }
         }
     }
 
-    private void fill(Holding holding, byte[] source, int offset, int length, int check) {
+    private void fill(Holding holding, byte[] source, int offset, int length, int check, Surplus surplus) {
+        if (!surplus.take(heldBytes(length) - holding.charged)) {
+            return;
+        }
         if (length <= Slabs.MAX_BYTES) {
             Slabs.Room room = slabs.take(length);
+            if (room == null) {
+                return;
+            }
             System.arraycopy(source, offset, room.bytes(), room.offset(), length);
             holding.held = new Held(room.bytes(), room.offset(), length, check, room);
         } else {
+            if (!slabs.reserve(length)) {
+                return;
+            }
             byte[] own = Arrays.copyOfRange(source, offset, offset + length);
-            memory.add(length);
             holding.held = new Held(own, 0, length, check, null);
         }
         holding.changed();

@@ -30,7 +30,7 @@ final class HomeReads implements FrameLoader.Sink {
         this.distributor = distributor;
         before = new int[wanted.chunks().count()];
         for (int i = 0; i < before.length; i++) {
-            if (wanted.isMissing(i)) {
+            if (wanted.isMissing(i) && wanted.chunks().frame(i) >= 0) {
                 Integer other = lastOfFrame.put(wanted.frameKey(i), i);
                 before[i] = other == null ? NONE : other;
             }

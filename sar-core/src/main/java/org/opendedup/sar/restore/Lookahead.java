@@ -3,13 +3,9 @@ package org.opendedup.sar.restore;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.LongIntMap;
 import org.opendedup.sar.restore.HeldChunks.Held;
-import org.opendedup.sar.restore.cache.ChunkHolder;
 import org.opendedup.sar.restore.cache.ContainerCache;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,19 +30,17 @@ final class Lookahead implements Closeable {
     private static final int SLACK_BYTES = 12 << 20;
     /** The first step is short, so that its bytes are there early; each next one is twice as long. */
     private static final int FIRST_STEP_BYTES = 1 << 20;
-    /** The reader is to have enough before it while the next step comes, and what it has just passed is still there. */
-    private static final int STEPS_AHEAD = 5;
     /** One is being decoded, the disk reads for one, and one is planned and comes next. */
     private static final int STEPS_UNDER_WAY = 3;
 
     /** While a step is made, others wait for the disk: 200 ms. */
     private static final int MAX_STEP_BYTES = 32 << 20;
+    /** A step that would have less of its file for each reference ends sooner: each may want a frame of its own. */
+    private static final int MIN_REFERENCE_BYTES = 4 << 10;
     /** After so many requests for chunks that the recipe did not have when it was looked at, it is looked at anew. */
     private static final int MAX_MISSES = 8;
     /** A window is looked at while it is read, not before: so many steps ahead of each. */
     private static final int LOOK_STEPS = 16;
-    /** Two containers. A cache that has no room for them is told what was read of each, and only that is read. */
-    private static final int MIN_WHOLE_BYTES = 8 << 20;
 
     private final StepReads reads;
     private final HeldChunks held;
@@ -55,52 +49,30 @@ final class Lookahead implements Closeable {
     private final RecipeCursor cursor;
     private final Steps steps;
     private final Consumer<Lookahead> onClosed;
+    private final ChunkCharges charges;
 
-    /** Guards what decides about the window: the six below it. Taken before the monitor of this. */
-    private final Object policy = new Object();
-
-    private ContainerCache cache;
-
-    private long cacheMemory;
-    /** Chunks for the cache that steps under way bring; the values mean nothing. */
-    private final LongIntMap promised = new LongIntMap();
-
-    private long promisedBytes;
-
-    private final Keeper keeper = new Keeper();
-    /** Chunks that are held for the cache; the values mean nothing. */
-    private final LongIntMap kept = new LongIntMap();
+    /** Guarded by itself, as is {@link #cursor}; its monitor is taken before that of this. */
+    private final ReaderCache cache;
 
     /** Guarded by this, as is all below it. */
-    private final References references = new References();
-
-    private int fetched;
-    private int planned;
-    /** Bytes of the references before {@link #planned}. */
-    private long plannedBytes;
-    /** Bytes of those from there on. */
-    private long windowBytes;
+    private final ReaderWindow window;
 
     private long stepBytes = FIRST_STEP_BYTES;
     private long readerAt;
     private long size;
-    /** Every reference that begins before this offset is planned. */
-    private long plannedTo;
-    /** What the recipe says before this offset is known. */
-    private long lookedTo;
-    /** Every reference that begins before this offset is fetched. */
-    private long fetchedTo;
 
     private final long start;
     private final long startNanos = System.nanoTime();
+    /** Requests of the reader that are under way. */
+    private int requests;
+    /** When the last one began, or ended. */
     private long usedNanos = startNanos;
+
     private long containerReads;
     private long diskBytes;
     private long ssdBytes;
     private long memoryBytes;
-    /** Bytes in the cache after the last step. */
-    private long cacheBytes;
-    /** Of the tables after the last step. */
+    /** Of the tables when they were looked at last. */
     private long tableBytes;
 
     private int misses;
@@ -113,6 +85,8 @@ final class Lookahead implements Closeable {
     private long ended;
     private boolean closed;
     private boolean failed;
+    /** All memory was given back. */
+    private boolean released;
 
     /** Runs steps. */
     @FunctionalInterface
@@ -146,73 +120,75 @@ final class Lookahead implements Closeable {
         this.size = size;
         start = from;
         readerAt = from;
-        plannedTo = from;
-        lookedTo = from;
-        fetchedTo = from;
-        cacheMemory = budget.cacheBytes();
-        cache = budget.cache(cacheMemory, keeper);
+        charges = new ChunkCharges(held);
+        window = new ReaderWindow(held, from);
+        cache = new ReaderCache(held, budget);
     }
 
-    /** Holds what the cache wants to stay. */
-    private final class Keeper implements ChunkHolder {
-        @Override
-        public void keep(long chunkId) {
-            if (!kept.contains(chunkId)) {
-                kept.put(chunkId, 0);
-                held.hold(chunkId);
-            }
-        }
-
-        @Override
-        public void drop(long chunkId) {
-            if (kept.remove(chunkId)) {
-                held.release(chunkId);
-            }
-        }
-    }
-
-    /** The reader asks for what lies before byte {@code readerAt} of its file, which has {@code size} bytes now. */
+    /**
+     * The reader asks for what lies before byte {@code readerAt} of its file, which has {@code size} bytes now. Does nothing once this is
+     * closed, as it may be at any moment.
+     */
     synchronized void note(long readerAt, long size) {
+        usedNanos = System.nanoTime();
+        if (closed) {
+            return;
+        }
         this.readerAt = Math.max(this.readerAt, readerAt);
         this.size = size;
-        usedNanos = System.nanoTime();
         pass();
         requestStepIfDue();
     }
 
+    /** A request of the reader begins: until it {@link #leave}s, the reader is not idle, however long it has to wait for the disk. */
+    synchronized void enter() {
+        requests++;
+    }
+
+    synchronized void leave() {
+        requests--;
+        usedNanos = System.nanoTime();
+    }
+
     private void pass() {
-        long passed = readerAt - Math.min(SLACK_BYTES, budget.aheadBytes() / 4);
-        while (fetched > 0 && references.offset(0) + references.neededBytes(0) <= passed) {
-            releaseFirst();
-            fetched--;
-        }
+        long ahead = budget.aheadBytes();
+        window.pass(readerAt - Math.min(SLACK_BYTES, ahead / 4));
+        // More came than was charged for, or others have joined.
+        window.passDownTo(ahead + ahead / 8, readerAt);
         noteUse();
     }
 
     private void noteUse() {
-        budget.use(plannedBytes, cacheMemory, references.count());
-    }
-
-    private void releaseFirst() {
-        held.release(references.chunkId(0));
-        plannedBytes -= references.neededBytes(0);
-        references.removeFirst();
-        planned--;
+        budget.use(window.heldBytes() + Math.max(cache.memory(), cache.heldBytes()) + tableBytes);
     }
 
     private void requestStepIfDue() {
-        if (closed || planning || begun - ended >= STEPS_UNDER_WAY || plannedTo >= size) {
+        if (closed || planning || begun - ended >= STEPS_UNDER_WAY || window.plannedTo() >= size) {
             return;
         }
         // A reader that stops early has not had much read for it.
-        boolean isEarned = plannedTo - readerAt <= Math.max(2L * FIRST_STEP_BYTES, 2 * (readerAt - start));
-        boolean isRoom = isEarned && plannedBytes + stepBytes() <= budget.aheadBytes();
-        if (isRoom || fetchedTo <= readerAt) {
+        boolean isEarned = window.plannedTo() - readerAt <= Math.max(2L * FIRST_STEP_BYTES, 2 * (readerAt - start));
+        if (isEarned && isRoom() || window.fetchedTo() <= readerAt && makeRoom()) {
             planning = steps.request(this);
             if (!planning) {
                 close();
             }
         }
+    }
+
+    private boolean isRoom() {
+        return window.heldBytes() + withRooms(stepBytes()) <= budget.aheadBytes();
+    }
+
+    /** What so many bytes of chunks of usual sizes take. */
+    private static long withRooms(long chunkBytes) {
+        return chunkBytes + chunkBytes / 8;
+    }
+
+    /** The reader has come to the end of what is fetched: what lies behind it may go. Returns whether there is room for a step. */
+    private boolean makeRoom() {
+        window.passDownTo(Math.max(0, budget.aheadBytes() - withRooms(stepBytes())), readerAt);
+        return isRoom() || begun == ended;
     }
 
     /**
@@ -231,7 +207,7 @@ final class Lookahead implements Closeable {
             awaitPlan(offset);
             Held come = held.await(chunkId);
             if (come == null) {
-                noteMiss(offset);
+                noteMiss(chunkId, offset);
             }
             return come;
         } catch (InterruptedException e) {
@@ -241,15 +217,14 @@ final class Lookahead implements Closeable {
     }
 
     private synchronized void awaitPlan(long offset) throws InterruptedException {
-        while (!closed && offset >= plannedTo && isStepping()) {
+        while (!closed && offset >= window.plannedTo() && isStepping()) {
             wait();
         }
     }
 
     /** What is planned may be out of date: the file was written to meanwhile. The reader will be read ahead for from where it is. */
-    private synchronized void noteMiss(long offset) {
-        boolean wasPlanned = offset < fetchedTo && (fetched == 0 || offset >= references.offset(0));
-        if (wasPlanned && ++misses > MAX_MISSES) {
+    private synchronized void noteMiss(long chunkId, long offset) {
+        if (window.isMissed(chunkId, offset) && ++misses > MAX_MISSES) {
             close();
         }
     }
@@ -260,8 +235,9 @@ final class Lookahead implements Closeable {
 
     /** Makes the step that was requested. */
     void step() {
-        Step step = begin();
-        try (step) {
+        Step step = null;
+        try {
+            step = begin();
             fetch(step);
         } catch (IOException e) {
             log.debug("reading ahead of inode {} failed; the reader will see why", inode, e);
@@ -277,41 +253,57 @@ final class Lookahead implements Closeable {
     }
 
     private synchronized Step begin() {
-        return new Step(reads, inode, begun++, size);
+        Step step = new Step(reads, cache.promised(), inode, begun, size);
+        begun++;
+        return step;
     }
 
     private void fetch(Step step) throws IOException {
-        if (isClosed()) {
-            return;
+        try (step) {
+            if (isClosed()) {
+                return;
+            }
+            plan(step);
+            StepReads.Fetched fetched = step.fetch(new WindowOf(step));
+            awaitTurn(step);
+            synchronized (cache) {
+                learn(step);
+                cache.tell(step, fetched);
+                count(fetched);
+            }
         }
+    }
+
+    private void plan(Step step) throws IOException {
         boolean whole = readsWhole();
         if (whole || isToFollowBudget()) {
             awaitTurn(step);
         }
-        synchronized (policy) {
+        synchronized (cache) {
             followBudget();
-            long window = Math.min(cache.windowBytes(), LOOK_STEPS * stepBytes());
-            look(whole ? Math.max(FIRST_STEP_BYTES, window) : stepBytes() + window);
+            long bytes = Math.min(cache.windowBytes(), LOOK_STEPS * stepBytes());
+            look(whole ? Math.max(FIRST_STEP_BYTES, bytes) : stepBytes() + bytes);
             plan(step, whole);
-        }
-        StepReads.Fetched fetched = step.fetch(new WindowOf(step));
-        awaitTurn(step);
-        synchronized (policy) {
-            for (long chunkId : step.promised()) {
-                promised.remove(chunkId);
-            }
-            promisedBytes -= step.promisedBytes();
-            step.tell(fetched.containers(), cache);
-            for (int i = 0; i < step.references(); i++) {
-                cache.advance();
-            }
-            count(fetched, cache.weightBytes());
-            noteTables(cache.tableBytes());
         }
     }
 
-    private synchronized void noteTables(long cacheTableBytes) {
-        long bytes = cacheTableBytes + references.heapBytes();
+    private synchronized void learn(Step step) {
+        long taken = step.taken(window);
+        if (!step.isWhole()) {
+            charges.learn(step.charged(), taken);
+        }
+    }
+
+    private synchronized void count(StepReads.Fetched fetched) {
+        containerReads += fetched.containers().size();
+        diskBytes += fetched.diskBytes();
+        ssdBytes += fetched.ssdBytes();
+        memoryBytes += fetched.memoryBytes();
+        noteTables();
+    }
+
+    private void noteTables() {
+        long bytes = cache.tableBytes() + window.tableBytes();
         held.memory().add(bytes - tableBytes);
         tableBytes = bytes;
     }
@@ -327,8 +319,8 @@ final class Lookahead implements Closeable {
         @Override
         public long[] chunks(long[] containers) throws IOException {
             throwIfClosed();
-            synchronized (policy) {
-                return wantedOf(containers, step);
+            synchronized (cache) {
+                return promise(containers, step);
             }
         }
 
@@ -372,40 +364,22 @@ final class Lookahead implements Closeable {
     }
 
     private boolean readsWhole() {
-        synchronized (policy) {
-            return cache.takesWholeContainers() && cacheMemory >= MIN_WHOLE_BYTES;
+        synchronized (cache) {
+            return cache.readsWhole();
         }
     }
 
-    /** Whether there are far more readers than before, or fewer. */
     private boolean isToFollowBudget() {
-        synchronized (policy) {
-            long memory = budget.cacheBytes();
-            return cacheMemory > memory / 4 * 5 || cacheMemory < memory / 3;
+        synchronized (cache) {
+            return cache.isToFollowBudget();
         }
     }
 
-    /** Begins with an empty cache of another size if it is to. */
     private synchronized void followBudget() {
         // A step before this one would end in a cache that was never told of its references.
-        if (!isToFollowBudget() || begun - ended > 1) {
-            return;
+        if (cache.isToFollowBudget() && begun - ended <= 1) {
+            cache.followBudget(window);
         }
-        long memory = budget.cacheBytes();
-        forgetKept();
-        cacheMemory = memory;
-        cache = budget.cache(memory, keeper);
-        for (int i = planned; i < references.count(); i++) {
-            cache.ahead(references.chunkId(i), references.neededBytes(i));
-        }
-    }
-
-    private synchronized void count(StepReads.Fetched fetched, long weightBytes) {
-        containerReads += fetched.containers().size();
-        diskBytes += fetched.diskBytes();
-        ssdBytes += fetched.ssdBytes();
-        memoryBytes += fetched.memoryBytes();
-        cacheBytes = weightBytes;
     }
 
     /** How this reader does. */
@@ -421,26 +395,25 @@ final class Lookahead implements Closeable {
                 diskBytes,
                 ssdBytes,
                 memoryBytes,
-                plannedBytes + cacheBytes);
+                window.heldBytes() + cache.heldBytes() + tableBytes);
     }
 
     private synchronized long stepBytes() {
-        return Math.min(stepBytes, Math.min(MAX_STEP_BYTES, budget.aheadBytes() / STEPS_AHEAD));
+        return Math.min(stepBytes, Math.min(MAX_STEP_BYTES, budget.stepBytes()));
     }
 
-    /** Follows the recipe until so many bytes of chunks are known beyond what is planned. */
+    /** Follows the recipe until so many bytes of chunks are known beyond what is planned, or as many references as there may be. */
     private void look(long bytes) throws IOException {
         long end;
         long known;
         int room;
         synchronized (this) {
             end = size;
-            known = windowBytes;
-            room = budget.references() - references.count();
+            known = window.lookedAtBytes();
+            // Whatever else is planned, the next step has to be known.
+            room = Math.max(budget.references() - window.count(), maxReferences() - window.count() + window.planned());
         }
-        // However small the chunks are, the next step has to be known.
-        long needed = stepBytes();
-        while (known < bytes && (room-- > 0 || known < needed)) {
+        while (known < bytes && room-- > 0) {
             if (!next(end)) {
                 noteLooked(end);
                 return;
@@ -448,11 +421,14 @@ final class Lookahead implements Closeable {
             cache.ahead(cursor.chunkId(), cursor.neededBytes());
             known += cursor.neededBytes();
             synchronized (this) {
-                references.add(cursor.offset(), cursor.chunkId(), cursor.neededBytes(), cursor.check());
-                windowBytes = known;
-                lookedTo = cursor.offset() + 1;
+                window.look(cursor);
             }
         }
+    }
+
+    /** References of one step at most. */
+    private int maxReferences() {
+        return (int) Math.max(1, stepBytes() / MIN_REFERENCE_BYTES);
     }
 
     /** What lies behind a part of the recipe that can't be read is not known, until the reader has come there. */
@@ -466,88 +442,68 @@ final class Lookahead implements Closeable {
     }
 
     private synchronized void noteLooked(long end) {
-        lookedTo = end;
+        window.lookedTo(end);
     }
 
     /** Adds the next references to a step, and holds their chunks. */
     private synchronized void plan(Step step, boolean whole) throws IOException {
         long most = stepBytes();
+        long mostCharged = most + most / 4;
+        int mostReferences = maxReferences();
         long bytes = 0;
-        while (planned < references.count() && bytes < most && (!whole || goesOn(step, references.chunkId(planned)))) {
-            int needed = references.neededBytes(planned);
-            step.add(references.chunkId(planned), references.check(planned), needed);
+        for (int next = window.planned(); next < window.count(); next = window.planned()) {
+            boolean isFull = bytes >= most || step.charged() >= mostCharged || step.references() >= mostReferences;
+            if (isFull || whole && !cache.goesOn(step, window.chunkId(next))) {
+                break;
+            }
+            long chunkId = window.chunkId(next);
+            int needed = window.neededBytes(next);
+            int charged = window.plan(charges.of(chunkId, needed));
+            step.add(chunkId, window.check(next), needed, charged);
             bytes += needed;
-            planned++;
-            plannedBytes += needed;
-            windowBytes -= needed;
         }
-        plannedTo = planned < references.count() ? references.offset(planned) : lookedTo;
-        step.setPlannedTo(plannedTo);
+        step.setPlannedTo(window.endPlan());
+        noteTables();
         noteUse();
         notifyAll();
     }
 
-    /**
-     * A cache of whole containers decides about each by what was used before. So a step for it is what is in the cache, or the
-     * references that follow each other in one container, which is read.
-     */
-    private boolean goesOn(Step step, long chunkId) {
-        long container = ChunkId.container(chunkId);
-        boolean isCached = cache.contains(chunkId);
-        if (!step.mayGoOnIn(container, isCached)) {
-            return false;
-        }
-        if (!isCached) {
-            step.readWhole(container);
-        }
-        return true;
-    }
-
     /** See {@link Step.Window}. */
-    private synchronized long[] wantedOf(long[] containers, Step step) {
-        if (containers.length == 0) {
-            return containers;
-        }
-        long[] chunks = new long[64];
-        int count = 0;
-        // What comes may be worth more than what is there: the cache is to choose.
-        long most = Math.max(0, cacheMemory - cache.weightBytes() / 2 - promisedBytes);
-        long room = most;
-        for (int i = planned; i < references.count() && room > 0; i++) {
-            long chunkId = references.chunkId(i);
-            if (Arrays.binarySearch(containers, ChunkId.container(chunkId)) >= 0
-                    && cache.wants(chunkId)
-                    && !promised.contains(chunkId)
-                    && !held.has(chunkId)) {
-                promised.put(chunkId, 0);
-                chunks = count == chunks.length ? Arrays.copyOf(chunks, 2 * count) : chunks;
-                chunks[count++] = chunkId;
-                room -= references.neededBytes(i);
-            }
-        }
-        long[] wanted = Arrays.copyOf(chunks, count);
-        step.setPromised(wanted, most - room);
-        promisedBytes += most - room;
-        return wanted;
+    private synchronized long[] promise(long[] containers, Step step) {
+        return cache.promise(containers, step, window, charges);
     }
 
-    private void end(Step step) {
-        notePlanned(step);
-        awaitTurn(step);
-        synchronized (this) {
-            fetched += step.references();
-            fetchedTo = Math.max(fetchedTo, step.plannedTo());
-            stepBytes = 2 * stepBytes();
-            // Some always come too late; of a file that is written to, many in each step.
-            misses /= 2;
-            ended++;
-            notifyAll();
-            if (!closed) {
-                pass();
-                requestStepIfDue();
-            } else if (!isStepping()) {
-                releaseAll();
-            }
+    /** @param step null: it could not begin */
+    private void end(@Nullable Step step) {
+        if (step == null) {
+            endPlanning();
+            return;
+        }
+        try {
+            notePlanned(step);
+        } finally {
+            awaitTurn(step);
+            endInTurn(step);
+        }
+    }
+
+    private synchronized void endPlanning() {
+        planning = false;
+        releaseIfDone();
+    }
+
+    private synchronized void endInTurn(Step step) {
+        window.fetched(step.references(), step.plannedTo());
+        stepBytes = Math.min(MAX_STEP_BYTES, 2 * stepBytes);
+        // Some always come too late; of a file that is written to, many in each step.
+        misses /= 2;
+        ended++;
+        notifyAll();
+        if (closed) {
+            releaseIfDone();
+        } else {
+            pass();
+            requestStepIfDue();
         }
     }
 
@@ -563,9 +519,9 @@ final class Lookahead implements Closeable {
         return failed;
     }
 
-    /** Closes this if its reader has not asked for anything for so long. */
+    /** Closes this if its reader has asked for nothing for so long, and waits for nothing. */
     synchronized void closeIfIdle(long nanos) {
-        if (System.nanoTime() - usedNanos > nanos) {
+        if (requests == 0 && System.nanoTime() - usedNanos > nanos) {
             close();
         }
     }
@@ -574,31 +530,27 @@ final class Lookahead implements Closeable {
         return closed;
     }
 
-    /** Gives all memory back, when a step under way has ended. Idempotent. */
+    /** Gives all memory back, when the steps under way have ended. Idempotent. */
     @Override
     public synchronized void close() {
         if (!closed) {
             closed = true;
             notifyAll();
-            if (!isStepping()) {
-                releaseAll();
-            }
+            releaseIfDone();
         }
     }
 
-    private void releaseAll() {
-        while (planned > 0) {
-            releaseFirst();
+    /** Steps under way need what is held; the last one of them releases it. */
+    private void releaseIfDone() {
+        if (!closed || isStepping() || released) {
+            return;
         }
-        forgetKept();
+        released = true;
+        window.releaseAll();
+        cache.releaseAll();
         held.memory().add(-tableBytes);
         tableBytes = 0;
         budget.leave();
         onClosed.accept(this);
-    }
-
-    private void forgetKept() {
-        kept.forEachKey(held::release);
-        kept.clear();
     }
 }

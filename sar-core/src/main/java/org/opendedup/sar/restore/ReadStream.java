@@ -90,10 +90,19 @@ public final class ReadStream implements Closeable {
         synchronized (this) {
             ahead = lookahead;
         }
-        int start = target.position();
-        if (ahead == null || !engine.readAhead(ahead, inode, offset, length, target)) {
-            target.position(start);
+        if (ahead == null) {
             engine.read(inode, offset, length, target);
+            return;
+        }
+        ahead.enter();
+        try {
+            int start = target.position();
+            if (!engine.readAhead(ahead, inode, offset, length, target)) {
+                target.position(start);
+                engine.read(inode, offset, length, target);
+            }
+        } finally {
+            ahead.leave();
         }
     }
 

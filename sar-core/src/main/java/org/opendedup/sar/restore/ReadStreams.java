@@ -36,7 +36,8 @@ final class ReadStreams {
         this.reads = reads;
         this.budget = budget;
         this.threads = threads;
-        threads.scheduleWithFixedDelay(this::tidy, IDLE_SECONDS, IDLE_SECONDS, TimeUnit.SECONDS);
+        threads.scheduleWithFixedDelay(
+                () -> tidy(TimeUnit.SECONDS.toNanos(IDLE_SECONDS)), IDLE_SECONDS, IDLE_SECONDS, TimeUnit.SECONDS);
     }
 
     /** Reads ahead of a reader from byte {@code from} of a file of {@code size} bytes on; null: too many others are read ahead for. */
@@ -72,8 +73,9 @@ final class ReadStreams {
         }
     }
 
-    private void tidy() {
-        active.forEach(reader -> reader.closeIfIdle(TimeUnit.SECONDS.toNanos(IDLE_SECONDS)));
+    /** Takes their memory from readers that ask for nothing for so long. */
+    void tidy(long idleNanos) {
+        active.forEach(reader -> reader.closeIfIdle(idleNanos));
         reads.held().trim();
     }
 }

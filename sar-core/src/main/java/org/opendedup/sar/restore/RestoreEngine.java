@@ -29,6 +29,11 @@ import org.opendedup.sar.restore.HeldChunks.Held;
 public final class RestoreEngine {
     /** A request up to this size wants one frame or two: looking for all of them first would gain nothing. */
     private static final int SMALL_REQUEST_BYTES = 16 << 10;
+    /**
+     * Pieces of a request that are read at once with an SSD: each may want a frame of its own, which is held until it is copied from.
+     * A usual request of 1 MiB has up to 257 of them.
+     */
+    private static final int MAX_PIECES = 320;
 
     private final RecipeStore recipes;
     private final int pageBytes;
@@ -74,7 +79,7 @@ public final class RestoreEngine {
         loader = new FrameLoader(containers, disk, frames, verifyFingerprints, damage);
         ReadTier usable = verifyFingerprints ? null : sources.tier();
         tier = usable == null ? null : new TieredReads(usable, loader);
-        StepReads reads = new StepReads(loader, new HeldChunks(memory), usable);
+        StepReads reads = new StepReads(loader, new HeldChunks(memory, budget.mostHeldBytes()), usable);
         streams = new ReadStreams(recipes, pageBytes, reads, budget, prefetchers);
     }
 
@@ -118,7 +123,10 @@ public final class RestoreEngine {
      */
     public void read(long inode, long offset, int length, ByteBuffer target) throws IOException {
         if (tier != null && tier.isActive()) {
-            tier.read(wanted(inode, offset, offset + length), inode, target);
+            RecipePieces pieces = pieces(inode, offset, offset + length);
+            for (WantedChunks wanted = wanted(inode, pieces); wanted.pieces() > 0; wanted = wanted(inode, pieces)) {
+                tier.read(wanted, inode, target);
+            }
         } else {
             readFrames(inode, offset, length, target);
         }
@@ -180,11 +188,10 @@ public final class RestoreEngine {
         return true;
     }
 
-    /** What the recipe says of bytes {@code from} to {@code to} of a file. */
-    private WantedChunks wanted(long inode, long from, long to) throws IOException {
+    /** The next pieces, as many as are read at once. */
+    private WantedChunks wanted(long inode, RecipePieces pieces) throws IOException {
         WantedChunks wanted = new WantedChunks(inode, loader, true);
-        RecipePieces pieces = pieces(inode, from, to);
-        while (pieces.next()) {
+        while (wanted.pieces() < MAX_PIECES && pieces.next()) {
             wanted.add(pieces);
         }
         return wanted;

@@ -3,6 +3,7 @@ package org.opendedup.sar.restore;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
 
 /**
@@ -20,17 +21,24 @@ final class Slabs {
     private static final int SIZES = 4 * (31 - Integer.numberOfLeadingZeros(MAX_BYTES) - MIN_LOG) + 1;
 
     private final ByteGauge memory;
+    private final long maxBytes;
+    /** Of slabs of which a room is in use, and of what was {@linkplain #reserve reserved}. Guarded by this, as is all below it. */
+    private long usedBytes;
 
-    /** By size: slabs that have a free room. Guarded by this, as is all below it. */
+    /** By size: slabs that have a free room. */
     private final List<ArrayDeque<Slab>> withRoom = new ArrayList<>();
 
     private final ArrayDeque<byte[]> free = new ArrayDeque<>();
     /** As few arrays were free at once since the last {@link #trim}. */
     private int leastFree;
 
-    /** @param memory is told of the slabs of which a room is in use */
-    Slabs(ByteGauge memory) {
+    /**
+     * @param memory is told of what is in use: slabs of which a room is, and what is reserved
+     * @param maxBytes no more is in use at a time
+     */
+    Slabs(ByteGauge memory, long maxBytes) {
         this.memory = memory;
+        this.maxBytes = maxBytes;
         for (int i = 0; i < SIZES; i++) {
             withRoom.add(new ArrayDeque<>());
         }
@@ -113,19 +121,26 @@ final class Slabs {
         return size == 0 ? 1 << MIN_LOG : below + ((size - 1) % 4 + 1) * (below / 4);
     }
 
+    /** What a chunk of so many bytes takes: its room, or all of an array of its own. */
+    static int roomFor(int bytes) {
+        return bytes <= MAX_BYTES ? roomBytes(size(bytes)) : bytes;
+    }
+
     /**
-     * A room with one user.
+     * A room with one user; null if there is no memory for it.
      *
      * @param bytes at most {@link #MAX_BYTES}
      */
-    synchronized Room take(int bytes) {
+    synchronized @Nullable Room take(int bytes) {
         int size = size(bytes);
         ArrayDeque<Slab> slabs = withRoom.get(size);
         Slab slab = slabs.peek();
         if (slab == null) {
+            if (!reserve(SLAB_BYTES)) {
+                return null;
+            }
             slab = new Slab(free.isEmpty() ? new byte[SLAB_BYTES] : free.pop(), size);
             leastFree = Math.min(leastFree, free.size());
-            memory.add(SLAB_BYTES);
             slabs.push(slab);
         }
         int number = slab.freeRooms[--slab.freeCount];
@@ -146,8 +161,24 @@ final class Slabs {
         if (slab.freeCount == slab.freeRooms.length) {
             slabs.remove(slab);
             free.push(slab.bytes);
-            memory.add(-SLAB_BYTES);
+            unreserve(SLAB_BYTES);
         }
+    }
+
+    /** Counts an array that somebody is about to make beside the slabs; false if there is no memory for it. */
+    synchronized boolean reserve(int bytes) {
+        if (usedBytes + bytes > maxBytes) {
+            return false;
+        }
+        usedBytes += bytes;
+        memory.add(bytes);
+        return true;
+    }
+
+    /** Undoes a {@link #reserve}. */
+    synchronized void unreserve(int bytes) {
+        usedBytes -= bytes;
+        memory.add(-bytes);
     }
 
     /** Gives up the arrays that nobody needed since this was called last. */

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.Set;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.LongIntMap;
+import org.opendedup.sar.restore.HeldChunks.Surplus;
 import org.opendedup.sar.restore.cache.ContainerCache;
 import org.opendedup.sar.restore.cache.ContainerContents;
 import org.opendedup.sar.tier.ChunkRequest;
@@ -16,30 +17,39 @@ import org.opendedup.sar.tier.ChunkRequest;
 final class Step implements AutoCloseable {
     private static final long NO_CONTAINER = 0;
 
+    /** A chunk that comes may be longer than what is wanted of it; then that must not be in vain. */
+    private static final int SURPLUS_BYTES = 2 * HeldChunks.heldBytes(Slabs.MAX_BYTES);
+
     private final StepReads reads;
     private final long inode;
     private final WantedChunks wanted;
-    /** Chunks of the window, held until the cache was told of them; the values mean nothing. */
+    private final ChunkHolds promised;
+    /** Chunks held in {@link #promised} for this; the values mean nothing. */
     private final LongIntMap further = new LongIntMap();
+    /** Those of them whose bytes this brings; the values mean nothing. */
+    private final LongIntMap brought = new LongIntMap();
 
+    private final Surplus surplus = new Surplus();
     private final long number;
     private int references;
+    private long charged;
     private long plannedTo;
     private boolean planned;
-    private long[] promised = new long[0];
-    private long promisedBytes;
     /** The container that is to be read whole, or {@link #NO_CONTAINER}. */
     private long whole = NO_CONTAINER;
 
     /**
+     * @param promised holds what this brings for the cache
      * @param number how many steps of the same reader began before
      * @param size of the file
      */
-    Step(StepReads reads, long inode, long number, long size) {
+    Step(StepReads reads, ChunkHolds promised, long inode, long number, long size) {
         this.reads = reads;
+        this.promised = promised;
         this.inode = inode;
         this.number = number;
         wanted = reads.wanted(inode, size);
+        surplus.allow(SURPLUS_BYTES);
     }
 
     /** Chunks that a window will want, the nearest first. */
@@ -60,11 +70,33 @@ final class Step implements AutoCloseable {
         void begins() throws IOException;
     }
 
-    /** Adds the next reference, and holds its chunk until the reader has passed it. */
-    void add(long chunkId, int check, int neededBytes) throws IOException {
+    /**
+     * Adds the next reference, whose chunk the caller holds until this has ended.
+     *
+     * @param charge what that adds to the memory of the reader
+     */
+    void add(long chunkId, int check, int neededBytes, int charge) throws IOException {
         wanted.addChunk(chunkId, check, 0, neededBytes);
-        reads.held().holdToBring(chunkId);
+        reads.held().bring(chunkId);
         references++;
+        charge(charge);
+    }
+
+    /** Brings a chunk for the cache along. */
+    void promise(long chunkId, int charge) {
+        promised.hold(chunkId, charge);
+        further.put(chunkId, 0);
+        charge(charge);
+    }
+
+    private void charge(int bytes) {
+        charged += bytes;
+        surplus.allow(bytes / 4);
+    }
+
+    /** What was charged for all that this is to bring. */
+    long charged() {
+        return charged;
     }
 
     /** Has all of a container read, for a cache that takes it as a whole. */
@@ -103,20 +135,6 @@ final class Step implements AutoCloseable {
         planned = true;
     }
 
-    /** Chunks that the window will want and that this step brings along, for the cache. */
-    long[] promised() {
-        return promised;
-    }
-
-    long promisedBytes() {
-        return promisedBytes;
-    }
-
-    void setPromised(long[] chunks, long bytes) {
-        promised = chunks;
-        promisedBytes = bytes;
-    }
-
     /**
      * Fetches all.
      *
@@ -124,9 +142,9 @@ final class Step implements AutoCloseable {
      */
     StepReads.Fetched fetch(Window window) throws IOException {
         if (whole != NO_CONTAINER) {
-            return reads.fetch(inode, wanted, true, this::framesOfWholeContainer);
+            return reads.fetch(inode, wanted, true, surplus, this::framesOfWholeContainer);
         }
-        return reads.fetch(inode, wanted, false, new StepReads.Turn() {
+        return reads.fetch(inode, wanted, false, surplus, new StepReads.Turn() {
             @Override
             public long[] further(Set<Long> containers) throws IOException {
                 return furtherFrames(window, containers);
@@ -142,14 +160,16 @@ final class Step implements AutoCloseable {
     private long[] framesOfWholeContainer(Set<Long> containers) throws IOException {
         // It is read although what is wanted of it may be in memory for somebody else, whom the cache does not know.
         containers.add(whole);
+        surplus.allow(2 * reads.chunkBytesIn(whole));
         long[] frames = new long[reads.chunksIn(whole)];
         int count = 0;
         for (int slot = 0; slot < frames.length; slot++) {
             long chunkId = ChunkId.of(whole, slot);
             int frame = wanted.knownFrameOf(chunkId);
             if (frame >= 0) {
+                promised.hold(chunkId, 0);
                 further.put(chunkId, 0);
-                reads.held().holdToBring(chunkId);
+                bring(chunkId);
                 frames[count++] = ChunkId.of(whole, frame);
             }
         }
@@ -163,13 +183,30 @@ final class Step implements AutoCloseable {
         int count = 0;
         for (long chunkId : chunks) {
             int frame = reads.held().has(chunkId) ? -1 : wanted.knownFrameOf(chunkId);
-            if (frame >= 0 && !further.contains(chunkId)) {
-                further.put(chunkId, 0);
-                reads.held().holdToBring(chunkId);
+            if (frame >= 0) {
+                bring(chunkId);
                 frames[count++] = ChunkId.of(ChunkId.container(chunkId), frame);
             }
         }
         return SortedIds.of(frames, count);
+    }
+
+    private void bring(long chunkId) {
+        if (!brought.contains(chunkId)) {
+            brought.put(chunkId, 0);
+            reads.held().bring(chunkId);
+        }
+    }
+
+    /** What the chunks took, or would have taken, for which {@link #charged} was charged. The window is charged that from now on. */
+    long taken(ReaderWindow window) {
+        long[] more = {window.came(wanted)};
+        further.forEachKey(chunkId -> more[0] += promised.came(chunkId));
+        return charged + more[0] + surplus.refusedBytes();
+    }
+
+    boolean isWhole() {
+        return whole != NO_CONTAINER;
     }
 
     /** Tells the cache what was read for it. */
@@ -207,13 +244,11 @@ final class Step implements AutoCloseable {
     @Override
     public void close() {
         HeldChunks held = reads.held();
-        for (int i = 0; i < wanted.chunks().count(); i++) {
+        for (int i = 0; i < references; i++) {
             held.brought(wanted.chunks().chunkId(i));
         }
-        further.forEachKey(chunkId -> {
-            held.brought(chunkId);
-            held.release(chunkId);
-        });
+        brought.forEachKey(held::brought);
+        further.forEachKey(promised::release);
     }
 
     /** Chunks {@code from} to {@code to} of {@code chunks}: those of one container. */
@@ -247,7 +282,7 @@ final class Step implements AutoCloseable {
 
         @Override
         public int bytes(int index) {
-            return Math.max(0, reads.held().bytes(chunks[from + index]));
+            return HeldChunks.heldBytes(Math.max(0, reads.held().bytes(chunks[from + index])));
         }
     }
 }

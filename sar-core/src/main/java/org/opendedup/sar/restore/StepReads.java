@@ -11,6 +11,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.container.FrameTable;
 import org.opendedup.sar.restore.HeldChunks.Held;
+import org.opendedup.sar.restore.HeldChunks.Surplus;
 import org.opendedup.sar.tier.ChunkRequest;
 import org.opendedup.sar.tier.DataDistributor;
 import org.opendedup.sar.tier.Source;
@@ -45,6 +46,11 @@ final class StepReads {
         return loader.chunksIn(container);
     }
 
+    /** Bytes of all chunks that a container has. */
+    long chunkBytesIn(long container) throws IOException {
+        return loader.chunkBytesIn(container);
+    }
+
     /** Told of the disk's coming to a step. */
     @FunctionalInterface
     interface Turn {
@@ -77,26 +83,28 @@ final class StepReads {
      * wants it will be told.
      *
      * @param always whether the disk is wanted also if nothing is missing
+     * @param surplus what may be brought beyond what is charged for it
      * @param turn asked when this is next at the disk, and told when the disk has come
      */
-    Fetched fetch(long inode, WantedChunks wanted, boolean always, Turn turn) throws IOException {
+    Fetched fetch(long inode, WantedChunks wanted, boolean always, Surplus surplus, Turn turn) throws IOException {
         try (wanted) {
-            return fetchAll(inode, wanted, always, turn);
+            return fetchAll(inode, wanted, always, surplus, turn);
         }
     }
 
-    private Fetched fetchAll(long inode, WantedChunks wanted, boolean always, Turn turn) throws IOException {
+    private Fetched fetchAll(long inode, WantedChunks wanted, boolean always, Surplus surplus, Turn turn)
+            throws IOException {
         ChunkRequest chunks = wanted.chunks();
         takeHeld(wanted, Source.MEMORY);
-        loader.noteHits(wanted.takeFromMemory());
-        giveToHolders(chunks);
+        loader.noteHits(fillFromFrames(wanted, surplus));
+        takeHeld(wanted, Source.MEMORY);
         DataDistributor.SsdRead ssd = startSsd(wanted);
         Set<Long> containers = new TreeSet<>();
-        long diskBytes = fetchHome(inode, wanted, always, containers, turn);
+        long diskBytes = fetchHome(inode, wanted, always, containers, surplus, turn);
         if (ssd != null && !ssd.await()) {
-            diskBytes += fetchHome(inode, wanted, false, containers, late -> new long[0]);
+            diskBytes += fetchHome(inode, wanted, false, containers, surplus, late -> new long[0]);
         }
-        giveToHolders(chunks);
+        giveToHolders(chunks, surplus);
         if (tier != null) {
             tier.promotion().read(chunks, tier.counts());
         }
@@ -128,7 +136,23 @@ final class StepReads {
         return taken;
     }
 
-    private DataDistributor.@Nullable SsdRead startSsd(WantedChunks wanted) throws IOException {
+    /**
+     * Gives the chunks that are missing, and whose frames are in memory, to all who hold them; returns in how many frames they are. The
+     * step itself keeps no frame: the cache is to be able to give it up.
+     */
+    private int fillFromFrames(WantedChunks wanted, Surplus surplus) {
+        int frames = 0;
+        long lastKey = 0;
+        for (int i = 0; i < wanted.chunks().count(); i++) {
+            if (wanted.isMissing(i) && wanted.chunks().frame(i) >= 0 && wanted.frameKey(i) != lastKey) {
+                lastKey = wanted.frameKey(i);
+                frames += fillFromCache(lastKey, surplus) ? 1 : 0;
+            }
+        }
+        return frames;
+    }
+
+    private DataDistributor.@Nullable SsdRead startSsd(WantedChunks wanted) {
         if (tier == null || !tier.distributor().isActive()) {
             return null;
         }
@@ -137,18 +161,19 @@ final class StepReads {
     }
 
     /** Adds to {@code containers} those it reads. Returns the bytes of the frames read, as they are in their files. */
-    private long fetchHome(long inode, WantedChunks wanted, boolean always, Set<Long> containers, Turn turn)
+    private long fetchHome(
+            long inode, WantedChunks wanted, boolean always, Set<Long> containers, Surplus surplus, Turn turn)
             throws IOException {
-        Filling filling = new Filling(wanted.keepsFrames());
+        Filling filling = new Filling(wanted.keepsFrames(), surplus);
         if (always || wanted.missingFrames().length > 0) {
-            loader.fetch(inode, new Reading(wanted, containers, turn), filling);
+            loader.fetch(inode, new Reading(wanted, containers, surplus, turn), filling);
         } else {
             turn.further(containers);
             turn.begins();
         }
         long bytes = bytesFrom(Source.HOME, wanted.chunks());
         int chunks = takeHeld(wanted, Source.HOME);
-        if (takeFromOthers(wanted)) {
+        if (takeFromOthers(wanted, surplus)) {
             takeHeld(wanted, Source.MEMORY);
         }
         if (tier != null) {
@@ -158,12 +183,12 @@ final class StepReads {
     }
 
     /** Waits for frames that others were reading when it was decided what this reads. Returns whether there were any. */
-    private boolean takeFromOthers(WantedChunks wanted) throws IOException {
+    private boolean takeFromOthers(WantedChunks wanted, Surplus surplus) throws IOException {
         boolean come = false;
         for (long key : wanted.missingFrames()) {
             Frame frame = loader.fromOthers(key);
             if (frame != null) {
-                held.fill(frame);
+                held.fill(frame, surplus);
                 come = true;
             }
         }
@@ -174,9 +199,11 @@ final class StepReads {
     private final class Filling implements FrameLoader.Sink {
         private final LongAdder fileBytes = new LongAdder();
         private final boolean keepsInCache;
+        private final Surplus surplus;
 
-        Filling(boolean keepsInCache) {
+        Filling(boolean keepsInCache, Surplus surplus) {
             this.keepsInCache = keepsInCache;
+            this.surplus = surplus;
         }
 
         @Override
@@ -187,7 +214,7 @@ final class StepReads {
 
         @Override
         public void read(int number, Frame frame) {
-            held.fill(frame);
+            held.fill(frame, surplus);
         }
 
         @Override
@@ -217,22 +244,24 @@ final class StepReads {
     private final class Reading implements FrameLoader.Wanted {
         private final WantedChunks wanted;
         private final Set<Long> containers;
+        private final Surplus surplus;
         private final Turn turn;
 
-        Reading(WantedChunks wanted, Set<Long> containers, Turn turn) {
+        Reading(WantedChunks wanted, Set<Long> containers, Surplus surplus, Turn turn) {
             this.wanted = wanted;
             this.containers = containers;
+            this.surplus = surplus;
             this.turn = turn;
         }
 
         @Override
         public long[] frames() throws IOException {
             takeHeld(wanted, Source.MEMORY);
-            long[] missing = notComing(wanted.missingFrames());
+            long[] missing = notComing(wanted.missingFrames(), surplus);
             for (long frame : missing) {
                 containers.add(ChunkId.container(frame));
             }
-            return SortedIds.union(missing, notComing(turn.further(containers)));
+            return SortedIds.union(missing, notComing(turn.further(containers), surplus));
         }
 
         @Override
@@ -241,26 +270,26 @@ final class StepReads {
         }
     }
 
-    private long[] notComing(long[] frames) {
+    private long[] notComing(long[] frames, Surplus surplus) {
         return Arrays.stream(frames)
-                .filter(key -> !fillFromCache(key) && !loader.isBeingRead(key))
+                .filter(key -> !fillFromCache(key, surplus) && !loader.isBeingRead(key))
                 .toArray();
     }
 
-    private boolean fillFromCache(long key) {
+    private boolean fillFromCache(long key, Surplus surplus) {
         Frame cached = loader.cached(ChunkId.container(key), ChunkId.slot(key));
         if (cached != null) {
-            held.fill(cached);
+            held.fill(cached, surplus);
         }
         return cached != null;
     }
 
     /** Gives what came from the SSD, or was in memory, to all who hold it. */
-    private void giveToHolders(ChunkRequest chunks) {
+    private void giveToHolders(ChunkRequest chunks, Surplus surplus) {
         for (int i = 0; i < chunks.count(); i++) {
             byte[] data = chunks.data(i);
             if (data != null) {
-                held.fill(chunks.chunkId(i), data, chunks.offset(i), chunks.length(i), chunks.check(i));
+                held.fill(chunks.chunkId(i), data, chunks.offset(i), chunks.length(i), chunks.check(i), surplus);
             }
         }
     }

@@ -15,8 +15,16 @@ public final class StreamBudget {
     /** With less, a step is so short that a disk seeks all the time; a reader more goes without. */
     static final long MIN_SHARE_BYTES = 8 << 20;
 
-    /** In the tables of the policies, and in {@link References}. */
-    private static final int BYTES_PER_REFERENCE = 114;
+    /** In the tables of the policies, and in {@link References}: 85 to 170, as they double. */
+    private static final int BYTES_PER_REFERENCE = 128;
+
+    // Parts of a share.
+    private static final int PARTS = 32;
+    private static final int AHEAD_PARTS = 20;
+    private static final int CACHE_PARTS = 9;
+    private static final int TABLE_PARTS = PARTS - AHEAD_PARTS - CACHE_PARTS;
+    /** Of the chunks of one step, their own bytes: with their rooms it is a ninth part of a share or less. */
+    private static final int STEP_PARTS = 4;
 
     private final long bytes;
     private final CacheMaker caches;
@@ -36,6 +44,11 @@ public final class StreamBudget {
     public StreamBudget(long bytes, CacheMaker caches) {
         this.bytes = bytes;
         this.caches = caches;
+    }
+
+    /** However much more the chunks take that come than was charged for them: beyond this none is brought. */
+    long mostHeldBytes() {
+        return bytes + bytes / 4;
     }
 
     /** A share for one reader more; null if there is not enough by now. */
@@ -69,19 +82,24 @@ public final class StreamBudget {
             }
         }
 
-        /** Bytes that the reader may have fetched and not passed, by now. */
+        /** What the reader may be charged for what is fetched and not passed, by now. */
         long aheadBytes() {
-            return bytes() / 8 * 5;
+            return bytes() / PARTS * AHEAD_PARTS;
         }
 
-        /** Bytes that may stay in the reader's cache, by now. */
+        /** Bytes of chunks in one step, by now. */
+        long stepBytes() {
+            return bytes() / PARTS * STEP_PARTS;
+        }
+
+        /** What the reader may be charged for what stays in its cache, by now. */
         long cacheBytes() {
-            return bytes() / 4;
+            return bytes() / PARTS * CACHE_PARTS;
         }
 
-        /** References that may be known in the reader's window, by now: what they take of the tables makes the rest of the share. */
+        /** References that may be known in the reader's window, by now. */
         int references() {
-            return (int) Math.min(Integer.MAX_VALUE, bytes() / 8 / BYTES_PER_REFERENCE);
+            return (int) Math.min(Integer.MAX_VALUE, bytes() / PARTS * TABLE_PARTS / BYTES_PER_REFERENCE);
         }
 
         /** A cache of {@code memoryBytes} for the reader. */
@@ -89,10 +107,10 @@ public final class StreamBudget {
             return caches.make(memoryBytes, holder);
         }
 
-        /** Notes what the reader takes, or is about to: chunks that are fetched and not passed, its cache, and references. */
-        void use(long aheadBytes, long cacheBytes, int references) {
+        /** Notes what the reader takes, or is about to. */
+        void use(long charged) {
             synchronized (StreamBudget.this) {
-                usedBytes = aheadBytes + cacheBytes + (long) references * BYTES_PER_REFERENCE;
+                usedBytes = charged;
             }
         }
 

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.restore.HeldChunks.Held;
@@ -37,6 +39,11 @@ final class WantedChunks implements AutoCloseable {
     private int[] lengths = new int[PIECES];
     /** Chunks whose bytes are in use until this is closed. */
     private final List<Held> used = new ArrayList<>();
+    /**
+     * Containers that did not tell the frame of a chunk: a bad sector under a frame table takes a disk seconds, which the hundreds of
+     * chunks of a container must not take each.
+     */
+    private final Map<Long, IOException> unreadable = new HashMap<>();
 
     /** @param keepsFrames whether the frames that are read for them stay in the cache */
     WantedChunks(long inode, FrameLoader loader, boolean keepsFrames) {
@@ -84,13 +91,27 @@ final class WantedChunks implements AutoCloseable {
         count++;
     }
 
+    int pieces() {
+        return count;
+    }
+
     ChunkRequest chunks() {
         return chunks;
     }
 
-    /** The number of the frame that holds a chunk; see {@link FrameLoader#frameOf}. */
+    /** The number of the frame that holds a chunk; see {@link FrameLoader#frameOf}. A container that fails is asked once. */
     int frameOf(long chunkId) throws IOException {
-        return loader.frameOf(inode, chunkId);
+        Long container = ChunkId.container(chunkId);
+        IOException known = unreadable.get(container);
+        if (known != null) {
+            throw new IOException("its container's frames could not be told before: " + known.getMessage(), known);
+        }
+        try {
+            return loader.frameOf(inode, chunkId);
+        } catch (IOException e) {
+            unreadable.put(container, e);
+            throw e;
+        }
     }
 
     /** {@code ChunkId.of(container, frame)} of the frame that holds a chunk and is known. */

@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.io.PrivateFiles;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.CompressionType;
 import org.rocksdb.InfoLogLevel;
@@ -73,7 +74,7 @@ final class MapDatabase implements Closeable {
      * @throws NoSpaceException if the disk is full
      */
     static MapDatabase open(Path folder) throws IOException {
-        Files.createDirectories(folder);
+        PrivateFiles.createFolders(folder);
         return open(folder, false);
     }
 
@@ -196,8 +197,12 @@ final class MapDatabase implements Closeable {
 
     /** Notes a removal for the next {@link #commit}. */
     void remove(long chunkId) throws IOException {
+        remove(keyOf(chunkId));
+    }
+
+    private void remove(byte[] entryKey) throws IOException {
         try {
-            batch.delete(keyOf(chunkId));
+            batch.delete(entryKey);
         } catch (RocksDBException e) {
             throw translate(folder, e);
         }
@@ -226,14 +231,18 @@ final class MapDatabase implements Closeable {
         }
     }
 
-    /** Removes every entry whose chunk is not wanted; the last ones with the next {@link #commit}. */
+    /**
+     * Removes every entry whose chunk is not wanted; the last ones with the next {@link #commit}.
+     *
+     * @throws CorruptionException if an entry can't be read, also because of the disk: what is wanted is known elsewhere
+     */
     void retain(LongPredicate wanted) throws IOException {
         try (RocksIterator records = db.newIterator()) {
             for (records.seekToFirst(); records.isValid(); records.next()) {
                 byte[] found = records.key();
                 if (found.length != Long.BYTES
                         || !wanted.test(ByteBuffer.wrap(found).getLong())) {
-                    batch.delete(found);
+                    remove(found);
                 }
                 if (batch.count() >= RETAIN_BATCH) {
                     commit();
@@ -241,7 +250,10 @@ final class MapDatabase implements Closeable {
             }
             records.status();
         } catch (RocksDBException e) {
-            throw translate(folder, e);
+            CorruptionException unreadable = new CorruptionException(
+                    folder.toString(), -1, "entries that can be read", "RocksDB: " + e.getMessage());
+            unreadable.initCause(e);
+            throw unreadable;
         }
     }
 

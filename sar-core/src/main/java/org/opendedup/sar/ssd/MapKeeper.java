@@ -149,11 +149,22 @@ final class MapKeeper implements Closeable {
     }
 
     /**
-     * Writes what changed. A database that failed before, or could only be read, is opened again.
+     * Writes what changed. A database that failed before, or could only be read, is opened again; one that is damaged is made anew from
+     * the table.
      *
      * @throws IOException if the SSD does not take it; it is made up for by a later commit
      */
     void commit() throws IOException {
+        try {
+            commitOnce();
+        } catch (CorruptionException e) {
+            log.warn("the Map table's database is made anew: {}", e.getMessage());
+            MapDatabase.destroy(folder);
+            commitOnce();
+        }
+    }
+
+    private void commitOnce() throws IOException {
         MapDatabase open = database;
         if (open == null) {
             open = MapDatabase.open(folder);

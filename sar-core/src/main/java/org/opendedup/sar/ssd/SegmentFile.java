@@ -10,6 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
@@ -19,28 +20,30 @@ import org.opendedup.sar.io.Input;
  * it may be deleted while they read. Safe for use by many threads.
  *
  * <pre>
- * segment = "SARS" version:u16 number:u16 volume:16 salt:u64 zero:u32 crc:u32 record*
+ * segment = "SARS" version:u16 number:u16 volume:16 salt:u64 epoch:u64 token:u64 zero:u32 crc:u32 record*
  * </pre>
  */
 final class SegmentFile {
-    static final int HEADER_BYTES = 40;
+    static final int HEADER_BYTES = 56;
 
     private static final int MAGIC = 'S' | 'A' << 8 | 'R' << 16 | 'S' << 24;
-    private static final short VERSION = 1;
+    private static final short VERSION = 2;
     private static final int CRC_AT = HEADER_BYTES - Integer.BYTES;
     private static final Pattern NAME = Pattern.compile("(\\d{5})\\.segment");
 
     private final int number;
     private final long salt;
+    private final Epoch epoch;
     private final Input input;
     private volatile long length;
 
     /** One for the file being there, one for each reader. The input is closed by whoever gives back the last. */
     private final AtomicInteger leases = new AtomicInteger(1);
 
-    private SegmentFile(int number, long salt, Input input, long length) {
+    private SegmentFile(int number, long salt, Epoch epoch, Input input, long length) {
         this.number = number;
         this.salt = salt;
+        this.epoch = epoch;
         this.input = input;
         this.length = length;
     }
@@ -59,12 +62,17 @@ final class SegmentFile {
         return number < PackedEntry.SEGMENTS ? OptionalInt.of(number) : OptionalInt.empty();
     }
 
-    /** The bytes that begin a segment file. */
-    static ByteBuffer header(int number, UUID volume, long salt) {
+    /** The bytes that begin a segment file that is made in an epoch. */
+    static ByteBuffer header(int number, Epoch epoch, long salt) {
+        UUID volume = epoch.volume();
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         header.putInt(MAGIC).putShort(VERSION).putShort((short) number);
         header.putLong(volume.getMostSignificantBits()).putLong(volume.getLeastSignificantBits());
-        header.putLong(salt).putInt(0).putInt(crc(header.array()));
+        header.putLong(salt)
+                .putLong(epoch.number())
+                .putLong(epoch.token())
+                .putInt(0)
+                .putInt(crc(header.array()));
         return header.flip();
     }
 
@@ -78,7 +86,7 @@ final class SegmentFile {
      * Opens a segment file.
      *
      * @throws CorruptionException if its header is not that of this segment of this volume
-     * @throws UnsupportedFormatException if a newer program wrote it
+     * @throws UnsupportedFormatException if another version of this program wrote it
      */
     static SegmentFile open(Directory directory, int number, UUID volume) throws IOException {
         String place = directory + "/" + name(number);
@@ -90,14 +98,16 @@ final class SegmentFile {
             }
             ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
             input.readFully(0, header);
-            return new SegmentFile(number, checkHeader(place, header.flip(), number, volume), input, length);
+            checkHeader(place, header.flip(), number, volume);
+            Epoch epoch = new Epoch(volume, header.getLong(32), header.getLong(40));
+            return new SegmentFile(number, header.getLong(24), epoch, input, length);
         } catch (IOException | RuntimeException e) {
             input.close();
             throw e;
         }
     }
 
-    private static long checkHeader(String place, ByteBuffer header, int number, UUID volume) throws IOException {
+    private static void checkHeader(String place, ByteBuffer header, int number, UUID volume) throws IOException {
         if (header.getInt(0) != MAGIC || header.getInt(CRC_AT) != crc(header.array())) {
             throw new CorruptionException(place, 0, "the header of a segment file", "something else");
         }
@@ -113,7 +123,6 @@ final class SegmentFile {
                     "segment " + number + " of volume " + volume,
                     "segment " + foundNumber + " of volume " + foundVolume);
         }
-        return header.getLong(24);
     }
 
     int number() {
@@ -122,6 +131,11 @@ final class SegmentFile {
 
     long salt() {
         return salt;
+    }
+
+    /** The epoch it was made in. */
+    Epoch epoch() {
+        return epoch;
     }
 
     /** Bytes of the file that may be read. */

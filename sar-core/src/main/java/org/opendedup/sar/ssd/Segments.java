@@ -3,13 +3,15 @@ package org.opendedup.sar.ssd;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.OptionalInt;
-import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.Directory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,7 +24,7 @@ final class Segments {
     private static final Logger log = LoggerFactory.getLogger(Segments.class);
 
     private final Directory directory;
-    private final UUID volume;
+    private final Timeline timeline;
     private final AtomicReferenceArray<@Nullable SegmentFile> files = new AtomicReferenceArray<>(PackedEntry.SEGMENTS);
     private final AtomicIntegerArray live = new AtomicIntegerArray(PackedEntry.SEGMENTS);
     private final AtomicInteger count = new AtomicInteger();
@@ -32,14 +34,14 @@ final class Segments {
     /** Where the search for a free number goes on: a number is used again as late as possible. For the one thread. */
     private int nextNumber;
 
-    private Segments(Directory directory, UUID volume) {
+    private Segments(Directory directory, Timeline timeline) {
         this.directory = directory;
-        this.volume = volume;
+        this.timeline = timeline;
     }
 
     /** Opens all files of a folder. One whose header is not right is of no use, and is deleted. */
-    static Segments open(Directory directory, UUID volume) throws IOException {
-        Segments segments = new Segments(directory, volume);
+    static Segments open(Directory directory, Timeline timeline) throws IOException {
+        Segments segments = new Segments(directory, timeline);
         try {
             for (String name : directory.list()) {
                 OptionalInt number = SegmentFile.numberOf(name);
@@ -56,7 +58,7 @@ final class Segments {
 
     private void openFile(int number) throws IOException {
         try {
-            add(SegmentFile.open(directory, number, volume));
+            add(SegmentFile.open(directory, number, timeline.current().volume()));
             nextNumber = number + 1;
         } catch (CorruptionException e) {
             log.warn("{}; the file is deleted, reads go to the home copies", e.getMessage());
@@ -86,13 +88,20 @@ final class Segments {
         return directory;
     }
 
-    UUID volume() {
-        return volume;
+    /** The epoch that files are made in. */
+    Epoch epoch() {
+        return timeline.current();
+    }
+
+    /** Whether a chunk id means the same now as when a file was made. */
+    boolean isShared(SegmentFile file, long chunkId) {
+        return ChunkId.container(chunkId) < timeline.sharedBelow(file.epoch());
     }
 
     /** Opens a file that was just made. */
     SegmentFile openNew(int number) throws IOException {
-        SegmentFile file = SegmentFile.open(directory, number, volume);
+        SegmentFile file =
+                SegmentFile.open(directory, number, timeline.current().volume());
         add(file);
         return file;
     }

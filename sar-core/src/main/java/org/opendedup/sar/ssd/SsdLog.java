@@ -272,7 +272,7 @@ final class SsdLog {
         String name = SegmentFile.name(number);
         Output created = segments.directory().create(name);
         try {
-            created.append(SegmentFile.header(number, segments.volume(), salts.nextLong()));
+            created.append(SegmentFile.header(number, segments.epoch(), salts.nextLong()));
             head = segments.openNew(number);
             output = created;
         } catch (IOException e) {

@@ -11,9 +11,12 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.PrivateFolder;
 import org.opendedup.sar.io.UncachedRead;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,7 +60,8 @@ public final class SsdStore implements Closeable {
      * Opens what a location holds, or makes an empty store in an empty folder. The Map table comes back from its database;
      * entries are checked when they are used.
      *
-     * @param volume whose chunks these are; a location of another volume is refused with an IOException that says so
+     * @param timeline of the volume whose chunks these are; a location of another volume is refused with an IOException that says so, and
+     *     copies that were made in another history of this one are forgotten
      * @param capacityBytes the most bytes used there; below about 7 MiB nothing is promoted
      * @param maxEntries the most entries the memory budget allows; a batch of 4096 may exceed it for a moment
      * @param makeRoom called by the writing thread when {@link #liveBytes} is above {@link #liveLimitBytes} or {@link MapTable#size}
@@ -67,18 +71,21 @@ public final class SsdStore implements Closeable {
      */
     public static SsdStore open(
             Path location,
-            UUID volume,
+            Timeline timeline,
             long capacityBytes,
             int maxEntries,
             Runnable makeRoom,
             Consumer<IOException> failure)
             throws IOException {
         FileDirectory.open(location);
-        SsdIdentity.claim(location, volume);
+        PrivateFolder place = PrivateFolder.at(location);
+        place.requireSafe();
+        SsdIdentity.claim(location, timeline.current().volume());
+        narrow(place, location);
         Path folder = location.resolve(SEGMENTS_FOLDER);
-        Files.createDirectories(folder);
+        PrivateFiles.createFolders(folder);
         Directory files = FileDirectory.open(folder);
-        return open(location, files, new RecordFormat(), volume, capacityBytes, maxEntries, makeRoom, failure);
+        return open(location, files, new RecordFormat(), timeline, capacityBytes, maxEntries, makeRoom, failure);
     }
 
     /**
@@ -99,6 +106,13 @@ public final class SsdStore implements Closeable {
         return Files.notExists(location) || FolderEntries.of(location).isEmpty();
     }
 
+    private static void narrow(PrivateFolder place, Path location) throws IOException {
+        int narrowed = Files.isWritable(location) ? place.narrowAll() : 0;
+        if (narrowed > 0) {
+            logger.warn("{}: other users had permissions for {} files and folders; took them away", location, narrowed);
+        }
+    }
+
     /** A disk that takes no writes needs no lock. */
     private static Closeable lock(Path location) throws IOException {
         if (!Files.isWritable(location)) {
@@ -115,7 +129,7 @@ public final class SsdStore implements Closeable {
             Path location,
             Directory segmentFiles,
             RecordFormat format,
-            UUID volume,
+            Timeline timeline,
             long capacityBytes,
             int maxEntries,
             Runnable makeRoom,
@@ -123,7 +137,7 @@ public final class SsdStore implements Closeable {
             throws IOException {
         Closeable lock = lock(location);
         try {
-            Segments segments = Segments.open(segmentFiles, volume);
+            Segments segments = Segments.open(segmentFiles, timeline);
             try {
                 return new SsdStore(location, segments, format, capacityBytes, maxEntries, makeRoom, failure, lock);
             } catch (IOException | RuntimeException e) {
@@ -196,6 +210,7 @@ public final class SsdStore implements Closeable {
         SegmentFile segment = segments.get(entry.segment);
         return segment != null
                 && entry.chunkId > 0
+                && segments.isShared(segment, entry.chunkId)
                 && entry.offset >= SegmentFile.HEADER_BYTES
                 && entry.offset % PackedEntry.ALIGNMENT == 0
                 && entry.length > RecordFormat.HEADER_BYTES

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.Consumer;
+import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
 
@@ -30,7 +31,7 @@ interface AttachedSsd extends PromotionTarget, CopyStore, TierContents, Closeabl
         /** Opens what a location holds; see {@link SsdStore#open}. */
         AttachedSsd open(
                 Path location,
-                UUID volume,
+                Timeline timeline,
                 long capacityBytes,
                 int maxEntries,
                 Runnable makeRoom,

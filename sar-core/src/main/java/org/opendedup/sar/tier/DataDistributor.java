@@ -116,15 +116,16 @@ public final class DataDistributor implements Closeable {
             return;
         }
         FutureTask<Boolean> read = new FutureTask<>(store::probe, true);
+        long startNanos = System.nanoTime();
         try {
             readers.execute(read);
             read.get(DistributedRead.patienceNanos(1), TimeUnit.NANOSECONDS);
-            breaker.inTime();
+            breaker.inTime(startNanos);
         } catch (TimeoutException | RejectedExecutionException e) {
-            breaker.late();
+            breaker.late(startNanos);
         } catch (ExecutionException e) {
             log.warn("probing the SSD failed", e.getCause());
-            breaker.late();
+            breaker.late(startNanos);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
@@ -148,12 +149,13 @@ public final class DataDistributor implements Closeable {
 
     /**
      * Gives each chunk that is not in memory its source. A frame that must be read from home anyway, because one of the chunks
-     * wanted of it has no copy, serves all chunks wanted of it.
+     * wanted of it has no copy, serves all chunks wanted of it. A frame that can't be found concerns its own chunks alone: those
+     * without a copy have their home as source and no frame, and whoever needs them will see why.
      *
      * @param finder asked for frames that are not known yet: of chunks that go home, and of those that might go with them. A
      *     container of which only copies are wanted is not looked at at all
      */
-    public void split(ChunkRequest request, FrameFinder finder) throws IOException {
+    public void split(ChunkRequest request, FrameFinder finder) {
         if (markCopies(request) == 0) {
             findHomeFrames(request, finder);
             return;
@@ -170,10 +172,10 @@ public final class DataDistributor implements Closeable {
         sendFramesHome(request);
     }
 
-    private static void findHomeFrames(ChunkRequest request, FrameFinder finder) throws IOException {
+    private static void findHomeFrames(ChunkRequest request, FrameFinder finder) {
         for (int i = 0; i < request.count(); i++) {
             if (request.frame(i) < 0 && request.source(i) == Source.HOME) {
-                request.setFrame(i, finder.frameOf(request.chunkId(i)));
+                findFrame(request, i, finder);
             }
         }
     }
@@ -211,14 +213,11 @@ public final class DataDistributor implements Closeable {
         return containers;
     }
 
-    private static void findFrame(ChunkRequest request, int i, FrameFinder finder) throws IOException {
+    private static void findFrame(ChunkRequest request, int i, FrameFinder finder) {
         try {
             request.setFrame(i, finder.frameOf(request.chunkId(i)));
         } catch (IOException e) {
-            if (request.source(i) == Source.HOME) {
-                throw e;
-            }
-            log.debug("the home of chunk {} can't be found; it has a copy", ChunkId.toString(request.chunkId(i)), e);
+            log.debug("the frame of chunk {} can't be found", ChunkId.toString(request.chunkId(i)), e);
         }
     }
 
@@ -227,7 +226,7 @@ public final class DataDistributor implements Closeable {
         long[] frames = new long[request.count()];
         int count = 0;
         for (int i = 0; i < request.count(); i++) {
-            if (request.source(i) == Source.HOME) {
+            if (request.source(i) == Source.HOME && request.frame(i) >= 0) {
                 frames[count++] = frame(request, i);
             }
         }
@@ -287,23 +286,30 @@ public final class DataDistributor implements Closeable {
     /** Takes down how reads of the SSD went. */
     private final class Outcome implements DistributedRead.Outcome {
         @Override
-        public void inTime(int chunks, long bytes, long nanos) {
+        public void partInTime(int chunks, long bytes, long nanos) {
             ssdRequests.increment();
             ssdHits.add(chunks);
             ssdBytes.add(bytes);
             ssdLatency.record(nanos);
-            breaker.inTime();
             if (chunks > 0) {
                 health.goodRead();
             }
         }
 
         @Override
-        public void late(int chunks, long nanos) {
+        public void partLate(int chunks, long nanos) {
             ssdRequests.increment();
             late.add(chunks);
             ssdLatency.record(nanos);
-            breaker.late();
+        }
+
+        @Override
+        public void answered(long startNanos, boolean late) {
+            if (late) {
+                breaker.late(startNanos);
+            } else {
+                breaker.inTime(startNanos);
+            }
         }
     }
 

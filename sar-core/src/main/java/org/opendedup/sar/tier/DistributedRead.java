@@ -28,12 +28,20 @@ final class DistributedRead implements DataDistributor.SsdRead {
     /** How many times what the disk needs is waited for the SSD. */
     private static final int PATIENCE_FACTOR = 4;
 
-    /** Told how each part went. */
+    /** Told how a read went: first each part of it, then the whole, once. */
     interface Outcome {
-        /** Done before the reader gave up; {@code chunks} of it were good. */
-        void inTime(int chunks, long bytes, long nanos);
+        /** A part was done before the reader gave up; {@code chunks} of it were good. */
+        void partInTime(int chunks, long bytes, long nanos);
 
-        void late(int chunks, long nanos);
+        void partLate(int chunks, long nanos);
+
+        /**
+         * The reader has its answer.
+         *
+         * @param startNanos when it asked
+         * @param late whether it gave up a part
+         */
+        void answered(long startNanos, boolean late);
     }
 
     private final ChunkRequest request;
@@ -44,6 +52,7 @@ final class DistributedRead implements DataDistributor.SsdRead {
     private final long startNanos = System.nanoTime();
     private final List<Part> parts = new ArrayList<>();
     private int chunks;
+    private boolean late;
 
     /** Takes those chunks of a request whose source is SSD. */
     DistributedRead(
@@ -65,7 +74,7 @@ final class DistributedRead implements DataDistributor.SsdRead {
         for (int i = 0; i < request.count(); i++) {
             if (request.source(i) == Source.SSD) {
                 if (chunks % partChunks == 0) {
-                    parts.add(new Part());
+                    parts.add(new Part(Math.min(partChunks, copies - chunks)));
                 }
                 parts.get(parts.size() - 1).add(i);
                 chunks++;
@@ -100,6 +109,9 @@ final class DistributedRead implements DataDistributor.SsdRead {
         for (Part part : parts) {
             complete &= part.await(deadline);
         }
+        if (!Thread.currentThread().isInterrupted()) {
+            outcome.answered(startNanos, late);
+        }
         return complete;
     }
 
@@ -116,7 +128,11 @@ final class DistributedRead implements DataDistributor.SsdRead {
 
         private final FutureTask<Long> task = new FutureTask<>(this::read);
         /** Numbers of these chunks in the request. */
-        private final int[] places = new int[PART_CHUNKS];
+        private final int[] places;
+
+        Part(int size) {
+            places = new int[size];
+        }
 
         void add(int i) {
             places[copy.count()] = i;
@@ -154,15 +170,20 @@ final class DistributedRead implements DataDistributor.SsdRead {
                 long doneNanos = task.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
                 return takeOver(doneNanos - startNanos);
             } catch (TimeoutException e) {
-                outcome.late(copy.count(), System.nanoTime() - startNanos);
+                noteLate();
             } catch (ExecutionException e) {
                 log.warn("reading {} chunks from the SSD failed; they are read from home", copy.count(), e.getCause());
-                outcome.late(copy.count(), System.nanoTime() - startNanos);
+                noteLate();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
             giveUp();
             return false;
+        }
+
+        private void noteLate() {
+            late = true;
+            outcome.partLate(copy.count(), System.nanoTime() - startNanos);
         }
 
         void giveUp() {
@@ -187,7 +208,7 @@ final class DistributedRead implements DataDistributor.SsdRead {
                     request.setSource(places[i], Source.HOME);
                 }
             }
-            outcome.inTime(good, bytes, nanos);
+            outcome.partInTime(good, bytes, nanos);
             return good == copy.count();
         }
     }

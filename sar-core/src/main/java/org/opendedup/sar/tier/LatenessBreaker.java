@@ -5,7 +5,8 @@ import java.util.function.LongSupplier;
 
 /**
  * A circuit breaker: an SSD that answers too late several times in a row is not asked for a pause, then tried again; each try that
- * fails doubles the pause. Safe for use by many threads.
+ * fails doubles the pause. An answer is that to a whole request, and answers are in a row if each was asked for after the one before
+ * it was late: requests that wait at the same time meet the same hiccup. Safe for use by many threads.
  */
 final class LatenessBreaker {
     /** One late answer may be the machine's own hiccup. */
@@ -18,6 +19,9 @@ final class LatenessBreaker {
     private final SsdHealth listener;
 
     private int lateInARow;
+    /** When the last of them was given up. */
+    private long lateNanos;
+
     private long pauseNanos;
     private long pauseEndNanos;
     /** From too many late answers until one in time. */
@@ -44,26 +48,41 @@ final class LatenessBreaker {
         return suspended;
     }
 
-    synchronized void late() {
+    /** An answer was late. @param askedNanos when it was asked for */
+    synchronized void late(long askedNanos) {
         calm = false;
-        lateInARow++;
-        if (suspended ? pauseIsOver() : lateInARow >= MOST_LATE_IN_A_ROW) {
-            pauseNanos = suspended ? Math.min(LONGEST_PAUSE.toNanos(), 2 * pauseNanos) : FIRST_PAUSE.toNanos();
-            pauseEndNanos = nanoClock.getAsLong() + pauseNanos;
-            suspended = true;
-            listener.suspended(Duration.ofNanos(pauseNanos));
+        if (suspended) {
+            // Others were asked for before the pause, and say nothing new.
+            if (askedNanos - pauseEndNanos >= 0) {
+                suspendFor(Math.min(LONGEST_PAUSE.toNanos(), 2 * pauseNanos));
+            }
+            return;
+        }
+        if (lateInARow == 0 || askedNanos - lateNanos >= 0) {
+            lateInARow++;
+            lateNanos = nanoClock.getAsLong();
+            if (lateInARow >= MOST_LATE_IN_A_ROW) {
+                suspended = true;
+                suspendFor(FIRST_PAUSE.toNanos());
+            }
         }
     }
 
-    void inTime() {
+    private void suspendFor(long nanos) {
+        pauseNanos = nanos;
+        pauseEndNanos = nanoClock.getAsLong() + nanos;
+        listener.suspended(Duration.ofNanos(nanos));
+    }
+
+    /** An answer was in time. @param askedNanos when it was asked for */
+    void inTime(long askedNanos) {
         if (!calm) {
-            calmDown();
+            calmDown(askedNanos);
         }
     }
 
-    private synchronized void calmDown() {
-        if (suspended && !pauseIsOver()) {
-            // An answer to what was asked before the pause.
+    private synchronized void calmDown(long askedNanos) {
+        if (suspended && askedNanos - pauseEndNanos < 0) {
             return;
         }
         reset();

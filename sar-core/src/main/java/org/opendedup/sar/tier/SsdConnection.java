@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +16,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.SsdWriteException;
@@ -45,7 +45,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
     static final Duration LIMIT = Duration.ofSeconds(30);
 
     private final AttachedSsd.Opener opener;
-    private final UUID volume;
+    private final Timeline timeline;
     private final String name;
     private final Runnable makeRoom;
     private final LongSupplier nanoClock;
@@ -80,14 +80,14 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
     SsdConnection(
             @Nullable Path location,
             AttachedSsd.Opener opener,
-            UUID volume,
+            Timeline timeline,
             String name,
             Runnable makeRoom,
             LongSupplier nanoClock,
             Duration limit) {
         this.location = location;
         this.opener = opener;
-        this.volume = volume;
+        this.timeline = timeline;
         this.name = name;
         this.makeRoom = makeRoom;
         this.nanoClock = nanoClock;
@@ -152,7 +152,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         Failures failures = new Failures();
         AttachedSsd opened = timeLimit.call(
                 "opening the SSD at " + place,
-                () -> opener.open(place, volume, capacityBytes, maxEntries, makeRoom, failures),
+                () -> opener.open(place, timeline, capacityBytes, maxEntries, makeRoom, failures),
                 tooLate -> startClosing(closing(tooLate)));
         synchronized (this) {
             location = place;
@@ -195,7 +195,7 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         if (!Files.isDirectory(place)) {
             throw new IOException("there is no folder " + place + "; is its disk not mounted?");
         }
-        opener.claim(place, volume);
+        opener.claim(place, timeline.current().volume());
         return place;
     }
 

@@ -2,12 +2,12 @@ package org.opendedup.sar.tier;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
 import org.slf4j.Logger;
@@ -99,7 +99,7 @@ public final class SsdTier implements Closeable {
     public interface Opener {
         SsdTier open(
                 @Nullable Path location,
-                UUID volume,
+                Timeline timeline,
                 @Nullable TierSettings settings,
                 long memoryBytes,
                 CountSource counts,
@@ -108,7 +108,7 @@ public final class SsdTier implements Closeable {
 
     private SsdTier(
             @Nullable Path location,
-            UUID volume,
+            Timeline timeline,
             TierSettings settings,
             long memoryBytes,
             CountSource counts,
@@ -119,7 +119,7 @@ public final class SsdTier implements Closeable {
         this.settings = settings;
         this.memoryBytes = memoryBytes;
         connection = new SsdConnection(
-                location, ssds, volume, name, () -> demotion().makeRoom(), System::nanoTime, SsdConnection.LIMIT);
+                location, ssds, timeline, name, () -> demotion().makeRoom(), System::nanoTime, SsdConnection.LIMIT);
         distributor = new DataDistributor(connection::attached, name, connection, checks);
         engine = location == null ? null : engine(settings, counts);
     }
@@ -154,9 +154,9 @@ public final class SsdTier implements Closeable {
     }
 
     /** Makes an empty folder the SSD location of a new volume. */
-    public static void create(Path location, UUID volume) throws IOException {
-        Files.createDirectories(location);
-        SsdStore.open(location, volume, 0, 0, () -> {}, failure -> {}).close();
+    public static void create(Path location, Timeline timeline) throws IOException {
+        PrivateFiles.createFolders(location);
+        SsdStore.open(location, timeline, 0, 0, () -> {}, failure -> {}).close();
     }
 
     /**
@@ -170,14 +170,14 @@ public final class SsdTier implements Closeable {
      */
     public static SsdTier open(
             @Nullable Path location,
-            UUID volume,
+            Timeline timeline,
             @Nullable TierSettings settings,
             long memoryBytes,
             CountSource counts,
             String name) {
         return open(
                 location,
-                volume,
+                timeline,
                 settings,
                 memoryBytes,
                 counts,
@@ -189,7 +189,7 @@ public final class SsdTier implements Closeable {
     /** As above, with SSDs that are opened and believed otherwise. */
     static SsdTier open(
             @Nullable Path location,
-            UUID volume,
+            Timeline timeline,
             @Nullable TierSettings settings,
             long memoryBytes,
             CountSource counts,
@@ -197,7 +197,7 @@ public final class SsdTier implements Closeable {
             AttachedSsd.Opener ssds,
             Supplier<CopyCheck> checks) {
         TierSettings given = settings == null ? UNUSED : settings;
-        SsdTier tier = new SsdTier(location, volume, given, memoryBytes, counts, name, ssds, checks);
+        SsdTier tier = new SsdTier(location, timeline, given, memoryBytes, counts, name, ssds, checks);
         tier.connection.openAtMount(given.capacityBytes(), tier.maxEntries);
         return tier;
     }

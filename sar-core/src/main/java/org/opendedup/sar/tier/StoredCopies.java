@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.UUID;
 import java.util.function.Consumer;
+import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.SsdLogStatistics;
@@ -21,13 +22,13 @@ record StoredCopies(SsdStore store, int maxEntries) implements AttachedSsd {
         @Override
         public AttachedSsd open(
                 Path location,
-                UUID volume,
+                Timeline timeline,
                 long capacityBytes,
                 int maxEntries,
                 Runnable makeRoom,
                 Consumer<IOException> failure)
                 throws IOException {
-            SsdStore store = SsdStore.open(location, volume, capacityBytes, maxEntries, makeRoom, failure);
+            SsdStore store = SsdStore.open(location, timeline, capacityBytes, maxEntries, makeRoom, failure);
             return new StoredCopies(store, maxEntries);
         }
     }

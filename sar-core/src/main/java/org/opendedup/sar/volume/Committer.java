@@ -12,6 +12,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.metadata.Generation;
@@ -30,13 +31,17 @@ import org.slf4j.LoggerFactory;
  *   <li>write the frozen metadata in one durable batch
  * </ol>
  *
- * A commit that fails leaves the volume read-only: what could not be made durable is known to be so, and what was durable
- * before stays. Callers that wait at the same time share one commit.
+ * A commit that found a device full is tried again, from the forcing of the containers on, until there is space; meanwhile its
+ * changes stay visible, and further ones gather. Any other failure leaves the volume read-only: what could not be made durable is
+ * known to be so, and what was durable before stays. Callers that wait at the same time share one commit.
  */
 final class Committer implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Committer.class);
     /** Period of the commits in seconds. Written bytes wait for up to two of them, and for what a commit takes. */
     static final int INTERVAL_S = 5;
+
+    /** How often a commit that found a device full is tried again, beside those that somebody asks for. */
+    private static final int RETRY_S = 1;
 
     /** Rounds of storing named files before the freeze; where new ones come faster than that, the last go with what is stored. */
     private static final int MAX_ROUNDS = 3;
@@ -45,6 +50,7 @@ final class Committer implements Closeable {
     private final ContainerStore containers;
     private final NodeTable nodes;
     private final FileWriter writer;
+    private final DeviceSpaces devices;
     private final long maxPendingBytes;
 
     /** Changes hold it shared, a freeze exclusively. Taken before any node's monitor. */
@@ -56,6 +62,8 @@ final class Committer implements Closeable {
     private final AtomicLong commits = new AtomicLong();
     private final Set<Node> named = ConcurrentHashMap.newKeySet();
     private volatile @Nullable IOException failure;
+    /** Frozen, and not durable: no device had room for it yet. Guarded by the commit lock. */
+    private @Nullable Frozen waiting;
 
     private final ScheduledExecutorService timer;
 
@@ -64,6 +72,7 @@ final class Committer implements Closeable {
             ContainerStore containers,
             NodeTable nodes,
             FileWriter writer,
+            DeviceSpaces devices,
             ReentrantReadWriteLock changeLock,
             long maxPendingBytes,
             String name) {
@@ -71,19 +80,32 @@ final class Committer implements Closeable {
         this.containers = containers;
         this.nodes = nodes;
         this.writer = writer;
+        this.devices = devices;
         this.changeLock = changeLock;
         this.maxPendingBytes = maxPendingBytes;
         timer = Executors.newSingleThreadScheduledExecutor(Threads.named(name + "-commit"));
     }
 
     void start() {
+        timer.execute(devices::checkBallasts);
         timer.scheduleWithFixedDelay(this::tick, INTERVAL_S, INTERVAL_S, TimeUnit.SECONDS);
+        timer.scheduleWithFixedDelay(this::retry, RETRY_S, RETRY_S, TimeUnit.SECONDS);
+    }
+
+    private void retry() {
+        if (devices.isShort() && failure == null) {
+            tick();
+        }
     }
 
     private void tick() {
         try {
+            retryIfShort();
             writer.storeOlderThan(TimeUnit.SECONDS.toNanos(INTERVAL_S));
             commit();
+            devices.restoreBallasts();
+        } catch (NoSpaceException e) {
+            log.debug("the periodic commit waits for space: {}", e.getMessage());
         } catch (IOException | RuntimeException | Error e) {
             // Whatever it is: the next tick must come, or nothing would be committed any more.
             log.error("the periodic commit failed", e);
@@ -127,7 +149,24 @@ final class Committer implements Closeable {
         }
     }
 
-    /** Returns when every change made before the call is durable. */
+    /** Whether something waits for space. */
+    boolean isShort() {
+        return devices.isShort();
+    }
+
+    /** To be called before dirty bytes are stored: while there is a shortage nothing is, and only a commit ends it. */
+    void retryIfShort() throws IOException {
+        if (devices.isShort()) {
+            commit();
+        }
+    }
+
+    /** ENOSPC if metadata cannot take records of {@code bytes} more. Changes that free something do not ask. */
+    void checkRoom(long bytes) throws IOException {
+        devices.admitMetadata(bytes);
+    }
+
+    /** Returns when every change made before the call is durable. ENOSPC if it is not, and becomes so when there is space. */
     void commit() throws IOException {
         long ticket = asked.incrementAndGet();
         commitLock.lock();
@@ -149,17 +188,47 @@ final class Committer implements Closeable {
 
     private void run() throws IOException {
         try {
-            Frozen frozen = freeze();
-            containers.force();
-            metadata.commit(frozen.generation());
-            commits.incrementAndGet();
-            nodes.evict(frozen.encoded());
+            try {
+                makeDurable();
+            } catch (NoSpaceException e) {
+                if (!devices.freeBallasts()) {
+                    throw e;
+                }
+                makeDurable();
+            }
+            devices.endShortage();
+        } catch (NoSpaceException e) {
+            devices.beginShortage(e);
+            throw e;
         } catch (IOException | RuntimeException e) {
             IOException cause = e instanceof IOException io ? io : new IOException(e);
             failure = cause;
             log.error("a commit failed; the volume is read-only from now on, what was durable stays", e);
             throw cause;
         }
+    }
+
+    private void makeDurable() throws IOException {
+        Frozen earlier = waiting;
+        if (earlier != null) {
+            makeDurable(earlier);
+        }
+        Frozen frozen = freeze();
+        waiting = frozen;
+        makeDurable(frozen);
+    }
+
+    /**
+     * Writes what was frozen, now or in an attempt that found a device full. Trying again does no harm: the containers are forced
+     * first, which fails for good if one of their chunks was lost; and the batch holds whole records, so that it makes no difference
+     * if the earlier attempt was durable after all.
+     */
+    private void makeDurable(Frozen frozen) throws IOException {
+        containers.force();
+        metadata.commit(frozen.generation());
+        waiting = null;
+        commits.incrementAndGet();
+        nodes.evict(frozen.encoded());
     }
 
     /** What one commit writes, and the nodes whose changes it holds. */

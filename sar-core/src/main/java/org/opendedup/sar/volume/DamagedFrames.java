@@ -3,16 +3,22 @@ package org.opendedup.sar.volume;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.channels.ClosedChannelException;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.FrameTable;
+import org.opendedup.sar.metadata.ReferenceCounts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The frames that were found damaged since the volume was opened: nothing is deleted, but no new data is to refer to them,
- * so that writing the same content again stores it afresh.
+ * The frames that were found damaged: nothing is deleted, but no new data is to refer to them, so that writing the same content again
+ * stores it afresh. Known at once, and kept with the counts from the next commit on: the next mount knows them too.
  */
 final class DamagedFrames {
     private static final Logger log = LoggerFactory.getLogger(DamagedFrames.class);
@@ -22,7 +28,26 @@ final class DamagedFrames {
     /** Stands for a slot that its container does not have. */
     private static final int NO_FRAME = ChunkId.MAX_SLOTS - 1;
 
+    private final ContainerStore containers;
+    private final ReferenceCounts counts;
+    private final Lock changes;
+    private final Executor recorders;
     private final Set<Long> frames = ConcurrentHashMap.newKeySet();
+    /** Frames, as container and number like a chunk id, that are not marked in the counts yet. */
+    private final Set<Long> unrecorded = ConcurrentHashMap.newKeySet();
+
+    private final Set<Long> missing = ConcurrentHashMap.newKeySet();
+
+    /**
+     * @param changes held shared while counts change
+     * @param recorders run what waits for that lock: who reports may hold others
+     */
+    DamagedFrames(ContainerStore containers, ReferenceCounts counts, Lock changes, Executor recorders) {
+        this.containers = containers;
+        this.counts = counts;
+        this.changes = changes;
+        this.recorders = recorders;
+    }
 
     /** @param frame the frame's number, or -1 where the container has no such slot */
     void report(long inode, long container, int frame, IOException cause) {
@@ -38,10 +63,64 @@ final class DamagedFrames {
                     frame,
                     inode,
                     cause.getMessage());
+            if (frame >= 0 && containers.isSealed(container)) {
+                keep(key);
+            }
         }
     }
 
-    boolean contains(long chunk, ContainerStore containers) {
+    private void keep(long key) {
+        unrecorded.add(key);
+        try {
+            recorders.execute(() -> record(key));
+        } catch (RejectedExecutionException closing) {
+            log.debug("the volume is being closed; the damage of {} is noticed again", ChunkId.toString(key));
+        }
+    }
+
+    private void record(long key) {
+        if (!unrecorded.remove(key)) {
+            return;
+        }
+        long container = ChunkId.container(key);
+        int frame = ChunkId.slot(key);
+        try {
+            FrameTable table = containers.frameTable(container);
+            if (frame >= table.frames()) {
+                return;
+            }
+            int first = table.firstSlot(frame);
+            mark(container, first, first + table.slotCount(frame));
+        } catch (IOException | RuntimeException e) {
+            log.warn("the damage of container {} is known until unmounting only: {}", container, e.getMessage());
+        }
+    }
+
+    /** Marks what was reported so far, so that the commit that follows has it. */
+    void recordAll() {
+        List.copyOf(unrecorded).forEach(this::record);
+    }
+
+    /** Notes that slots, {@code end} exclusive, are not to be referred to any more. */
+    void mark(long container, int first, int end) throws IOException {
+        changes.lock();
+        try {
+            counts.markDamaged(container, first, end);
+        } finally {
+            changes.unlock();
+        }
+    }
+
+    /** Whether a copy must not be referred to. What the counts know they say themselves. */
+    boolean contains(long chunk) {
+        if (!containers.exists(ChunkId.container(chunk))) {
+            if (missing.add(ChunkId.container(chunk))) {
+                log.error(
+                        "container {} is missing: what is in it is stored again when it is written again",
+                        ChunkId.container(chunk));
+            }
+            return true;
+        }
         if (frames.isEmpty()) {
             return false;
         }

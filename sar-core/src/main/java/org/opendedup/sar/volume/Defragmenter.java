@@ -62,7 +62,7 @@ final class Defragmenter {
 
     /** Goes over the file once. */
     void run(Defragmentation.Progress progress, long wantedBytes) throws IOException {
-        node.use(parts.dirtyBudget());
+        node.use(parts.dirtyBudget(), parts.capacity());
         // Not in the containers that the file's own bytes go to: those are not wanted together with these.
         try (ChunkRewriter rewriter = parts.ingest().rewriter(~node.id)) {
             long next = 0;
@@ -121,7 +121,7 @@ final class Defragmenter {
             parts.committer().checkWritable();
             long bytes = chunks.values().stream().mapToLong(data -> data.length).sum();
             // The files do not get longer: a volume that is full may be defragmented as long as the disk is not.
-            parts.space().admitOnDisk(bytes, parts.underWayBytes());
+            parts.devices().admitData(bytes, parts.underWayBytes());
             Copies copies = rewriter.append(chunks);
             replace(copies);
             rewriter.insert();

@@ -58,8 +58,14 @@ final class DirtyBudget {
         }
     }
 
-    /** Waits until there is room. {@code urge} is called each time before it waits, to have something stored. */
-    void awaitRoom(@Nullable Runnable urge) throws IOException {
+    /** Has something stored, or says why nothing can be. */
+    @FunctionalInterface
+    interface Urge {
+        void storeSome() throws IOException;
+    }
+
+    /** Waits until there is room. {@code urge} is called each time before it waits. */
+    void awaitRoom(@Nullable Urge urge) throws IOException {
         while (true) {
             synchronized (this) {
                 if (usedBytes < limitBytes) {
@@ -67,7 +73,7 @@ final class DirtyBudget {
                 }
             }
             if (urge != null) {
-                urge.run();
+                urge.storeSome();
             }
             synchronized (this) {
                 if (usedBytes >= limitBytes) {

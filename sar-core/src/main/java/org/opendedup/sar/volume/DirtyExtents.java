@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.ingest.ByteRun;
@@ -17,12 +18,21 @@ final class DirtyExtents {
     /** Bytes {@code offset} to {@code offset + length} of the file, in {@code data[0 .. length)}. */
     private static final class Extent {
         final long offset;
+        /** Whether its bytes replace stored ones, and so take no more of the capacity. */
+        final boolean replaces;
+
         byte[] data;
         int length;
 
-        Extent(long offset, byte[] data) {
+        Extent(long offset, boolean replaces, byte[] data) {
             this.offset = offset;
+            this.replaces = replaces;
             this.data = data;
+        }
+
+        /** What so many of its bytes have taken of the capacity. */
+        long taken(long bytes) {
+            return replaces ? 0 : bytes;
         }
 
         long end() {
@@ -31,11 +41,15 @@ final class DirtyExtents {
     }
 
     private final DirtyBudget budget;
+    private final Capacity capacity;
     private final TreeMap<Long, Extent> extents = new TreeMap<>();
     private long bytes;
+    /** What these bytes have taken of the capacity. */
+    private long taken;
 
-    DirtyExtents(DirtyBudget budget) {
+    DirtyExtents(DirtyBudget budget, Capacity capacity) {
         this.budget = budget;
+        this.capacity = capacity;
     }
 
     boolean isEmpty() {
@@ -47,8 +61,33 @@ final class DirtyExtents {
         return bytes;
     }
 
-    /** Takes all of {@code source}'s remaining bytes; the newest write wins. */
-    void write(long offset, ByteBuffer source) {
+    /** What these bytes have taken of the capacity: all of them, but for those known to replace stored ones. */
+    long takenBytes() {
+        return taken;
+    }
+
+    /** What {@link #write} of so many bytes needs of the capacity: those that are neither here nor stored. */
+    long wanted(long offset, int length, StoredRanges stored) {
+        long wanted = 0;
+        long end = offset + length;
+        for (long at = offset; at < end; ) {
+            long absent = Math.min(end, nextAbsent(at));
+            long gapEnd = absent < end ? Math.min(end, nextPresent(absent)) : end;
+            for (long from = absent; from < gapEnd; ) {
+                long to = Math.min(gapEnd, stored.change(from));
+                wanted += stored.has(from) ? 0 : to - from;
+                from = to;
+            }
+            at = gapEnd;
+        }
+        return wanted;
+    }
+
+    /**
+     * Takes all of {@code source}'s remaining bytes; the newest write wins. The caller has taken what is {@link #wanted} of the
+     * capacity, with the same {@code stored}.
+     */
+    void write(long offset, ByteBuffer source, StoredRanges stored) {
         long at = offset;
         while (source.hasRemaining()) {
             Map.Entry<Long, Extent> floor = extents.floorEntry(at);
@@ -58,28 +97,34 @@ final class DirtyExtents {
                 source.get(before.data, (int) (at - before.offset), length);
                 at += length;
             } else {
-                at += extend(before, at, source);
+                at += extend(before, at, source, stored);
             }
         }
     }
 
     /** Writes into the gap at {@code at}: behind {@code before} if that ends there and has room, else as a new extent. */
-    private int extend(@Nullable Extent before, long at, ByteBuffer source) {
+    private int extend(@Nullable Extent before, long at, ByteBuffer source, StoredRanges stored) {
         Long next = extents.higherKey(at);
-        int room = (int) Math.min(source.remaining(), next == null ? Integer.MAX_VALUE : next - at);
+        boolean replaces = stored.has(at);
+        long end = Math.min(next == null ? Long.MAX_VALUE : next, stored.change(at));
+        int room = (int) Math.min(source.remaining(), end - at);
         Extent extent;
-        if (before != null && before.end() == at && before.length < DirtyBudget.BUFFER_BYTES) {
+        if (before != null
+                && before.end() == at
+                && before.replaces == replaces
+                && before.length < DirtyBudget.BUFFER_BYTES) {
             extent = before;
             room = Math.min(room, DirtyBudget.BUFFER_BYTES - extent.length);
             ensureCapacity(extent, extent.length + room);
         } else {
             room = Math.min(room, DirtyBudget.BUFFER_BYTES);
-            extent = new Extent(at, budget.buffer(room));
+            extent = new Extent(at, replaces, budget.buffer(room));
             extents.put(at, extent);
         }
         source.get(extent.data, extent.length, room);
         extent.length += room;
         bytes += room;
+        taken += extent.taken(room);
         return room;
     }
 
@@ -96,18 +141,11 @@ final class DirtyExtents {
     /** Copies what lies in {@code [offset, offset + length)} into {@code target}, whose position stands for {@code offset}. */
     void overlay(long offset, int length, ByteBuffer target) {
         long end = offset + length;
-        Long first = extents.floorKey(offset);
-        for (Extent extent :
-                extents.tailMap(first == null ? offset : first, true).values()) {
-            if (extent.offset >= end) {
-                return;
-            }
+        for (Extent extent : endingBehind(offset).headMap(end, false).values()) {
             long from = Math.max(offset, extent.offset);
             long to = Math.min(end, extent.end());
-            if (from < to) {
-                target.put(target.position() + (int) (from - offset), extent.data, (int) (from - extent.offset), (int)
-                        (to - from));
-            }
+            target.put(target.position() + (int) (from - offset), extent.data, (int) (from - extent.offset), (int)
+                    (to - from));
         }
     }
 
@@ -130,46 +168,57 @@ final class DirtyExtents {
         return last != null && last.getValue().end() > offset;
     }
 
-    /** Drops everything from {@code size} on. */
+    /** Drops everything from {@code size} on, and gives back what it took of the capacity. */
     void truncate(long size) {
+        long before = taken;
         Map.Entry<Long, Extent> floor = extents.lowerEntry(size);
         if (floor != null && floor.getValue().end() > size) {
             Extent extent = floor.getValue();
             bytes -= extent.end() - size;
+            taken -= extent.taken(extent.end() - size);
             extent.length = (int) (size - extent.offset);
         }
         Map<Long, Extent> beyond = extents.tailMap(size, true);
         for (Extent extent : beyond.values()) {
             bytes -= extent.length;
+            taken -= extent.taken(extent.length);
             budget.release(extent.data);
         }
         beyond.clear();
+        capacity.giveBack(before - taken);
     }
 
-    /** Drops the bytes from {@code from} to {@code to} (exclusive). */
+    /** Drops the bytes from {@code from} to {@code to} (exclusive), and gives back what they took of the capacity. */
     void remove(long from, long to) {
+        long before = taken;
         for (Extent extent : overlapping(from, to)) {
             extents.remove(extent.offset);
             bytes -= extent.length;
+            taken -= extent.taken(extent.length);
             if (extent.end() > to) {
-                int skip = (int) (to - extent.offset);
-                addCopy(to, extent.data, skip, extent.length - skip);
+                addTail(extent, to);
             }
             if (extent.offset < from) {
                 extent.length = (int) (from - extent.offset);
                 bytes += extent.length;
+                taken += extent.taken(extent.length);
                 extents.put(extent.offset, extent);
             } else {
                 budget.release(extent.data);
             }
         }
+        capacity.giveBack(before - taken);
     }
 
-    private void addCopy(long offset, byte[] data, int from, int length) {
-        Extent copy = new Extent(offset, budget.buffer(length));
-        System.arraycopy(data, from, copy.data, 0, length);
+    /** Adds a copy of what an extent has from {@code offset} on. */
+    private void addTail(Extent extent, long offset) {
+        int skip = (int) (offset - extent.offset);
+        int length = extent.length - skip;
+        Extent copy = new Extent(offset, extent.replaces, budget.buffer(length));
+        System.arraycopy(extent.data, skip, copy.data, 0, length);
         copy.length = length;
         bytes += length;
+        taken += copy.taken(length);
         extents.put(offset, copy);
     }
 
@@ -182,28 +231,25 @@ final class DirtyExtents {
         }
     }
 
+    /** Extents with a byte in the range; a copy, as callers change what is here. */
     private List<Extent> overlapping(long from, long to) {
-        if (from >= to) {
-            return List.of();
-        }
-        Long first = extents.floorKey(from);
-        List<Extent> found = new ArrayList<>();
-        for (Extent extent :
-                extents.subMap(first == null ? from : first, true, to, false).values()) {
-            if (extent.end() > from) {
-                found.add(extent);
-            }
-        }
-        return found;
+        return from < to ? List.copyOf(endingBehind(from).headMap(to, false).values()) : List.of();
+    }
+
+    /**
+     * The extents that end behind {@code offset}: also the one that begins before it and has its byte. Who goes over extents
+     * must not look for their beginnings alone, since a write may have joined two.
+     */
+    private NavigableMap<Long, Extent> endingBehind(long offset) {
+        Map.Entry<Long, Extent> floor = extents.floorEntry(offset);
+        boolean holds = floor != null && floor.getValue().end() > offset;
+        return extents.tailMap(holds ? floor.getKey() : offset, true);
     }
 
     /** The first byte from {@code from} on that is here; {@link Long#MAX_VALUE} if there is none. */
     long nextPresent(long from) {
-        if (has(from)) {
-            return from;
-        }
-        Long next = extents.higherKey(from);
-        return next == null ? Long.MAX_VALUE : next;
+        Map.Entry<Long, Extent> next = endingBehind(from).firstEntry();
+        return next == null ? Long.MAX_VALUE : Math.max(from, next.getKey());
     }
 
     /** The first byte from {@code from} on that is not here. */
@@ -218,14 +264,15 @@ final class DirtyExtents {
     }
 
     /**
-     * Takes out the first run from {@code from} on that is worth storing: one that ends before {@code storedBytes} (an overwrite), or that has at
-     * least {@code minBytes}; of a longer one the first {@code maxBytes}, about.
+     * Takes out the first run with bytes from {@code from} on that is worth storing: one that ends before {@code storedBytes} (an
+     * overwrite), or that has at least {@code minBytes}; of a longer one the first {@code maxBytes}, about. It may begin before {@code
+     * from}, where somebody wrote meanwhile.
      */
     @Nullable
     Run takeRun(long from, long minBytes, long maxBytes, long storedBytes) {
         List<Extent> run = new ArrayList<>();
         long runBytes = 0;
-        for (Extent extent : extents.tailMap(from, true).values()) {
+        for (Extent extent : endingBehind(from).values()) {
             boolean continues = !run.isEmpty() && run.get(run.size() - 1).end() == extent.offset;
             if (!run.isEmpty() && (!continues || runBytes >= maxBytes)) {
                 if (isWorthStoring(run, runBytes, minBytes, storedBytes)) {
@@ -246,6 +293,7 @@ final class DirtyExtents {
         }
         for (Extent extent : run) {
             extents.remove(extent.offset);
+            taken -= extent.taken(extent.length);
         }
         bytes -= runBytes;
         return new Run(run);
@@ -265,8 +313,12 @@ final class DirtyExtents {
         return intersects(offset, 1);
     }
 
-    /** Puts bytes of a run that could not be stored yet back, under anything newer. */
-    void putBack(Run run, long from) {
+    /**
+     * Puts bytes of a run that could not be stored yet back, under anything newer. Returns what went back of what they had taken
+     * of the capacity.
+     */
+    long putBack(Run run, long from) {
+        long before = taken;
         for (Extent extent : run.extents) {
             long at = Math.max(from, extent.offset);
             while (at < extent.end()) {
@@ -277,10 +329,14 @@ final class DirtyExtents {
                 }
                 Long next = extents.higherKey(at);
                 int length = (int) (Math.min(extent.end(), next == null ? Long.MAX_VALUE : next) - at);
-                write(at, ByteBuffer.wrap(extent.data, (int) (at - extent.offset), length));
+                write(
+                        at,
+                        ByteBuffer.wrap(extent.data, (int) (at - extent.offset), length),
+                        extent.replaces ? StoredRanges.ALL : StoredRanges.NONE);
                 at += length;
             }
         }
+        return taken - before;
     }
 
     /** Extents without gaps, taken out to be stored; nobody changes them any more. */
@@ -289,6 +345,15 @@ final class DirtyExtents {
 
         private Run(List<Extent> extents) {
             this.extents = extents;
+        }
+
+        /** What the bytes from {@code from} to {@code to} have taken of the capacity. */
+        long taken(long from, long to) {
+            long bytes = 0;
+            for (Extent extent : extents) {
+                bytes += extent.taken(Math.max(0, Math.min(to, extent.end()) - Math.max(from, extent.offset)));
+            }
+            return bytes;
         }
 
         @Override

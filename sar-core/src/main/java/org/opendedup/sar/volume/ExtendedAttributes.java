@@ -72,7 +72,8 @@ final class ExtendedAttributes {
             throw new PosixException(name.length > MAX_NAME_BYTES ? Reason.ERANGE : Reason.E2BIG, "attribute");
         }
         boolean exists = get(node, name) != null;
-        if (exists && mode == Volume.SetMode.CREATE || !exists && mode == Volume.SetMode.REPLACE) {
+        Volume.SetMode refused = exists ? Volume.SetMode.CREATE : Volume.SetMode.REPLACE;
+        if (mode == refused || mode == Volume.SetMode.CREATE_AND_REPLACE) {
             throw new PosixException(exists ? Reason.EEXIST : Reason.ENODATA, "attribute");
         }
         if (AccessControlList.isAccessName(name)) {

@@ -17,6 +17,7 @@ final class FileLengths {
     private final Reaper reaper;
     private final Committer committer;
     private final DirtyBudget budget;
+    private final Capacity capacity;
 
     FileLengths(VolumeParts parts, FileRanges ranges) {
         this.ranges = ranges;
@@ -26,43 +27,57 @@ final class FileLengths {
         reaper = parts.reaper();
         committer = parts.committer();
         budget = parts.dirtyBudget();
+        capacity = parts.capacity();
     }
 
     /**
      * Cuts a file off or makes it longer.
      *
      * @param size within the range of all files
-     * @throws PosixException EISDIR, EINVAL for what is no regular file, EFBIG beyond the volume's capacity
+     * @return whether it had another length, and so the modification time was set
+     * @throws PosixException EISDIR, EINVAL for what is no regular file
      */
-    void change(Node node, long size, long nowNs) throws IOException {
+    boolean change(Node node, long size, long nowNs) throws IOException {
         if (!node.isRegular()) {
             throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + node.id);
         }
         reaper.checkTail(node.id);
-        Node.Contents contents = node.use(budget);
+        Node.Contents contents = node.use(budget, capacity);
         try {
-            if (begin(node, contents, size, nowNs)) {
+            Outcome outcome = begin(node, contents, size, nowNs);
+            if (outcome == Outcome.TAIL_LEFT) {
                 // In bounded batches, without the storing lock: a commit may wait for that one.
                 reaper.cut(node, pageBehind(size));
             }
+            return outcome != Outcome.AS_IT_WAS;
         } finally {
             node.leave();
         }
     }
 
-    /** Returns whether a tail is left for {@link Reaper#cut}. */
-    private boolean begin(Node node, Node.Contents contents, long size, long nowNs) throws IOException {
+    /** What came of a change, so far. */
+    private enum Outcome {
+        AS_IT_WAS,
+        DONE,
+        /** For {@link Reaper#cut}. */
+        TAIL_LEFT
+    }
+
+    private Outcome begin(Node node, Node.Contents contents, long size, long nowNs) throws IOException {
         contents.storing.lock();
         try {
             node.awaitNotCutting();
+            if (size == node.size()) {
+                return Outcome.AS_IT_WAS;
+            }
             // No commit shall show the length without those bytes. What is behind it stays as it is until all goes at
             // once.
             writer.storeBelow(node, size);
             if (size < node.size()) {
-                return cut(node, contents, size, nowNs);
+                return cut(node, contents, size, nowNs) ? Outcome.TAIL_LEFT : Outcome.DONE;
             }
             extend(node, size, nowNs);
-            return false;
+            return Outcome.DONE;
         } finally {
             contents.storing.unlock();
             writer.noteDropped(node);
@@ -75,10 +90,7 @@ final class FileLengths {
         return (end + pageBytes - 1) / pageBytes;
     }
 
-    private void extend(Node node, long size, long nowNs) throws IOException {
-        if (size > node.size()) {
-            ranges.checkCapacity(size);
-        }
+    private void extend(Node node, long size, long nowNs) {
         ranges.grow(node, size, nowNs);
     }
 

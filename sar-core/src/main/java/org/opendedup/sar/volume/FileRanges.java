@@ -22,46 +22,33 @@ final class FileRanges {
 
     private static final long NONE = Long.MAX_VALUE;
 
-    /** For so many bytes it is worth asking every changed file what the next commit will say of its length. */
-    private static final long LARGE_BYTES = 64 << 20;
-
     private final MetadataStore metadata;
     private final NodeTable nodes;
     private final FileWriter writer;
     private final Committer committer;
-    private final SpaceGuard space;
-    private final long capacityBytes;
+    private final Capacity capacity;
 
-    FileRanges(VolumeParts parts, long capacityBytes) {
+    FileRanges(VolumeParts parts) {
         metadata = parts.metadata();
         nodes = parts.nodes();
         writer = parts.writer();
         committer = parts.committer();
-        space = parts.space();
-        this.capacityBytes = capacityBytes;
+        capacity = parts.capacity();
     }
 
-    /** EFBIG if no file may grow to that length. */
-    void checkCapacity(long end) throws PosixException {
-        if (end > capacityBytes) {
-            throw new PosixException(Reason.EFBIG, "the volume's capacity is " + capacityBytes + " bytes");
+    /**
+     * Makes the file reach the end of a range, or only touches its times if the size is to be kept. Nothing is reserved. ENOSPC if
+     * the range needs more bytes than are free of the capacity, at the least: what the file has is taken to lie in it.
+     *
+     * @param mayUseReserve whether what is kept for root is free to the caller
+     */
+    void allocate(Node node, long from, long end, boolean keepSize, boolean mayUseReserve, long nowNs)
+            throws IOException {
+        long there;
+        synchronized (node) {
+            there = Math.min(node.inUseBytes(), Math.max(0, Math.min(end, node.size) - from));
         }
-    }
-
-    /** EFBIG if no file may grow to that length; ENOSPC if this one may not. */
-    void checkRoom(Node node, long end) throws IOException {
-        long more = end - node.size();
-        if (more <= 0) {
-            return;
-        }
-        checkCapacity(end);
-        long logical = metadata.totals().logicalBytes();
-        space.admitLogical(more, more < LARGE_BYTES ? logical : logical + nodes.unencodedBytes());
-    }
-
-    /** Makes the file at least {@code end} bytes long, or only touches its times if the size is to be kept. */
-    void allocate(Node node, long end, boolean keepSize, long nowNs) throws IOException {
-        checkRoom(node, end);
+        capacity.check(end - from - there, mayUseReserve);
         lengthen(node, end, keepSize, nowNs);
     }
 
@@ -101,9 +88,6 @@ final class FileRanges {
 
     /** Makes bytes {@code from} to {@code end} zero. */
     void zero(Node node, long from, long end, boolean keepSize, long nowNs) throws IOException {
-        if (!keepSize) {
-            checkRoom(node, end);
-        }
         Node.Contents contents = node.contents();
         long at = from;
         while (at < end) {

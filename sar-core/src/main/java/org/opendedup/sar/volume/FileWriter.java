@@ -9,9 +9,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.ingest.IngestPipeline;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.RecipeStore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,38 +32,102 @@ final class FileWriter {
     private static final long MAX_RUN_BYTES = 4L * IngestPipeline.SEGMENT_BYTES;
 
     private final IngestPipeline pipeline;
+    private final RecipeStore recipes;
+    private final int pageBytes;
     private final NodeTable nodes;
+    private final Capacity capacity;
     private final DirtyBudget budget;
     private final ExecutorService storers;
+    private final DeviceSpaces devices;
     /** Files with dirty bytes. */
     private final Set<Node> dirtyFiles = ConcurrentHashMap.newKeySet();
 
-    FileWriter(IngestPipeline pipeline, NodeTable nodes, DirtyBudget budget, ExecutorService storers) {
+    FileWriter(
+            IngestPipeline pipeline,
+            MetadataStore metadata,
+            NodeTable nodes,
+            Capacity capacity,
+            DirtyBudget budget,
+            ExecutorService storers,
+            DeviceSpaces devices) {
         this.pipeline = pipeline;
+        recipes = metadata.recipes();
+        pageBytes = metadata.header().pageBytes();
         this.nodes = nodes;
+        this.capacity = capacity;
         this.budget = budget;
         this.storers = storers;
+        this.devices = devices;
     }
 
-    /** Takes all of {@code source}'s remaining bytes. Waits while too much is dirty. @param touch whether to set the times */
-    void write(Node node, long offset, ByteBuffer source, long nowNs, boolean touch) throws IOException {
+    /**
+     * A write.
+     *
+     * @param mayUseReserve whether it may take what of the capacity is kept for root
+     * @param touch whether it sets the times
+     */
+    record Write(OpenFile file, long offset, ByteBuffer source, long nowNs, boolean mayUseReserve, boolean touch) {
+        Node node() {
+            return file.node();
+        }
+
+        long end() {
+            return offset + source.remaining();
+        }
+    }
+
+    /** Takes all of the source's remaining bytes. Waits while too much is dirty; ENOSPC if the capacity has too little room, or the disk is full. */
+    void write(Write write) throws IOException {
         budget.awaitRoom(this::storeOldest);
+        if (!tryWrite(write, StoredRanges.NONE) && !writeOverStored(write)) {
+            // What is dirty may have taken too much: where it replaces stored bytes, and where it is zeros.
+            storeEverythingLogging();
+            if (!writeOverStored(write)) {
+                throw capacity.tooLittle(wanted(write, StoredRanges.NONE), write.mayUseReserve);
+            }
+        }
+    }
+
+    /** Takes the capacity only for bytes that do not replace stored ones: exact, and slower. Returns false if even that is too much. */
+    private boolean writeOverStored(Write write) throws IOException {
+        Node node = write.node();
+        Lock storing = node.contents().storing;
+        storing.lock();
+        try {
+            node.awaitNotCutting();
+            return tryWrite(write, StoredRanges.of(recipes, node.id, pageBytes, write.offset, write.end()));
+        } finally {
+            storing.unlock();
+        }
+    }
+
+    private static long wanted(Write write, StoredRanges stored) {
+        synchronized (write.node()) {
+            return write.node().contents().dirty.wanted(write.offset, write.source.remaining(), stored);
+        }
+    }
+
+    /** @param stored of the ranges whose bytes chunks give, those that are known */
+    private boolean tryWrite(Write write, StoredRanges stored) throws IOException {
+        Node node = write.node();
         Node.Contents contents;
         boolean schedule;
         synchronized (node) {
             // Else a write behind the new end would show old bytes before it that are still to be removed.
             node.awaitNotCutting();
             contents = node.contents();
+            if (!capacity.tryTake(wanted(write, stored), write.mayUseReserve)) {
+                return false;
+            }
             if (contents.dirty.isEmpty()) {
                 contents.dirtySinceNs = System.nanoTime();
                 dirtyFiles.add(node);
             }
-            long end = offset + source.remaining();
-            contents.dirty.write(offset, source);
-            node.size = Math.max(node.size, end);
-            if (touch) {
-                node.modifiedNs = nowNs;
-                node.changedNs = nowNs;
+            node.size = Math.max(node.size, write.end());
+            contents.dirty.write(write.offset, write.source, stored);
+            if (write.touch) {
+                node.modifiedNs = write.nowNs;
+                node.changedNs = write.nowNs;
             }
             schedule = contents.dirty.bytes() >= SCHEDULE_BYTES && !contents.scheduled;
             contents.scheduled |= schedule;
@@ -69,6 +136,7 @@ final class FileWriter {
         if (schedule) {
             schedule(node, contents, MIN_RUN_BYTES);
         }
+        return true;
     }
 
     private void schedule(Node node, Node.Contents contents, long minBytes) {
@@ -76,6 +144,8 @@ final class FileWriter {
             storers.execute(() -> {
                 try {
                     store(node, minBytes, Long.MAX_VALUE);
+                } catch (NoSpaceException e) {
+                    log.debug("bytes written to inode {} wait for space: {}", node.id, e.getMessage());
                 } catch (IOException | RuntimeException | Error e) {
                     log.error("bytes written to inode {} could not be stored", node.id, e);
                 } finally {
@@ -95,7 +165,8 @@ final class FileWriter {
     }
 
     /** Memory is short: has the file stored whose bytes have waited longest, or that has most of them. */
-    private void storeOldest() {
+    private void storeOldest() throws NoSpaceException {
+        devices.throwIfShort();
         List<Node> files = byAge();
         long wanted = budget.limitBytes() / 4;
         for (Node node : files) {
@@ -146,6 +217,11 @@ final class FileWriter {
         }
     }
 
+    /** Stores every dirty byte of every file. Failures stay with their files. */
+    void storeEverythingLogging() {
+        dirtyFiles.forEach(this::storeLogging);
+    }
+
     /** Stores every dirty byte of every file, and throws the first failure at the end. */
     void storeEverything() throws IOException {
         Closing all = new Closing();
@@ -162,6 +238,8 @@ final class FileWriter {
     void storeLogging(Node node) {
         try {
             store(node, 1, Long.MAX_VALUE);
+        } catch (NoSpaceException e) {
+            log.debug("bytes written to inode {} wait for space: {}", node.id, e.getMessage());
         } catch (IOException | RuntimeException e) {
             log.error("bytes written to inode {} could not be stored", node.id, e);
         }
@@ -218,7 +296,7 @@ final class FileWriter {
     }
 
     /**
-     * Stores the first run from {@code from} on; returns where the stored bytes end, or -1 if there was none. With {@code
+     * Stores the first run with bytes from {@code from} on; returns where the stored bytes end, or -1 if there was none. With {@code
      * minBytes} 1 a run that reaches {@code end} leaves nothing unfinished, even if more was written behind it meanwhile.
      */
     private long storeRun(Node node, Node.Contents contents, long from, long end, long minBytes) throws IOException {
@@ -230,14 +308,24 @@ final class FileWriter {
                 return -1;
             }
             contents.stored = run;
+            contents.prepay(run.taken(run.start(), run.end()));
             boolean last = minBytes == 1 && (run.end() >= end || !contents.dirty.has(run.end()));
             destination = new IngestPipeline.Destination(node.id, node.storedBytes, contents.cleanCut, last);
         }
         long stored = run.end();
         boolean failed = true;
+        Progress progress = new Progress(run.start());
         try {
-            stored = pipeline.store(run, destination, (start, to) -> noteStored(node, run, to));
+            stored = pipeline.store(run, destination, (start, to) -> {
+                noteStored(node, contents, run, start, to);
+                progress.stored = Math.max(progress.stored, to);
+            });
             failed = false;
+        } catch (NoSpaceException e) {
+            // Nothing is lost: the rest is dirty again, and is stored when there is space.
+            stored = Math.min(progress.stored, run.end());
+            devices.beginShortage(e);
+            throw e;
         } catch (IOException | RuntimeException | Error e) {
             synchronized (node) {
                 node.failures++;
@@ -250,15 +338,25 @@ final class FileWriter {
         return stored > run.start() ? stored : -1;
     }
 
-    /** Takes the run out of the readers' sight, and its unfinished last chunk back. */
+    /** How far a run is stored. */
+    private static final class Progress {
+        long stored;
+
+        Progress(long start) {
+            stored = start;
+        }
+    }
+
+    /** Takes the run out of the readers' sight, and what of it is not stored back: its unfinished last chunk, as a rule. */
     private void finishRun(Node node, Node.Contents contents, DirtyExtents.Run run, long stored, boolean failed) {
         synchronized (node) {
             contents.stored = null;
             contents.completions++;
             contents.cleanCut = !failed && stored < run.end() && stored > run.start() ? stored : -1;
             if (stored < run.end()) {
-                contents.dirty.putBack(run, stored);
+                contents.prepay(-contents.dirty.putBack(run, stored));
             }
+            contents.settleAll();
             run.release();
             if (contents.dirty.isEmpty()) {
                 dirtyFiles.remove(node);
@@ -268,8 +366,9 @@ final class FileWriter {
     }
 
     /** Called under the change lock, in one commit with the recipe. */
-    private void noteStored(Node node, DirtyExtents.Run run, long to) {
+    private void noteStored(Node node, Node.Contents contents, DirtyExtents.Run run, long start, long to) {
         synchronized (node) {
+            contents.settle(run.taken(start, to));
             node.storedBytes = Math.max(node.storedBytes, Math.min(to, run.end()));
         }
         nodes.markDirty(node);

@@ -10,15 +10,19 @@ import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.io.Device;
+import org.opendedup.sar.metadata.ReferenceCounts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings the fingerprint index up to date with the containers: reads the directories of those it does not cover. Runs
- * beside normal work; what is not covered yet is at worst stored twice.
+ * Brings the fingerprint index up to date with the containers: reads the directories of those it does not cover. Passes over
+ * containers that no file ever referred to, and such as are not those that files refer to: their ids lead elsewhere. Runs beside normal
+ * work; what is not covered yet is at worst stored twice.
  */
 final class IndexRebuilder implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexRebuilder.class);
@@ -28,13 +32,17 @@ final class IndexRebuilder implements Closeable {
 
     private final ContainerStore containers;
     private final ChunkIndex index;
+    private final ReferenceCounts counts;
     private final Thread thread;
     private final CountDownLatch done = new CountDownLatch(1);
     private volatile boolean closing;
+    /** Whether the index takes no more; of the one thread. */
+    private boolean full;
 
-    IndexRebuilder(ContainerStore containers, ChunkIndex index, String name) {
+    IndexRebuilder(ContainerStore containers, ChunkIndex index, ReferenceCounts counts, String name) {
         this.containers = containers;
         this.index = index;
+        this.counts = counts;
         thread = Threads.named(name + "-index").newThread(this::run);
     }
 
@@ -53,6 +61,9 @@ final class IndexRebuilder implements Closeable {
 
     private void run() {
         try {
+            if (!index.keepsAnything()) {
+                return;
+            }
             long[] covered = new long[] {0};
             containers.forEachContainer(container -> covered[0] += cover(container) ? 1 : 0);
             if (covered[0] > 0) {
@@ -66,17 +77,39 @@ final class IndexRebuilder implements Closeable {
     }
 
     private boolean cover(long container) {
+        if (full) {
+            return false;
+        }
         try {
             if (closing || index.frameTable(container) != null) {
                 return false;
             }
+            Writing meant = counts.writing(container);
+            if (meant.equals(Writing.UNKNOWN)) {
+                return false;
+            }
             SealedContainer directory = containers.directory(container);
+            if (!directory.writing().equals(meant)) {
+                log.error(
+                        "container {} is not the one that files refer to: it has {}, wanted is {}",
+                        container,
+                        directory.writing(),
+                        meant);
+                return false;
+            }
             for (int slot = 0; slot < directory.slots(); slot += BATCH_CHUNKS) {
                 insert(directory, slot, Math.min(directory.slots(), slot + BATCH_CHUNKS));
             }
             index.cover(container, directory.frameTableBytes());
             return true;
         } catch (IOException e) {
+            if (Device.isFull(e)) {
+                full = true;
+                log.warn(
+                        "the disk of the fingerprint index is full; what is not indexed may be stored twice: {}",
+                        e.getMessage());
+                return false;
+            }
             log.error("container {} cannot be indexed; its content may be stored twice: {}", container, e.getMessage());
             return false;
         }

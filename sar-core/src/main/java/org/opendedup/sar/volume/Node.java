@@ -28,7 +28,7 @@ final class Node {
     long storedBytes;
     /** Bytes that chunks give, by the recipe; with those of a tail that is being removed. */
     long dataBytes;
-    /** What the last encoding counted in the volume's logical bytes. */
+    /** What the last encoding counted of them in the volume's logical bytes. */
     long countedBytes;
 
     long parent;
@@ -74,8 +74,7 @@ final class Node {
         size = inode.size();
         storedBytes = inode.size();
         dataBytes = inode.dataBytes();
-        // Only regular files' lengths are counted; a symbolic link's is that of its target.
-        countedBytes = isRegular() ? inode.size() : 0;
+        countedBytes = inode.dataBytes();
         parent = inode.parent();
         accessedNs = inode.accessedNs();
         modifiedNs = inode.modifiedNs();
@@ -129,11 +128,11 @@ final class Node {
     }
 
     /** Without holes and zeros; bytes that replace others while they are stored may count twice. With the monitor held. */
-    private long inUseBytes() {
+    long inUseBytes() {
         if (!isRegular()) {
             return size;
         }
-        return Math.min(size, dataBytes + (contents == null ? 0 : contents.bytesInMemory()));
+        return Math.min(size, dataBytes + (contents == null ? 0 : contents.takenBytes()));
     }
 
     /** The directory that this one is in at this moment. */
@@ -155,9 +154,9 @@ final class Node {
     }
 
     /** Makes sure that the file has one {@link Contents} until {@link #leave}. */
-    synchronized Contents use(DirtyBudget budget) {
+    synchronized Contents use(DirtyBudget budget, Capacity capacity) {
         if (contents == null) {
-            contents = new Contents(budget);
+            contents = new Contents(budget, capacity);
         }
         contents.users++;
         return contents;
@@ -222,6 +221,14 @@ final class Node {
          */
         final ReentrantLock storing = new ReentrantLock(true);
 
+        private final Capacity capacity;
+        /** Of the capacity: taken for bytes that chunks are going to give. */
+        private long prepaid;
+        /** Bytes that chunks give more since {@link #prepaid} was changed for such. */
+        private long unsettled;
+        /** Whether changes of the recipe are {@link #prepaid}. */
+        private boolean settling;
+
         final DirtyExtents dirty;
         /** Taken out of {@link #dirty} and being stored; still to be read from memory. */
         DirtyExtents.@Nullable Run stored;
@@ -245,13 +252,42 @@ final class Node {
         /** Whether the bytes behind the new end are going at this moment; a read waits, or is done again. */
         boolean isCut;
 
-        Contents(DirtyBudget budget) {
-            dirty = new DirtyExtents(budget);
+        Contents(DirtyBudget budget, Capacity capacity) {
+            this.capacity = capacity;
+            dirty = new DirtyExtents(budget, capacity);
         }
 
-        /** Bytes that wait to be stored or are being stored. */
-        long bytesInMemory() {
-            return dirty.bytes() + (stored == null ? 0 : stored.end() - stored.start());
+        /** What bytes that wait to be stored or are being stored have taken of the capacity. */
+        long takenBytes() {
+            return dirty.takenBytes() + prepaid;
+        }
+
+        /** Takes over what was taken of the capacity for bytes that chunks are going to give: from here to {@link #settleAll}. */
+        void prepay(long bytes) {
+            settling = true;
+            prepaid += bytes;
+        }
+
+        /** Chunks give so many bytes more by the recipe. */
+        void noteData(long more) {
+            if (settling) {
+                unsettled += more;
+            } else {
+                capacity.change(more);
+            }
+        }
+
+        /** So many of the prepaid bytes have become what was noted since the last time: both at one moment. */
+        void settle(long bytes) {
+            capacity.change(unsettled - bytes);
+            prepaid -= bytes;
+            unsettled = 0;
+        }
+
+        /** Ends it, and gives back what was prepaid too much. */
+        void settleAll() {
+            settle(prepaid);
+            settling = false;
         }
 
         /** Whether a byte of the range is in memory only. */

@@ -31,6 +31,7 @@ final class NodeTable {
     private static final int HAND_STEPS = 4;
 
     private final MetadataStore metadata;
+    private final Capacity capacity;
     /** Nodes in the table from which on the hand moves. */
     private final int manyNodes;
 
@@ -48,8 +49,9 @@ final class NodeTable {
     private final Consumer<Node> unused;
 
     /** @param manyNodes nodes in the table from which on idle ones leave it */
-    NodeTable(MetadataStore metadata, int manyNodes, Consumer<Node> unused) {
+    NodeTable(MetadataStore metadata, Capacity capacity, int manyNodes, Consumer<Node> unused) {
         this.metadata = metadata;
+        this.capacity = capacity;
         this.manyNodes = manyNodes;
         this.unused = unused;
     }
@@ -232,6 +234,11 @@ final class NodeTable {
         if (node != null && !node.freed && bytes != 0) {
             synchronized (node) {
                 node.dataBytes += bytes;
+                if (node.contents == null) {
+                    capacity.change(bytes);
+                } else {
+                    node.contents.noteData(bytes);
+                }
             }
             markDirty(node);
         }
@@ -264,8 +271,8 @@ final class NodeTable {
             Inode inode = node.toInode();
             metadata.namespace().put(inode);
             if (node.isRegular()) {
-                metadata.addToTotals(inode.size() - node.countedBytes, 0, 0, 0);
-                node.countedBytes = inode.size();
+                metadata.addToTotals(inode.dataBytes() - node.countedBytes, 0, 0, 0);
+                node.countedBytes = inode.dataBytes();
             }
         }
     }
@@ -289,16 +296,5 @@ final class NodeTable {
     /** Inodes that somebody holds a reference to: the kernel, an open file, a call under way. */
     long inUse() {
         return inUse.sum();
-    }
-
-    /** Changes of regular files' lengths that no commit has encoded, in bytes. */
-    long unencodedBytes() {
-        long bytes = 0;
-        for (Node node : dirty) {
-            synchronized (node) {
-                bytes += node.isRegular() ? node.size - node.countedBytes : 0;
-            }
-        }
-        return bytes;
     }
 }

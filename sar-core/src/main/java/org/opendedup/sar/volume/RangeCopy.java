@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import java.util.concurrent.locks.Lock;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipeRanges;
@@ -20,8 +21,8 @@ final class RangeCopy {
     private static final int STEP_PAGES = 1024;
     /** Steps of one call: 64 GiB of a file, seconds. Whoever wants more asks again, and can be killed in between. */
     private static final int MAX_STEPS = 256;
-    /** A recipe is some 400 bytes for each 256 KiB of a file; the database writes them to its log and to a table. */
-    private static final long BYTES_PER_RECIPE_BYTE = 256;
+    /** A recipe is some 400 bytes for each 256 KiB of a file. */
+    private static final long BYTES_PER_RECIPE_BYTE = 512;
 
     private static final long MIN_RECIPE_BYTES = 4096;
 
@@ -30,19 +31,18 @@ final class RangeCopy {
     private final NodeTable nodes;
     private final FileWriter writer;
     private final Committer committer;
-    private final FileRanges ranges;
 
-    RangeCopy(VolumeParts parts, FileRanges ranges) {
+    RangeCopy(VolumeParts parts) {
         this.parts = parts;
-        this.ranges = ranges;
         metadata = parts.metadata();
         nodes = parts.nodes();
         writer = parts.writer();
         committer = parts.committer();
     }
 
-    /** See {@link Volume#copy}. A failure behind the first bytes ends the copy there; asked for again, they tell of it. */
-    long copy(Node source, long from, Node target, long to, long length, long nowNs) throws IOException {
+    /** See {@link Volume#copy}. Takes what the target gets more of the capacity, page by page. A failure behind the first bytes ends the copy there; asked for again, they tell of it. */
+    long copy(Node source, long from, OpenFile targetFile, long to, long length, long nowNs) throws IOException {
+        Node target = targetFile.node();
         long wanted = Math.min(length, source.size() - from);
         if (wanted <= 0) {
             return 0;
@@ -50,8 +50,7 @@ final class RangeCopy {
         if (source == target && from < to + wanted && to < from + wanted) {
             throw new PosixException(PosixException.Reason.EINVAL, "the ranges overlap");
         }
-        ranges.checkRoom(target, to + wanted);
-        Copying copying = new Copying(source, from, target, to, nowNs);
+        Copying copying = new Copying(source, from, targetFile, to, nowNs);
         try {
             copying.run(wanted);
         } catch (IOException | RuntimeException e) {
@@ -71,15 +70,22 @@ final class RangeCopy {
         private final long to;
         private final long nowNs;
         private final Node.Contents targetContents;
+        private final boolean mayUseReserve;
         private final Lock firstLock;
         private final Lock secondLock;
+        /** Whether all that was dirty before is in the recipes: a step before, which found no space, may have got no further. */
+        private boolean stored;
+
         /** Bytes copied so far. */
         private long done;
+        /** What was taken of the capacity for the page that is being changed. */
+        private long growing;
 
-        Copying(Node source, long from, Node target, long to, long nowNs) {
+        Copying(Node source, long from, OpenFile targetFile, long to, long nowNs) {
             this.source = source;
             this.from = from;
-            this.target = target;
+            target = targetFile.node();
+            mayUseReserve = targetFile.mayUseReserve();
             this.to = to;
             this.nowNs = nowNs;
             targetContents = target.contents();
@@ -90,27 +96,41 @@ final class RangeCopy {
         }
 
         void run(long length) throws IOException {
+            boolean settled = false;
             for (int step = 0; step < MAX_STEPS && done < length; step++) {
                 committer.checkWritable();
                 admitRecipe(length - done);
-                firstLock.lock();
-                secondLock.lock();
                 try {
-                    source.awaitNotCutting();
-                    target.awaitNotCutting();
-                    if (step == 0) {
-                        // The recipes then tell of all that was written before, and the target's size may follow its
-                        // own.
-                        writer.storeAll(source);
-                        writer.storeAll(target);
-                    }
-                    if (!copyStep(length)) {
+                    if (!step(length)) {
                         return;
                     }
-                } finally {
-                    secondLock.unlock();
-                    firstLock.unlock();
+                } catch (NoSpaceException e) {
+                    if (settled) {
+                        throw e;
+                    }
+                    // What is dirty may have taken too much, as in FileWriter.
+                    settled = true;
+                    writer.storeEverythingLogging();
                 }
+            }
+        }
+
+        private boolean step(long length) throws IOException {
+            firstLock.lock();
+            secondLock.lock();
+            try {
+                source.awaitNotCutting();
+                target.awaitNotCutting();
+                if (!stored) {
+                    // The recipes then tell of all that was written before, and the target's size may follow its own.
+                    writer.storeAll(source);
+                    writer.storeAll(target);
+                    stored = true;
+                }
+                return copyStep(length);
+            } finally {
+                secondLock.unlock();
+                firstLock.unlock();
             }
         }
 
@@ -118,11 +138,7 @@ final class RangeCopy {
         private void admitRecipe(long length) throws IOException {
             long stepBytes =
                     Math.min(length, (long) STEP_PAGES * metadata.header().pageBytes());
-            parts.space()
-                    .admit(
-                            MIN_RECIPE_BYTES + stepBytes / BYTES_PER_RECIPE_BYTE,
-                            metadata.totals().logicalBytes(),
-                            parts.underWayBytes());
+            committer.checkRoom(MIN_RECIPE_BYTES + stepBytes / BYTES_PER_RECIPE_BYTE);
         }
 
         /** Returns false if the source's recipe ends here: somebody cut it off meanwhile, and may have written again. */
@@ -137,12 +153,19 @@ final class RangeCopy {
             Lock changes = committer.changes();
             changes.lock();
             try {
+                synchronized (target) {
+                    targetContents.prepay(0);
+                }
                 metadata.ranges()
                         .copy(
                                 new RecipeRanges.Copy(source.id, from + done, target.id, to + done, left),
                                 STEP_PAGES,
                                 this);
             } finally {
+                synchronized (target) {
+                    targetContents.settleAll();
+                    growing = 0;
+                }
                 nodes.markDirty(target);
                 changes.unlock();
                 writer.noteDropped(target);
@@ -150,10 +173,21 @@ final class RangeCopy {
             return true;
         }
 
+        @Override
+        public void growing(long bytes) throws IOException {
+            parts.capacity().take(bytes, mayUseReserve);
+            synchronized (target) {
+                targetContents.prepay(bytes);
+                growing = bytes;
+            }
+        }
+
         /** The target grows with its recipe, page by page; what was dirty there is older than the copy. */
         @Override
         public void copied(long start, long end) {
             synchronized (target) {
+                targetContents.settle(growing);
+                growing = 0;
                 targetContents.dirty.remove(start, end);
                 targetContents.cleanCut = -1;
                 targetContents.completions++;

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Namespace;
@@ -25,17 +26,21 @@ final class Reaper implements Closeable {
     /** Recipe pages of one batch: 64 MiB of a file at the default page size. */
     private static final int BATCH_PAGES = 256;
 
+    private static final long PAUSE_MS = 200;
+
     private final MetadataStore metadata;
     private final Committer committer;
+    private final Capacity capacity;
     private final ExecutorService background;
     /** Files whose tails could not be removed: recipes damaged beyond reading. As many as there are such, hopefully none. */
     private final Set<Long> unfinishedTails = ConcurrentHashMap.newKeySet();
 
     private volatile boolean closing;
 
-    Reaper(MetadataStore metadata, Committer committer, String name) {
+    Reaper(MetadataStore metadata, Committer committer, Capacity capacity, String name) {
         this.metadata = metadata;
         this.committer = committer;
+        this.capacity = capacity;
         background = Executors.newSingleThreadExecutor(Threads.named(name + "-reaper"));
     }
 
@@ -59,11 +64,11 @@ final class Reaper implements Closeable {
         Inode inode = metadata.namespace().inode(orphan.inode());
         boolean whole = orphan.fromPage() == 0 && (inode == null || inode.links() == 0);
         if (whole && inode != null) {
-            forgetLength(inode);
+            forgetBytes(inode);
         }
         Dead dead = new Dead(orphan.inode(), orphan.fromPage(), whole);
         if (whole && !atOnce) {
-            background.execute(() -> reapLogging(dead));
+            background.execute(() -> reapWhenThereIsSpace(dead));
         } else if (whole) {
             reapLogging(dead);
         } else {
@@ -83,13 +88,12 @@ final class Reaper implements Closeable {
         }
     }
 
-    private void forgetLength(Inode inode) {
+    private void forgetBytes(Inode inode) {
         committer.changes().lock();
         try {
-            if ((inode.mode() & Modes.TYPE) == Modes.REGULAR) {
-                metadata.addToTotals(-inode.size(), 0, 0, 0);
-            }
-            metadata.namespace().put(inode.withSize(0));
+            metadata.addToTotals(-inode.dataBytes(), 0, 0, 0);
+            capacity.giveBack(inode.dataBytes());
+            metadata.namespace().put(inode.withoutBytes());
         } finally {
             committer.changes().unlock();
         }
@@ -103,7 +107,7 @@ final class Reaper implements Closeable {
         Dead dead = new Dead(node.id, 0, true);
         try {
             if (!freeFirstBatch(node, nodes, dead)) {
-                background.execute(() -> reapLogging(dead));
+                background.execute(() -> reapWhenThereIsSpace(dead));
             }
         } catch (IOException | RuntimeException e) {
             log.error("inode {} could not be freed; it is tried again at the next mount", node.id, e);
@@ -115,11 +119,13 @@ final class Reaper implements Closeable {
         try {
             synchronized (node) {
                 metadata.addToTotals(-node.countedBytes, 0, 0, 0);
+                capacity.giveBack(node.dataBytes);
                 node.countedBytes = 0;
+                node.dataBytes = 0;
                 node.size = 0;
                 node.storedBytes = 0;
             }
-            // The record must say that no name is left, and no length counted: a crash from here on resumes from it.
+            // The record must say that no name is left, and no byte counted: a crash from here on resumes from it.
             metadata.namespace().put(node.toInode());
             return reapBatch(dead);
         } finally {
@@ -189,6 +195,34 @@ final class Reaper implements Closeable {
                 unfinishedTails.add(dead.inode);
             }
             log.error("inode {} could not be freed; it is tried again at the next mount", dead.inode, e);
+        }
+    }
+
+    /** As {@link #reapLogging}, for the background: what finds a device full goes on later, and not only at the next mount. */
+    private void reapWhenThereIsSpace(Dead dead) {
+        do {
+            try {
+                reap(dead);
+                return;
+            } catch (NoSpaceException e) {
+                log.debug("inode {} is freed further when there is space: {}", dead.inode, e.getMessage());
+            } catch (IOException | RuntimeException e) {
+                log.error("inode {} could not be freed; it is tried again at the next mount", dead.inode, e);
+                return;
+            }
+        } while (awaitSpace());
+    }
+
+    /** Waits while commits find no space; false if the volume is being closed. */
+    private boolean awaitSpace() {
+        try {
+            do {
+                TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+            } while (!closing && committer.isShort());
+            return !closing;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.Entry;
+import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Namespace;
@@ -20,7 +21,6 @@ import org.opendedup.sar.metadata.Namespace;
  * well, so that a commit sees it whole.
  */
 final class Tree {
-    static final int MAX_NAME_BYTES = 255;
     /** Names of a file, as ext4 has it. A directory has as many subdirectories as its count can hold. */
     private static final int MAX_LINKS = 65_000;
 
@@ -59,10 +59,10 @@ final class Tree {
     }
 
     private static void checkName(byte[] name) throws PosixException {
-        if (name.length > MAX_NAME_BYTES) {
+        if (name.length > EntryNames.MAX_BYTES) {
             throw refuse(Reason.ENAMETOOLONG, name);
         }
-        if (name.length == 0 || isSelf(name) || isParent(name)) {
+        if (!EntryNames.isValid(name)) {
             throw refuse(Reason.EINVAL, name);
         }
     }
@@ -180,10 +180,10 @@ final class Tree {
     }
 
     Attributes lookup(long directory, byte[] name) throws IOException {
-        if (name.length > MAX_NAME_BYTES) {
+        if (name.length > EntryNames.MAX_BYTES) {
             throw refuse(Reason.ENAMETOOLONG, name);
         }
-        if (isSelf(name)) {
+        if (EntryNames.isSelf(name)) {
             return handedOut(nodes.pin(directory));
         }
         Node parent = nodes.pin(directory);
@@ -191,7 +191,7 @@ final class Tree {
             if (!parent.isDirectory()) {
                 throw refuse(Reason.ENOTDIR, name);
             }
-            if (isParent(name)) {
+            if (EntryNames.isParent(name)) {
                 return handedOut(nodes.pin(parent.parent()));
             }
             return view.betweenChanges(() -> find(directory, name), met -> met.ifPresent(this::forget))
@@ -199,14 +199,6 @@ final class Tree {
         } finally {
             nodes.unpin(parent);
         }
-    }
-
-    private static boolean isSelf(byte[] name) {
-        return name.length == 1 && name[0] == '.';
-    }
-
-    private static boolean isParent(byte[] name) {
-        return name.length == 2 && name[0] == '.' && name[1] == '.';
     }
 
     private void forget(Attributes retained) {
@@ -229,6 +221,7 @@ final class Tree {
 
     Attributes make(long directory, byte[] name, int mode, int device, byte[] target, Owner owner) throws IOException {
         checkName(name);
+        committer.checkRoom(2L * name.length + target.length);
         long id = metadata.nextInode();
         try (Change change = new Change()) {
             Node parent = change.directory(directory);
@@ -250,6 +243,7 @@ final class Tree {
 
     /** Makes a regular file without a name: {@link #link} may give it one, else it goes with its last user, or in a crash. */
     Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
+        committer.checkRoom(0);
         long id = metadata.nextInode();
         try (Change change = new Change()) {
             Node parent = change.directory(directory);
@@ -296,6 +290,7 @@ final class Tree {
 
     Attributes link(long inode, long directory, byte[] name) throws IOException {
         checkName(name);
+        committer.checkRoom(2L * name.length);
         try (Change change = new Change()) {
             Node node = change.pin(inode);
             Node parent = change.directory(directory);
@@ -366,7 +361,7 @@ final class Tree {
     }
 
     void removeDirectory(long directory, byte[] name) throws IOException {
-        if (isParent(name)) {
+        if (EntryNames.isParent(name)) {
             throw refuse(Reason.ENOTEMPTY, name);
         }
         checkName(name);

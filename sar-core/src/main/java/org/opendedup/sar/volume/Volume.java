@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.Inode;
@@ -89,9 +91,9 @@ public final class Volume implements Closeable {
         writer = parts.writer();
         committer = parts.committer();
         reader = new FileReader();
-        ranges = new FileRanges(parts, config.capacityBytes());
+        ranges = new FileRanges(parts);
         lengths = new FileLengths(parts, ranges);
-        copies = new RangeCopy(parts, ranges);
+        copies = new RangeCopy(parts);
     }
 
     /** Makes a new, empty volume: folders, databases, root directory. Every location must be empty or not exist. */
@@ -100,7 +102,7 @@ public final class Volume implements Closeable {
         UUID volume = UUID.randomUUID();
         Path ssd = config.locations().ssd();
         if (ssd != null) {
-            SsdTier.create(ssd, volume);
+            SsdTier.create(ssd, Timeline.beginning(volume, 0));
         }
         try (KeyValueStore database = VolumeLocations.createMetadata(config)) {
             Directory data = FileDirectory.open(config.locations().data());
@@ -119,8 +121,8 @@ public final class Volume implements Closeable {
             throws IOException {
         long now = TimeStamps.now(clock);
         MetadataHeader header = new MetadataHeader(volume, config.pageBytes(), now, MetadataHeader.FORMAT_VERSION);
-        VolumeIdentity.write(data, header.volume());
         MetadataStore metadata = MetadataStore.format(database, header);
+        VolumeIdentity.write(data, metadata.epochs().current());
         metadata.namespace()
                 .put(new Inode(
                         Inode.ROOT,
@@ -149,7 +151,19 @@ public final class Volume implements Closeable {
 
     /** As {@link #open(VolumeConfig)}, with a choice of what is checked when it is read. */
     public static Volume open(VolumeConfig config, Verification verification) throws IOException {
-        VolumeStores stores = VolumeLocations.open(config);
+        Ballasts ballasts = Ballasts.of(config.locations());
+        try {
+            return open(config, verification, ballasts);
+        } catch (IOException e) {
+            if (!Device.isFull(e) || !ballasts.free("open the volume")) {
+                throw e;
+            }
+            return open(config, verification, ballasts);
+        }
+    }
+
+    private static Volume open(VolumeConfig config, Verification verification, Ballasts ballasts) throws IOException {
+        VolumeStores stores = VolumeLocations.open(config, ballasts);
         try {
             return open(config, stores, verification);
         } catch (IOException | RuntimeException e) {
@@ -208,7 +222,9 @@ public final class Volume implements Closeable {
             Long size = change.size();
             if (size != null) {
                 checkRange(0, size);
-                lengths.change(node, size, now);
+                if (!lengths.change(node, size, now) && change.isOfSizeAlone()) {
+                    return node.attributes();
+                }
             }
             Integer mode = change.mode();
             if (mode != null) {
@@ -327,20 +343,29 @@ public final class Volume implements Closeable {
         listing.list(directory, cookie, withAttributes, visitor);
     }
 
-    /** Opens a regular file. EISDIR. */
+    /** Opens a regular file for somebody else than root. EISDIR. */
     public OpenFile open(long inode, boolean writable) throws IOException {
+        return open(inode, writable, false);
+    }
+
+    /**
+     * Opens a regular file. EISDIR.
+     *
+     * @param mayUseReserve whether what is written may take what of the capacity is kept for root
+     */
+    public OpenFile open(long inode, boolean writable, boolean mayUseReserve) throws IOException {
         Node node = nodes.pin(inode);
         if (!node.isRegular()) {
             nodes.unpin(node);
             throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
         }
-        node.use(parts.dirtyBudget());
+        node.use(parts.dirtyBudget(), parts.capacity());
         int told;
         synchronized (node) {
             node.contents().writers += writable ? 1 : 0;
             told = node.failuresTold;
         }
-        return new OpenFile(node, writable, told, parts.restore().stream(inode));
+        return new OpenFile(node, writable, mayUseReserve, told, parts.restore().stream(inode));
     }
 
     /**
@@ -349,9 +374,14 @@ public final class Volume implements Closeable {
      * @return bytes read; fewer than asked for only at the end of the file
      */
     public int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
-        int length = reader.read(file, offset, target);
-        parts.readBytes().add(length);
-        return length;
+        file.begin();
+        try {
+            int length = reader.read(file, offset, target);
+            parts.readBytes().add(length);
+            return length;
+        } finally {
+            end(file);
+        }
     }
 
     /** Writes all of {@code source}'s remaining bytes; they may be durable only after {@link #sync(OpenFile, boolean)}. */
@@ -374,21 +404,18 @@ public final class Volume implements Closeable {
         if (length == 0) {
             return;
         }
-        if (offset + length > file.node().size()) {
-            ranges.checkCapacity(offset + length);
-        }
-        parts.space().admit(length, logicalBytes(), parts.underWayBytes());
-        writer.write(file.node(), offset, source, TimeStamps.now(clock), touch);
+        parts.devices().admitData(length, parts.underWayBytes());
+        writer.write(new FileWriter.Write(file, offset, source, TimeStamps.now(clock), file.mayUseReserve(), touch));
         parts.writtenBytes().add(length);
     }
 
     /**
      * fallocate(2): makes sure that the file is {@code offset + length} bytes long, unless its size is to be kept. Holes stay
-     * holes: space is no one's before it is written, as nobody knows what will be a duplicate.
+     * holes: space is no one's before it is written, as nobody knows what will be a duplicate. ENOSPC for more than is free.
      */
     public void allocate(OpenFile file, long offset, long length, boolean keepSize) throws IOException {
         checkChange(file, offset, length);
-        ranges.allocate(file.node(), offset + length, keepSize, TimeStamps.now(clock));
+        ranges.allocate(file.node(), offset, offset + length, keepSize, file.mayUseReserve(), TimeStamps.now(clock));
     }
 
     /**
@@ -450,7 +477,7 @@ public final class Volume implements Closeable {
         checkRange(to, possible);
         checkWritable(target);
         parts.reaper().checkTail(source.inode());
-        return copies.copy(source.node(), from, target.node(), to, possible, TimeStamps.now(clock));
+        return copies.copy(source.node(), from, target, to, possible, TimeStamps.now(clock));
     }
 
     private static void checkRange(long offset, long length) throws PosixException {
@@ -462,10 +489,6 @@ public final class Volume implements Closeable {
         }
     }
 
-    private long logicalBytes() {
-        return metadata.totals().logicalBytes();
-    }
-
     /** Reports a write that failed after it was accepted; called at each close(2). Not a sync. */
     public void flush(OpenFile file) throws IOException {
         writer.checkNotFailed(file.node(), file);
@@ -473,15 +496,42 @@ public final class Volume implements Closeable {
 
     /** fsync, or with {@code dataOnly} fdatasync: returns when all that was written to the file is durable. */
     public void sync(OpenFile file, boolean dataOnly) throws IOException {
-        writer.checkNotFailed(file.node(), file);
-        writer.storeAll(file.node());
-        committer.commit();
-        writer.checkNotFailed(file.node(), file);
+        file.begin();
+        try {
+            store(file);
+            commit();
+            flush(file);
+        } finally {
+            end(file);
+        }
+    }
+
+    /** The first part of {@link #sync(OpenFile, boolean)}: {@link #commit} and {@link #flush} are the others. */
+    public void store(OpenFile file) throws IOException {
+        file.begin();
+        try {
+            writer.checkNotFailed(file.node(), file);
+            committer.retryIfShort();
+            writer.storeAll(file.node());
+        } finally {
+            end(file);
+        }
     }
 
     /** Makes every change made so far durable (fsync of a directory, syncfs). */
     public void sync() throws IOException {
+        storeAll();
+        commit();
+    }
+
+    /** The first part of {@link #sync()}: {@link #commit} is the other. */
+    public void storeAll() throws IOException {
+        committer.retryIfShort();
         writer.storeEverything();
+    }
+
+    /** Makes durable what is stored. Callers that wait together share one commit. */
+    public void commit() throws IOException {
         committer.commit();
     }
 
@@ -502,14 +552,24 @@ public final class Volume implements Closeable {
 
     /** Ends one opening. Idempotent; never fails (errors are told by {@link #flush}). */
     public void close(OpenFile file) {
+        file.reader().close();
         if (file.markClosed()) {
-            file.reader().close();
-            synchronized (file.node()) {
-                file.node().contents().writers -= file.isWritable() ? 1 : 0;
-            }
-            file.node().leave();
-            nodes.unpin(file.node());
+            letGo(file);
         }
+    }
+
+    private void end(OpenFile file) {
+        if (file.end()) {
+            letGo(file);
+        }
+    }
+
+    private void letGo(OpenFile file) {
+        synchronized (file.node()) {
+            file.node().contents().writers -= file.isWritable() ? 1 : 0;
+        }
+        file.node().leave();
+        nodes.unpin(file.node());
     }
 
     /** The value of an extended attribute, or null. */
@@ -526,7 +586,9 @@ public final class Volume implements Closeable {
     public enum SetMode {
         CREATE_OR_REPLACE,
         CREATE,
-        REPLACE
+        REPLACE,
+        /** Both flags of setxattr(2) together: refused for one reason or the other. */
+        CREATE_AND_REPLACE
     }
 
     /**
@@ -536,6 +598,7 @@ public final class Volume implements Closeable {
     public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
         Node node = nodes.pin(inode);
         try {
+            committer.checkRoom((long) name.length + value.length);
             tree.change(node, () -> attributes.set(node, name, value, mode));
         } finally {
             nodes.unpin(node);
@@ -561,11 +624,14 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** Takes a program's capabilities ({@code security.capability}) away, as whoever changes the file must; cheap if it has none. */
+    /**
+     * Takes a program's capabilities ({@code security.capability}) away, as whoever changes the file must; cheap if it has
+     * none. Directories keep theirs, which mean nothing.
+     */
     public void dropCapability(long inode) throws IOException {
         Node node = nodes.pin(inode);
         try {
-            if (attributes.hasCapability(node)) {
+            if (!node.isDirectory() && attributes.hasCapability(node)) {
                 tree.change(node, () -> attributes.dropCapability(node));
             }
         } finally {
@@ -615,6 +681,7 @@ public final class Volume implements Closeable {
 
     /** The file's chunks then lie in frames that are in their file, and so in the frame tables. */
     private void storeAndCommit(Node node) throws IOException {
+        committer.retryIfShort();
         writer.storeAll(node);
         committer.commit();
     }
@@ -699,10 +766,11 @@ public final class Volume implements Closeable {
     }
 
     public SpaceUse space() throws IOException {
-        long logical = logicalBytes() + nodes.unencodedBytes();
+        long onDisk = parts.devices().freeBytes();
         return new SpaceUse(
                 config.capacityBytes(),
-                parts.space().freeBytes(logical),
+                Math.min(onDisk, parts.capacity().freeBytes(true)),
+                Math.min(onDisk, parts.capacity().freeBytes(false)),
                 metadata.totals().files());
     }
 
@@ -710,7 +778,7 @@ public final class Volume implements Closeable {
         Totals totals = metadata.totals();
         ContainerStore containers = parts.containers();
         return new VolumeStatistics(
-                totals.logicalBytes() + nodes.unencodedBytes(),
+                parts.capacity().takenBytes(),
                 totals.uniqueBytes(),
                 containers.storedBytes(),
                 totals.chunks(),

@@ -25,6 +25,8 @@ public final class VolumeChecker {
     private final MetadataStore metadata;
     private final List<String> problems = new ArrayList<>();
     private long unreported;
+    /** Bytes of all files that chunks give, as their inodes say. */
+    private long dataBytes;
 
     private VolumeChecker(VolumeParts parts) {
         this.parts = parts;
@@ -49,6 +51,10 @@ public final class VolumeChecker {
             Map<Long, int[]> references = recount();
             compareCounts(references);
             checkCopies(references);
+            long counted = metadata.totals().logicalBytes();
+            if (counted != dataBytes) {
+                report("the volume counts " + counted + " bytes of data and its files " + dataBytes);
+            }
         } finally {
             changes.unlock();
         }
@@ -75,17 +81,18 @@ public final class VolumeChecker {
 
     private void recount(Inode inode, Map<Long, int[]> references) throws IOException {
         int pageBytes = metadata.header().pageBytes();
-        long[] dataBytes = new long[1];
+        dataBytes += inode.dataBytes();
+        long[] inRecipe = new long[1];
         metadata.recipes().forEachPage(inode.id(), 0, Long.MAX_VALUE, (number, page) -> {
             if (inode.links() > 0 && number * pageBytes + page.bytes() > inode.size() && !isOrphanTail(inode, number)) {
                 report("the recipe of inode " + inode.id() + " goes on behind the file's end, in page " + number);
             }
             count(page, references);
-            dataBytes[0] += page.dataBytes();
+            inRecipe[0] += page.dataBytes();
         });
-        if (inode.links() > 0 && dataBytes[0] != inode.dataBytes()) {
+        if (inode.links() > 0 && inRecipe[0] != inode.dataBytes()) {
             report("inode " + inode.id() + " counts " + inode.dataBytes() + " bytes of data and its recipe has "
-                    + dataBytes[0]);
+                    + inRecipe[0]);
         }
     }
 

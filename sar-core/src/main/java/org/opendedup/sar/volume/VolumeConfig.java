@@ -12,8 +12,8 @@ import org.opendedup.sar.tier.TierSettings;
  * engine only takes it.
  *
  * @param name letters, digits, {@code .}, {@code _}, {@code -}
- * @param capacityBytes the most logical bytes the volume takes
- * @param maximumFullPercentage share of the capacity, 1 to 100, at which writes are refused with ENOSPC
+ * @param capacityBytes the most logical bytes the volume takes: those of its files without holes
+ * @param maximumFullPercentage share of the capacity, 1 to 100, that others than root can use; ENOSPC beyond it
  * @param locations where its parts lie
  * @param chunking how streams are cut
  * @param compression how frames are stored
@@ -25,6 +25,7 @@ import org.opendedup.sar.tier.TierSettings;
  * @param rootGid its group
  * @param tier how the SSD is used; null without one
  * @param restore how sequential reading back is cached
+ * @param requests what the front end takes of the memory budget; not kept with the volume
  */
 public record VolumeConfig(
         String name,
@@ -40,7 +41,8 @@ public record VolumeConfig(
         int rootUid,
         int rootGid,
         @Nullable TierSettings tier,
-        RestoreSettings restore) {
+        RestoreSettings restore,
+        RequestBuffers requests) {
 
     /** @throws IllegalArgumentException if there is an SSD location and nothing says how it is used, or the other way round */
     public VolumeConfig {
@@ -78,28 +80,38 @@ public record VolumeConfig(
                 rootUid,
                 rootGid,
                 null,
-                RestoreSettings.DEFAULT);
+                RestoreSettings.DEFAULT,
+                RequestBuffers.NONE);
     }
 
     /** The same volume with an SSD. */
     public VolumeConfig withSsd(Path location, TierSettings settings) {
         Locations withSsd = new Locations(locations.data(), locations.metadata(), locations.hashDb(), location);
-        return with(withSsd, memoryBudgetBytes, settings, restore);
+        return with(withSsd, memoryBudgetBytes, settings, restore, requests);
     }
 
     /** The same volume with another budget. */
     public VolumeConfig withMemoryBudget(long bytes) {
-        return with(locations, bytes, tier, restore);
+        return with(locations, bytes, tier, restore, requests);
     }
 
     /** The same volume, read back in another way. */
     public VolumeConfig withRestore(RestoreSettings settings) {
-        return with(locations, memoryBudgetBytes, tier, settings);
+        return with(locations, memoryBudgetBytes, tier, settings, requests);
+    }
+
+    /** The same volume, served by another front end. */
+    public VolumeConfig withRequests(RequestBuffers buffers) {
+        return with(locations, memoryBudgetBytes, tier, restore, buffers);
     }
 
     /** The same volume but for what may be changed after it was made. */
     private VolumeConfig with(
-            Locations locations, long memoryBudgetBytes, @Nullable TierSettings tier, RestoreSettings restore) {
+            Locations locations,
+            long memoryBudgetBytes,
+            @Nullable TierSettings tier,
+            RestoreSettings restore,
+            RequestBuffers requests) {
         return new VolumeConfig(
                 name,
                 capacityBytes,
@@ -114,7 +126,8 @@ public record VolumeConfig(
                 rootUid,
                 rootGid,
                 tier,
-                restore);
+                restore,
+                requests);
     }
 
     /**

@@ -4,47 +4,72 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Locale;
 import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 
 /**
- * The file at the data location that names the volume it belongs to. The folder a disk is mounted on exists without the
- * disk too, and is empty: this file tells the two apart, and one volume's disk from another's.
+ * The file at the data location that names the volume it belongs to, and the epoch it was last used in. The folder a disk is mounted
+ * on exists without the disk too, and is empty: this file tells the two apart, one volume's disk from another's, and one that came
+ * back from a backup from the one that was in use. One line: {@code volume epoch token}.
  */
 final class VolumeIdentity {
     private static final String NAME = "volume.id";
-    private static final int TEXT_BYTES = 36;
+    private static final String NEW_NAME = "volume.id.new";
+    private static final int MOST_BYTES = 128;
+    private static final Pattern LINE = Pattern.compile("([0-9a-f-]{36}) (\\d{1,18}) ([0-9a-f]{16})\n");
 
     private VolumeIdentity() {}
 
-    static void write(Directory data, UUID volume) throws IOException {
-        try (Output file = data.create(NAME)) {
-            file.append(ByteBuffer.wrap(volume.toString().getBytes(US_ASCII)));
+    /** Writes the file, in place of the one that is there; durable when it returns. */
+    static void write(Directory data, Epoch epoch) throws IOException {
+        if (data.exists(NEW_NAME)) {
+            data.delete(NEW_NAME);
+        }
+        String line = String.format(Locale.ROOT, "%s %d %016x\n", epoch.volume(), epoch.number(), epoch.token());
+        try (Output file = data.create(NEW_NAME)) {
+            file.append(ByteBuffer.wrap(line.getBytes(US_ASCII)));
             file.force();
         }
+        data.rename(NEW_NAME, NAME);
         data.sync();
     }
 
-    /** @throws IOException if this is not the data of {@code volume}; nothing was touched */
-    static void check(Directory data, UUID volume) throws IOException {
+    /**
+     * Reads the epoch in which the data were last used.
+     *
+     * @throws IOException if this is not the data of {@code volume}; nothing was touched
+     */
+    static Epoch read(Directory data, UUID volume) throws IOException {
         if (!data.exists(NAME)) {
             throw new IOException(
                     "there is no volume's data in " + data + " (no file " + NAME + "); is its disk not mounted?");
         }
-        byte[] text = new byte[TEXT_BYTES];
-        try (Input file = data.open(NAME)) {
-            if (file.length() != TEXT_BYTES) {
-                throw new CorruptionException(data + "/" + NAME, 0, TEXT_BYTES + " bytes", file.length() + " bytes");
-            }
-            file.readFully(0, ByteBuffer.wrap(text));
+        Matcher line = LINE.matcher(text(data));
+        if (!line.matches()) {
+            throw new CorruptionException(data + "/" + NAME, 0, "a volume, its epoch and a token", "something else");
         }
-        String found = new String(text, US_ASCII);
-        if (!found.equals(volume.toString())) {
-            throw new IOException(
-                    "the data in " + data + " belongs to volume " + found + ", the metadata to volume " + volume);
+        if (!line.group(1).equals(volume.toString())) {
+            throw new IOException("the data in " + data + " belongs to volume " + line.group(1)
+                    + ", the metadata to volume " + volume);
+        }
+        return new Epoch(volume, Long.parseLong(line.group(2)), Long.parseUnsignedLong(line.group(3), 16));
+    }
+
+    private static String text(Directory data) throws IOException {
+        try (Input file = data.open(NAME)) {
+            if (file.length() > MOST_BYTES) {
+                return "";
+            }
+            byte[] text = new byte[(int) file.length()];
+            file.readFully(0, ByteBuffer.wrap(text));
+            return new String(text, US_ASCII);
         }
     }
 }

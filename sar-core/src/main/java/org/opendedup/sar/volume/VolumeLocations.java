@@ -13,9 +13,13 @@ import java.util.List;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.TransferBuffers;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.tier.SsdTier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,7 +39,7 @@ final class VolumeLocations {
             checkEmpty(folder);
         }
         for (Path folder : folders) {
-            Files.createDirectories(folder);
+            PrivateFiles.createFolders(folder);
         }
     }
 
@@ -55,7 +59,8 @@ final class VolumeLocations {
         return KeyValueStores.openRocksDb(config.locations().metadata(), MemoryPlan.MIN_BUDGET_BYTES / 8, true);
     }
 
-    static VolumeStores open(VolumeConfig config) throws IOException {
+    /** @param ballasts those at the locations */
+    static VolumeStores open(VolumeConfig config, Ballasts ballasts) throws IOException {
         VolumeConfig.Locations locations = config.locations();
         MemoryPlan plan = MemoryPlan.of(config);
         // What is missing is never made anew here: an unplugged disk must not become an empty volume.
@@ -73,13 +78,38 @@ final class VolumeLocations {
                         "the location is read-only; the volume cannot be recovered or written here");
             }
         }
-        FileDirectory containers = FileDirectory.open(locations.data());
+        FileDirectory containers = FileDirectory.open(
+                locations.data(), new TransferBuffers((int) (plan.transfers() / TransferBuffers.BUFFER_BYTES)));
         KeyValueStore metadata = KeyValueStores.openRocksDb(locations.metadata(), plan.metadataNative(), false);
         try {
-            return new VolumeStores(containers, metadata, openIndex(locations.hashDb(), plan), InstantSource.system());
+            ChunkIndex index = openIndex(locations.hashDb(), plan, ballasts);
+            return new VolumeStores(
+                    containers,
+                    metadata,
+                    index,
+                    InstantSource.system(),
+                    SsdTier::open,
+                    VolumeDevices.of(locations, ballasts));
         } catch (IOException | RuntimeException e) {
             metadata.close();
             throw e;
+        }
+    }
+
+    /** The volume goes on without an index whose device is full, if there is no ballast left to open it with. */
+    private static ChunkIndex openIndex(Path folder, MemoryPlan plan, Ballasts ballasts) throws IOException {
+        try {
+            return openIndex(folder, plan);
+        } catch (IOException e) {
+            if (!Device.isFull(e) || ballasts.exist()) {
+                throw e;
+            }
+            log.warn(
+                    "the disk under {} is full and the fingerprint index there can't be opened: duplicates are stored again until the"
+                            + " volume is mounted with space there: {}",
+                    folder,
+                    e.getMessage());
+            return ChunkIndexes.none();
         }
     }
 
@@ -88,14 +118,26 @@ final class VolumeLocations {
         long memory = plan.indexNative() + plan.indexHeap();
         if (!Files.isDirectory(folder)) {
             log.warn("the fingerprint index at {} is missing; it is made again from the containers", folder);
-            Files.createDirectories(folder);
+            PrivateFiles.createFolders(folder);
         }
         try {
-            return ChunkIndexes.openRocksDb(folder, memory);
+            return readable(ChunkIndexes.openRocksDb(folder, memory));
         } catch (CorruptionException e) {
             log.warn("the fingerprint index is damaged and is made again from the containers: {}", e.getMessage());
             ChunkIndexes.destroy(folder);
             return ChunkIndexes.openRocksDb(folder, memory);
+        }
+    }
+
+    /** Reads what every mount reads: a damaged block shows only now. */
+    private static ChunkIndex readable(ChunkIndex index) throws IOException {
+        try {
+            index.epoch();
+            index.highestContainer();
+            return index;
+        } catch (IOException e) {
+            index.close();
+            throw e;
         }
     }
 }

@@ -13,11 +13,13 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunker;
 import org.opendedup.sar.chunk.Chunkers;
 import org.opendedup.sar.chunk.Fingerprinter;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.IngestPipeline;
+import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.DiskQueue;
 import org.opendedup.sar.restore.FrameCaches;
@@ -25,12 +27,15 @@ import org.opendedup.sar.restore.ReadTier;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.tier.RecipePromotion;
 import org.opendedup.sar.tier.SsdTier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The parts of an open volume, put together: who is given whom, how many threads, how much memory. The one place that knows
  * all of them.
  */
 final class VolumeParts implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(VolumeParts.class);
     /** Keeps a container's count record within some tens of KB, whatever its chunks shrink to. */
     private static final int MAX_CHUNKS_PER_CONTAINER = 16_384;
     /** Streams that write at once keep their chunks together; more share. */
@@ -56,9 +61,11 @@ final class VolumeParts implements Closeable {
     private final Listing listing;
     private final Reaper reaper;
     private final IngestPipeline ingest;
+    private final DamagedFrames damaged;
     private final DiskQueue disk;
     private final RestoreEngine restore;
-    private final SpaceGuard space;
+    private final DeviceSpaces devices;
+    private final Capacity capacity;
     private final DirtyBudget dirtyBudget;
     private final MemoryPlan plan;
     private final IndexRebuilder rebuilder;
@@ -70,6 +77,7 @@ final class VolumeParts implements Closeable {
 
     private VolumeParts(VolumeConfig config, VolumeStores stores, MetadataStore metadata, Verification verification)
             throws IOException {
+        Epoch found = VolumeIdentity.read(stores.containers(), metadata.header().volume());
         String name = config.name();
         int threads = config.writeThreads();
         this.metadata = metadata;
@@ -87,17 +95,20 @@ final class VolumeParts implements Closeable {
                         MAX_OPEN_CONTAINERS,
                         plan.framesInFlight()),
                 metadata::nextContainer,
+                new CountedContainers(metadata.counts()),
                 index::frameTable,
                 index::cover,
                 workers,
                 plan.frameTables());
+        metadata.counts().writingsFrom(containers::writing);
+        EpochBinding.begin(metadata, stores.containers(), found, containers, index);
         for (long container : containers.recovered()) {
             index.uncover(container);
         }
         tier = stores.tier()
                 .open(
                         config.locations().ssd(),
-                        metadata.header().volume(),
+                        metadata.epochs(),
                         config.tier(),
                         plan.tier(),
                         metadata.counts()::count,
@@ -106,7 +117,9 @@ final class VolumeParts implements Closeable {
             metadata.counts().listen(tier.demotion()::unreferenced);
         }
         disk = DiskQueue.of(config.restore().disk(), config.locations().data());
-        DamagedFrames damaged = new DamagedFrames();
+        ReentrantReadWriteLock changeLock = new ReentrantReadWriteLock();
+        damaged = new DamagedFrames(containers, metadata.counts(), changeLock.readLock(), storers);
+        containers.forEachLost(damaged::mark);
         restore = new RestoreEngine(
                 new RestoreEngine.Sources(
                         metadata.recipes(),
@@ -123,28 +136,41 @@ final class VolumeParts implements Closeable {
                 damaged::report);
         recipePromotion = tier.isConfigured() ? promoteRecipes(config) : null;
         dirtyBudget = new DirtyBudget(plan.dirty());
-        space = new SpaceGuard(stores.containers(), config);
+        VolumeDevices onDevices = stores.devices();
+        devices = new DeviceSpaces(onDevices == null ? VolumeDevices.of(stores.containers()) : onDevices, metadata);
+        capacity = new Capacity(
+                config.capacityBytes(),
+                config.maximumFullPercentage(),
+                metadata.totals().logicalBytes());
         Chunker chunker = Chunkers.of(config.chunking());
-        ReentrantReadWriteLock changeLock = new ReentrantReadWriteLock();
         ingest = new IngestPipeline(
                 chunker,
                 new IngestPipeline.Stores(new Fingerprinter(workers, threads - 1), index, containers, metadata),
                 (inode, offset, target, at, length) ->
                         restore.read(inode, offset, length, ByteBuffer.wrap(target, at, length)),
                 changeLock.readLock(),
-                chunk -> damaged.contains(chunk, containers),
-                threads + 1,
+                damaged::contains,
+                plan.parallelRuns(),
                 tier.isConfigured() ? tier.promotion() : null);
-        nodes = new NodeTable(metadata, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
+        nodes = new NodeTable(metadata, capacity, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
         metadata.recipes().listen(nodes::noteData);
-        writer = new FileWriter(ingest, nodes, dirtyBudget, storers);
-        committer = new Committer(metadata, containers, nodes, writer, changeLock, plan.pendingMetadata() / 2, name);
+        writer = new FileWriter(ingest, metadata, nodes, capacity, dirtyBudget, storers, devices);
+        committer = new Committer(
+                metadata, containers, nodes, writer, devices, changeLock, plan.pendingMetadata() / 2, name);
         attributes = new ExtendedAttributes(metadata.namespace());
         NameView view = new NameView();
         tree = new Tree(metadata, nodes, writer, committer, stores.clock(), attributes, view);
         listing = new Listing(metadata.namespace(), nodes, view);
-        reaper = new Reaper(metadata, committer, name);
-        rebuilder = new IndexRebuilder(containers, index, name);
+        reaper = new Reaper(metadata, committer, capacity, name);
+        rebuilder = new IndexRebuilder(containers, index, metadata.counts(), name);
+    }
+
+    private void updateIndex() throws IOException {
+        if (devices.hasRoomForIndex()) {
+            rebuilder.start(INDEX_WAIT_MS);
+        } else {
+            log.info("the disk is full; the fingerprint index is brought up to date by a mount that finds space");
+        }
     }
 
     private RecipePromotion promoteRecipes(VolumeConfig config) {
@@ -167,7 +193,6 @@ final class VolumeParts implements Closeable {
     static VolumeParts open(VolumeConfig config, VolumeStores stores, Verification verification) throws IOException {
         MemoryPlan plan = MemoryPlan.of(config);
         MetadataStore metadata = MetadataStore.open(stores.metadata(), plan.metadataCache());
-        VolumeIdentity.check(stores.containers(), metadata.header().volume());
         if (metadata.header().pageBytes() != config.pageBytes()) {
             throw new PosixException(
                     PosixException.Reason.EINVAL,
@@ -176,8 +201,12 @@ final class VolumeParts implements Closeable {
         }
         VolumeParts parts = new VolumeParts(config, stores, metadata, verification);
         try {
+            if (parts.containers.hasLost()) {
+                // The next crash must not make anybody refer to what this recovery missed.
+                parts.committer.commit();
+            }
             parts.reaper.resume(parts.nodes);
-            parts.rebuilder.start(INDEX_WAIT_MS);
+            parts.updateIndex();
             parts.committer.start();
             parts.tier.demoteUnreferenced();
             return parts;
@@ -255,8 +284,13 @@ final class VolumeParts implements Closeable {
         return tier;
     }
 
-    SpaceGuard space() {
-        return space;
+    /** What the volume lies on, and what can still be stored there. */
+    DeviceSpaces devices() {
+        return devices;
+    }
+
+    Capacity capacity() {
+        return capacity;
     }
 
     DirtyBudget dirtyBudget() {
@@ -283,9 +317,11 @@ final class VolumeParts implements Closeable {
         closing.run(committer::close);
         closing.run(reaper::close);
         closing.run(rebuilder::close);
+        closing.run(committer::retryIfShort);
         closing.run(writer::storeEverything);
-        closing.run(committer::commit);
         closing.run(() -> end(storers));
+        closing.run(damaged::recordAll);
+        closing.run(committer::commit);
         closing.run(() -> end(prefetchers));
         if (recipePromotion != null) {
             closing.run(recipePromotion::close);
@@ -294,10 +330,24 @@ final class VolumeParts implements Closeable {
         closing.run(containers::sealAll);
         closing.run(containers::close);
         closing.run(() -> end(workers));
-        closing.run(index::flush);
-        closing.run(index::close);
+        closing.run(() -> withFullDiskLogged(index::flush));
+        closing.run(() -> withFullDiskLogged(index::close));
         closing.run(metadata::close);
         closing.finish();
+    }
+
+    /** What the index could not write is read from the containers at the next mount: no reason to call the closing a failure. */
+    private static void withFullDiskLogged(Closing.Step ofIndex) throws IOException {
+        try {
+            ofIndex.run();
+        } catch (IOException e) {
+            if (!Device.isFull(e)) {
+                throw e;
+            }
+            log.warn(
+                    "the disk of the fingerprint index is full; what it lacks is indexed at the next mount: {}",
+                    e.getMessage());
+        }
     }
 
     private static void end(ExecutorService executor) throws IOException {

@@ -3,7 +3,7 @@ package org.opendedup.sar.volume;
 /**
  * A volume's figures at one moment.
  *
- * @param logicalBytes sum of the files' sizes
+ * @param logicalBytes bytes that the files have, without holes; those that are not stored yet included
  * @param uniqueBytes bytes of the stored chunks before compression, garbage included
  * @param storedBytes bytes of the container files
  * @param chunks stored chunks, garbage included

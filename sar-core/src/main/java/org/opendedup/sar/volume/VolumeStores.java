@@ -1,6 +1,7 @@
 package org.opendedup.sar.volume;
 
 import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.KeyValueStore;
@@ -15,9 +16,21 @@ import org.opendedup.sar.tier.SsdTier;
  * @param index the fingerprint index
  * @param clock the time of day, for time stamps
  * @param tier opens the SSD, which is at its configured location always
+ * @param devices what they lie on; null: whatever the containers lie on
  */
 public record VolumeStores(
-        Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock, SsdTier.Opener tier) {
+        Directory containers,
+        KeyValueStore metadata,
+        ChunkIndex index,
+        InstantSource clock,
+        SsdTier.Opener tier,
+        @Nullable VolumeDevices devices) {
+
+    /** On the device of the containers. */
+    public VolumeStores(
+            Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock, SsdTier.Opener tier) {
+        this(containers, metadata, index, clock, tier, null);
+    }
 
     /** With an SSD that is used as it should be. */
     public VolumeStores(Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock) {

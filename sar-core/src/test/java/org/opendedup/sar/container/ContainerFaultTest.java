@@ -7,14 +7,22 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Output;
 
 /** When the disk fails: the caller learns it, and nothing acknowledged is lost. */
 final class ContainerFaultTest {
@@ -69,6 +77,58 @@ final class ContainerFaultTest {
         }
     }
 
+    /** Nobody waits for ever for a frame whose writing broke off. */
+    @Test
+    @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void anErrorWhileAFrameIsWrittenIsAFailedWrite() throws IOException {
+        AtomicBoolean failing = new AtomicBoolean();
+        Directory withoutMemory = (Directory) proxy(
+                Directory.class,
+                disk,
+                (name, made) -> made instanceof Output
+                        ? proxy(Output.class, made, (call, result) -> {
+                            if (call.equals("append") && failing.get()) {
+                                throw new InternalError("as told by the test");
+                            }
+                            return result;
+                        })
+                        : made);
+        try (ContainerStore store = fixture.open(withoutMemory)) {
+            appendSome(store, 1, 30);
+            store.force();
+            failing.set(true);
+            // Whoever appends meets the error itself if it comes while a container is begun.
+            Throwable failure = assertThrows(Throwable.class, () -> {
+                appendSome(store, 1, 200);
+                store.force();
+            });
+            assertTrue(failure instanceof IOException || failure instanceof InternalError, failure::toString);
+            failing.set(false);
+            settle(store);
+            chunks.byId.keySet().removeIf(store::isLost);
+            assertFalse(chunks.byId.isEmpty());
+            store.abandonLost();
+            appendSome(store, 2, 30);
+            store.force();
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    /** What a proxy makes of the answer to a call. */
+    private interface Answer {
+        Object of(String call, Object answer);
+    }
+
+    private static Object proxy(Class<?> type, Object target, Answer answer) {
+        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+            try {
+                return answer.of(method.getName(), method.invoke(target, arguments));
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        });
+    }
+
     @Test
     void afterAFailedForceOnlyWhatWasForcedBeforeIsKept() throws IOException {
         try (ContainerStore store = fixture.open(disk)) {
@@ -95,14 +155,68 @@ final class ContainerFaultTest {
                 appendSome(store, 2, 200);
                 store.force();
             });
-            settle(store);
-            chunks.byId.keySet().removeIf(store::isLost);
+            assertFalse(chunks.byId.keySet().stream().anyMatch(store::isLost));
             chunks.assertAllReadable(store);
             disk.noSpaceAfter(Long.MAX_VALUE);
-            store.abandonLost();
+            store.force();
             appendSome(store, 3, 30);
             store.force();
             chunks.assertAllReadable(store);
+        }
+        try (ContainerStore store = fixture.open(disk.crash(1))) {
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    /** What was taken before the disk ran full is written when there is space, whenever and however often it is tried. */
+    @Test
+    void whatADiskHadNoRoomForIsWrittenWhenThereIs() throws IOException {
+        int refusals = 0;
+        for (int run = 0; run < RUNS; run++) {
+            CrashDirectory full = new CrashDirectory(seed + run);
+            TestChunks appended = new TestChunks();
+            try (ContainerStore store = fixture.open(full)) {
+                for (int round = 0; round < 6; round++) {
+                    full.noSpaceAfter(random.nextInt(20_000));
+                    try {
+                        appendTo(store, random.nextInt(4), appended);
+                        store.force();
+                    } catch (NoSpaceException expected) {
+                        refusals++;
+                    }
+                    appended.assertAllReadable(store);
+                }
+                full.noSpaceAfter(Long.MAX_VALUE);
+                store.force();
+                assertFalse(appended.byId.keySet().stream().anyMatch(store::isLost));
+                try (ContainerStore crashed = fixture.openWithoutTables(full.crash(run))) {
+                    appended.assertAllReadable(crashed);
+                }
+                store.sealAll();
+                appended.assertAllReadable(store);
+            }
+            try (ContainerStore store = fixture.openWithoutTables(full.crash(1))) {
+                assertEquals(List.of(), store.recovered(), "a container was not sealed when there was space");
+                appended.assertAllReadable(store);
+            }
+        }
+        assertTrue(refusals > RUNS, "the disk is hardly ever full: " + refusals);
+    }
+
+    /** Else a writer would wait for ever: nothing leaves the memory for frames on their way. */
+    @Test
+    @Timeout(60)
+    void aWriterThatMeetsAFullDiskIsRefusedAndNeverWaits() throws IOException {
+        try (ContainerStore store = fixture.open(disk)) {
+            disk.noSpaceAfter(100);
+            for (int stream = 0; stream < 20; stream++) {
+                int wanted = stream;
+                assertThrows(NoSpaceException.class, () -> {
+                    for (int i = 0; i < 100; i++) {
+                        appendSome(store, wanted, 100);
+                    }
+                });
+            }
         }
     }
 
@@ -151,6 +265,8 @@ final class ContainerFaultTest {
     private static void settle(ContainerStore store) {
         try {
             store.force();
+        } catch (NoSpaceException full) {
+            assertTrue(full.getMessage().contains("waits for space"), full.getMessage());
         } catch (IOException reportedAgain) {
             assertTrue(reportedAgain.getMessage().contains("lost"), reportedAgain.getMessage());
         }

@@ -114,30 +114,6 @@ final class ContainerStoreTest {
     }
 
     @Test
-    void containersUnderTheNamesOfAnEarlierProgramAreFound() throws IOException {
-        FileDirectory disk = FileDirectory.open(folder);
-        try (ContainerStore store = fixture.open(disk)) {
-            appendSome(store, 1, 400, 3000);
-            store.sealAll();
-        }
-        int moved = 0;
-        for (String name : disk.list()) {
-            String file = name.substring(name.lastIndexOf('/') + 1);
-            disk.rename(name, file.substring(10, 12) + "/" + file);
-            moved++;
-        }
-        assertTrue(moved > 3, moved + " containers");
-        for (int mount = 0; mount < 2; mount++) {
-            try (ContainerStore store = fixture.openWithoutTables(disk)) {
-                chunks.assertAllReadable(store);
-                List<Long> containers = new ArrayList<>();
-                store.forEachContainer(containers::add);
-                assertEquals(moved, containers.size());
-            }
-        }
-    }
-
-    @Test
     void aChunkLargerThanAFrameIsAFrameOfItsOwn() throws IOException {
         try (ContainerStore store = fixture.open(new CrashDirectory(seed))) {
             byte[] large = new byte[100_000];

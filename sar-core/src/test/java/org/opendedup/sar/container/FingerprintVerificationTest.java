@@ -28,6 +28,7 @@ class FingerprintVerificationTest {
                 new CrashDirectory(1),
                 options,
                 ids::incrementAndGet,
+                ContainerClaims.NONE,
                 id -> null,
                 (id, table) -> {},
                 workers,

@@ -14,6 +14,7 @@ final class StoreFixture implements AutoCloseable {
     final Map<Long, byte[]> frameTables = new ConcurrentHashMap<>();
     final ExecutorService workers = Executors.newFixedThreadPool(2);
     ContainerOptions options = options(Compression.Codec.ZSTD);
+    ContainerClaims claims = ContainerClaims.NONE;
 
     static ContainerOptions options(Compression.Codec codec) {
         return new ContainerOptions(new Compression(codec, 1, 4096), 40_000, 200, 3, 64 * 1024);
@@ -35,6 +36,7 @@ final class StoreFixture implements AutoCloseable {
                 options,
                 lastId::incrementAndGet,
                 () -> 0x0123456789abcdefL,
+                claims,
                 tables,
                 listener,
                 workers,

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Epoch;
 
 /** What every exact {@link ChunkIndex} does. An implementation's test extends this and says how it is opened. */
 public abstract class ChunkIndexContract {
@@ -49,6 +51,72 @@ public abstract class ChunkIndexContract {
     void closeIndex() throws IOException {
         index.close();
         index.close();
+    }
+
+    @Test
+    void theStampStaysUntilItIsReplacedOrTheIndexIsCleared() throws IOException {
+        assertNull(index.epoch());
+        Epoch first = new Epoch(new UUID(1, 2), 3, -4);
+        index.stamp(first);
+        index = reopen();
+        assertEquals(first, index.epoch());
+        Epoch second = new Epoch(new UUID(1, 2), 4, 5);
+        index.stamp(second);
+        assertEquals(second, index.epoch());
+        index.clear();
+        assertNull(index.epoch());
+    }
+
+    @Test
+    void theHighestContainerIsThatOfWhateverWasInsertedOrCovered() throws IOException {
+        assertEquals(0, index.highestContainer());
+        Segment segment = TestSegments.of(0, 3);
+        index.lookup(segment);
+        for (int chunk = 0; chunk < 3; chunk++) {
+            segment.setChunkId(chunk, ChunkId.of(7 - chunk, 1));
+            segment.setFresh(chunk, true);
+        }
+        index.insert(segment);
+        assertEquals(7, index.highestContainer());
+        index.insert(TestSegments.fingerprint(99), 0, ChunkId.of(9, 0));
+        assertEquals(9, index.highestContainer());
+        index.cover(8, new byte[] {1});
+        assertEquals(9, index.highestContainer());
+        index.cover(11, new byte[] {1});
+        index = reopen();
+        assertEquals(11, index.highestContainer());
+    }
+
+    @Test
+    void aClearedIndexKnowsNothingAndTakesAllAnew() throws IOException {
+        Segment segment = TestSegments.of(0, 2000);
+        index.lookup(segment);
+        for (int chunk = 0; chunk < segment.count(); chunk++) {
+            segment.setChunkId(chunk, ChunkId.of(1 + chunk / CONTAINER_SLOTS, chunk % CONTAINER_SLOTS));
+            segment.setFresh(chunk, true);
+        }
+        index.insert(segment);
+        index.cover(1, new byte[] {1});
+        index.clear();
+        for (int again = 0; again < 2; again++) {
+            Segment asked = TestSegments.of(0, 2000);
+            index.lookup(asked);
+            for (int chunk = 0; chunk < asked.count(); chunk++) {
+                assertEquals(ChunkId.NONE, asked.hint(chunk));
+            }
+            assertNull(index.frameTable(1));
+            assertEquals(0, index.highestContainer());
+            index = reopen();
+        }
+        Segment anew = TestSegments.of(5, 1);
+        index.lookup(anew);
+        anew.setChunkId(0, ChunkId.of(3, 3));
+        anew.setFresh(0, true);
+        index.insert(anew);
+        Segment asked = TestSegments.of(5, 1);
+        index.lookup(asked);
+        assertEquals(ChunkId.of(3, 3), asked.hint(0));
+        assertEquals(3, index.highestContainer());
     }
 
     @Test

@@ -24,6 +24,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.chunk.Fingerprinter;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndexes;
@@ -103,6 +104,7 @@ class WrittenDuplicatesTest {
                 FileDirectory.open(folder),
                 new ContainerOptions(new Compression(Compression.Codec.LZ4, 0, 16 << 10), 1 << 20, 200, 3, 1 << 20),
                 metadata::nextContainer,
+                ContainerClaims.NONE,
                 container -> null,
                 (container, table) -> {},
                 threads,

@@ -14,7 +14,8 @@ import org.opendedup.sar.common.NoSpaceException;
 
 /**
  * A directory in memory that knows which of its bytes and names a power cut would leave, and shows what it could: see {@link
- * #crash}. Can also fail on demand. Safe for use by many threads.
+ * #crash}. A folder is no more than a part of names here: that a folder is lost with all that was made in it, is one of the choices. Can
+ * also fail on demand. Safe for use by many threads.
  */
 public final class CrashDirectory implements Directory {
     /** Blocks in which unforced bytes reach the disk in any order. */
@@ -48,6 +49,12 @@ public final class CrashDirectory implements Directory {
         byte[] bytes = new byte[256];
         int length;
         int forcedLength;
+        /** Bytes that the disk does not give any more, {@code unreadableEnd} exclusive. */
+        int unreadableFrom;
+
+        int unreadableEnd;
+        /** Written behind the end by an append that found the disk full, and taken off again: a crash may bring it back. */
+        byte[] takenBack = {};
 
         void append(ByteBuffer source, int count) {
             if (bytes.length - length < count) {
@@ -112,6 +119,9 @@ public final class CrashDirectory implements Directory {
                 block = end;
             }
         }
+        if (kept == unforced && file.takenBack.length > 0 && random.nextBoolean()) {
+            left.append(ByteBuffer.wrap(file.takenBack), file.takenBack.length);
+        }
         left.forcedLength = left.length;
         return left;
     }
@@ -139,6 +149,13 @@ public final class CrashDirectory implements Directory {
     /** Forces of files so far. */
     public synchronized long forces() {
         return forces;
+    }
+
+    /** Reads of these bytes of a file fail from now on, as of bad sectors; {@code end} is exclusive. */
+    public synchronized void failReads(String name, int from, int end) throws IOException {
+        StoredFile file = existing(name);
+        file.unreadableFrom = from;
+        file.unreadableEnd = end;
     }
 
     /** A copy of a file's bytes. */
@@ -246,12 +263,14 @@ public final class CrashDirectory implements Directory {
                     file.append(source, source.remaining() / 2);
                     throw new IOException("Input/output error");
                 }
-                int fitting = (int) Math.min(source.remaining(), freeBytes);
-                freeBytes -= fitting;
-                file.append(source, fitting);
-                if (source.hasRemaining()) {
+                if (source.remaining() > freeBytes) {
+                    file.takenBack = new byte[(int) freeBytes];
+                    source.get(file.takenBack);
                     throw new NoSpaceException("No space left on device");
                 }
+                file.takenBack = new byte[0];
+                freeBytes -= source.remaining();
+                file.append(source, source.remaining());
                 return offset;
             }
         }
@@ -279,6 +298,7 @@ public final class CrashDirectory implements Directory {
                 }
                 if (!forceDoesNothing) {
                     file.forcedLength = file.length;
+                    file.takenBack = new byte[0];
                 }
             }
         }
@@ -305,6 +325,9 @@ public final class CrashDirectory implements Directory {
             synchronized (CrashDirectory.this) {
                 if (offset + target.remaining() > file.length) {
                     throw new EOFException(name + " ends at byte " + file.length);
+                }
+                if (offset < file.unreadableEnd && offset + target.remaining() > file.unreadableFrom) {
+                    throw new IOException("Input/output error");
                 }
                 target.put(file.bytes, (int) offset, target.remaining());
             }

@@ -1,6 +1,8 @@
 package org.opendedup.sar.io;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -11,6 +13,13 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.NoSpaceException;
@@ -46,8 +55,171 @@ final class FileDirectoryTest extends DirectoryContract {
     void aFullDiskIsReportedAsSuch() throws IOException {
         assumeTrue(Files.isWritable(Path.of("/dev/full")), "needs /dev/full");
         Path device = Path.of("/dev/full");
-        try (Output output = new FileDirectory.FileOutput(FileChannel.open(device, StandardOpenOption.WRITE), device)) {
+        try (Output output =
+                FileDirectory.open(folder).new FileOutput(FileChannel.open(device, StandardOpenOption.WRITE), device)) {
             assertThrows(NoSpaceException.class, () -> output.append(ByteBuffer.wrap(new byte[10])));
         }
+    }
+
+    /** Calls that can be held up. */
+    private static final class HeldCalls implements FileDirectory.FolderCalls {
+        final CountDownLatch created = new CountDownLatch(1);
+        final CountDownLatch forcing = new CountDownLatch(1);
+        final CountDownLatch released = new CountDownLatch(1);
+        final List<Path> forced = new CopyOnWriteArrayList<>();
+        volatile boolean holdsBeforeCreate;
+        volatile boolean holdsCreate;
+        volatile boolean holdsForce;
+
+        @Override
+        public void create(Path made) throws IOException {
+            if (holdsBeforeCreate) {
+                created.countDown();
+                await(released);
+            }
+            Files.createDirectory(made);
+            if (holdsCreate) {
+                created.countDown();
+                await(released);
+            }
+        }
+
+        @Override
+        public void force(Path synced) {
+            if (holdsForce) {
+                holdsForce = false;
+                forcing.countDown();
+                await(released);
+            }
+            forced.add(synced);
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(60, TimeUnit.SECONDS), "held up for ever");
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Until a thread waits, for whatever. */
+    private static void awaitBlocked(Thread thread) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TERMINATED) {
+            assertTrue(System.nanoTime() < deadline, "neither waits nor ends");
+            Thread.sleep(1);
+        }
+    }
+
+    private static Thread start(Throwing action, List<Throwable> failures) {
+        Thread thread = new Thread(() -> {
+            try {
+                action.run();
+            } catch (Throwable e) {
+                failures.add(e);
+            }
+        });
+        thread.start();
+        return thread;
+    }
+
+    private interface Throwing {
+        void run() throws Exception;
+    }
+
+    @Test
+    void aSyncEndsAfterThatOfAnotherThreadWhoForcesTheSameFolder() throws Exception {
+        HeldCalls calls = new HeldCalls();
+        calls.holdsForce = true;
+        FileDirectory directory = FileDirectory.open(folder, calls);
+        directory.create("file").close();
+        List<Throwable> failures = new CopyOnWriteArrayList<>();
+        Thread first = start(directory::sync, failures);
+        await(calls.forcing);
+        Thread second = start(
+                () -> {
+                    directory.sync();
+                    assertEquals(List.of(folder), calls.forced, "it returned before the folder was forced");
+                },
+                failures);
+        awaitBlocked(second);
+        calls.released.countDown();
+        first.join();
+        second.join();
+        assertEquals(List.of(), failures);
+    }
+
+    @Test
+    void aSyncForcesTheFolderAboveOneThatAnotherThreadIsJustMaking() throws Exception {
+        HeldCalls calls = new HeldCalls();
+        calls.holdsCreate = true;
+        FileDirectory directory = FileDirectory.open(folder, calls);
+        List<Throwable> failures = new CopyOnWriteArrayList<>();
+        Thread first = start(() -> directory.create("new/first").close(), failures);
+        await(calls.created);
+        Thread second = start(
+                () -> {
+                    directory.create("new/second").close();
+                    directory.sync();
+                    assertTrue(
+                            calls.forced.contains(folder), "the new folder may be lost with the file: " + calls.forced);
+                },
+                failures);
+        awaitBlocked(second);
+        calls.released.countDown();
+        first.join();
+        second.join();
+        assertEquals(List.of(), failures);
+    }
+
+    @Test
+    void aSyncThatComesWhileAFolderIsAboutToBeMadeForgetsNothing() throws Exception {
+        HeldCalls calls = new HeldCalls();
+        calls.holdsBeforeCreate = true;
+        FileDirectory directory = FileDirectory.open(folder, calls);
+        List<Throwable> failures = new CopyOnWriteArrayList<>();
+        Thread first = start(() -> directory.create("new/first").close(), failures);
+        await(calls.created);
+        Thread second = start(directory::sync, failures);
+        awaitBlocked(second);
+        calls.forced.clear();
+        calls.released.countDown();
+        first.join();
+        second.join();
+        directory.sync();
+        assertEquals(List.of(), failures);
+        assertTrue(calls.forced.contains(folder), "not forced since the folder was made: " + calls.forced);
+    }
+
+    @Test
+    void aFolderWhoseForceFailedIsForcedByTheNextSync() throws IOException {
+        List<Path> forced = new ArrayList<>();
+        FileDirectory directory = FileDirectory.open(folder, new FileDirectory.FolderCalls() {
+            @Override
+            public void create(Path made) throws IOException {
+                Files.createDirectory(made);
+            }
+
+            @Override
+            public void force(Path synced) throws IOException {
+                forced.add(synced);
+                if (forced.size() == 1) {
+                    throw new IOException("Input/output error");
+                }
+            }
+        });
+        directory.create("a/file").close();
+        assertThrows(IOException.class, directory::sync);
+        directory.sync();
+        assertEquals(Set.of(folder, folder.resolve("a")), Set.copyOf(forced.subList(1, forced.size())));
+    }
+
+    @Test
+    void whatItMakesIsItsOwnersOnly() throws IOException {
+        newDirectory().create("new/file").close();
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("new"))));
+        assertEquals(
+                "rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("new/file"))));
     }
 }

@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.opendedup.sar.common.CorruptionException;
 
 /**
  * A key-value store in memory that can lose power. Remembers every batch; {@link #crash} gives the store that would be
- * found afterwards: all durable batches, and of a batch whose commit failed all or nothing.
+ * found afterwards: all durable batches, and of a batch whose commit failed all, nothing or parts of its record. Recovery drops such a
+ * record where it is the last one, and refuses the store where it is not: then one that was acknowledged is damaged.
  */
 public final class CrashKeyValueStore implements KeyValueStore {
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -22,6 +24,13 @@ public final class CrashKeyValueStore implements KeyValueStore {
     }
 
     private record Logged(List<Change> changes, Fate fate) {}
+
+    /** What a crash leaves of a batch's record. */
+    private enum Remains {
+        NOTHING,
+        WHOLE,
+        TORN
+    }
 
     private final KeyValueStore live = KeyValueStores.heap();
     private final List<Logged> log = new ArrayList<>();
@@ -44,20 +53,41 @@ public final class CrashKeyValueStore implements KeyValueStore {
         return log.size();
     }
 
-    /** Cuts the power: this store refuses all further calls. Gives what is found when power is back. */
+    /**
+     * Cuts the power: this store refuses all further calls. Gives what is found when power is back.
+     *
+     * @throws CorruptionException if a damaged record has a later one behind it
+     */
     public synchronized CrashKeyValueStore crash(long seed) throws IOException {
         crashed = true;
         SplittableRandom random = new SplittableRandom(seed);
         CrashKeyValueStore found = new CrashKeyValueStore();
-        for (Logged batch : log) {
-            if (batch.fate == Fate.VOLATILE && random.nextInt(4) == 0) {
+        boolean torn = false;
+        for (int i = 0; i < log.size(); i++) {
+            Logged batch = log.get(i);
+            Remains remains = remains(batch.fate, i == log.size() - 1, random);
+            if (remains == Remains.NOTHING && batch.fate == Fate.VOLATILE) {
                 break;
             }
-            if (batch.fate != Fate.UNCERTAIN || random.nextBoolean()) {
+            if (torn && remains != Remains.NOTHING) {
+                throw new CorruptionException("the log", i - 1, "a record", "a torn one before another");
+            }
+            torn |= remains == Remains.TORN;
+            if (remains == Remains.WHOLE) {
                 found.apply(batch.changes);
             }
         }
         return found;
+    }
+
+    /** A commit that failed before others were tried was judged when these began: it is torn no more. */
+    private static Remains remains(Fate fate, boolean isLast, SplittableRandom random) {
+        return switch (fate) {
+            case DURABLE -> Remains.WHOLE;
+            case UNCERTAIN -> Remains.values()[random.nextInt(isLast ? 3 : 2)];
+            case VOLATILE ->
+                random.nextInt(4) > 0 ? Remains.WHOLE : random.nextBoolean() ? Remains.NOTHING : Remains.TORN;
+        };
     }
 
     @Override

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.common.Writing;
 
 /** The bytes of every record of format version 1, as docs/FORMAT.md has them. They must never change. */
 final class FormatsTest {
@@ -40,8 +41,8 @@ final class FormatsTest {
     private static final String GOLDEN_INODE = "0101ffc30201e80764000300008080d0e2c6bfce972f02d8040103612f62";
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
-    private static final String GOLDEN_COUNTS = "01060500030102ea07";
-    private static final String GOLDEN_HEADER = "0101010000000000000002000000000000008080108080d0e2c6bfce972f";
+    private static final String GOLDEN_COUNTS = "02efcdab8967452301010202020101060500030102ea07";
+    private static final String GOLDEN_HEADER = "0102010000000000000002000000000000008080108080d0e2c6bfce972f";
     private static final String GOLDEN_TOTALS = "018080808080400a8080808008808010";
 
     @Test
@@ -69,21 +70,29 @@ final class FormatsTest {
         counts.tombstone(5, 3);
         counts.add(5, 4, 0);
         counts.add(5, 5, 1000);
+        counts.setWriting(new Writing(0x0123456789abcdefL, 1));
+        counts.markDamaged(2, 4);
+        counts.markDamaged(5, 6);
         assertEquals(GOLDEN_COUNTS, hex(counts.encode()));
         CountRecord decoded = CountRecord.decode(5, unhex(GOLDEN_COUNTS), 2);
         assertEquals(GOLDEN_COUNTS, hex(decoded.encode()));
         assertEquals(1000, decoded.count(5));
+        assertEquals(counts.writing(), decoded.writing());
+        assertTrue(!decoded.isDamaged(1) && decoded.isDamaged(3) && !decoded.isDamaged(4) && decoded.isDamaged(5));
         assertTrue(decoded.isTombstone(3) && decoded.isAlive(4) && !decoded.isAlive(1));
     }
 
     @Test
     void systemRecordsAreStoredAsSpecified() throws IOException {
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 1);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 2);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
         Totals totals = new Totals(1L << 40, 5, 1 << 30, 1 << 17);
         assertEquals(GOLDEN_TOTALS, hex(SystemRecords.encodeTotals(totals)));
         assertEquals(totals, SystemRecords.decodeTotals(unhex(GOLDEN_TOTALS)));
+        EpochHistory.Begin begin = new EpochHistory.Begin(0x0123456789abcdefL, 257);
+        assertEquals("01efcdab89674523018102", hex(SystemRecords.encodeEpoch(begin)));
+        assertEquals(begin, SystemRecords.decodeEpoch(unhex("01efcdab89674523018102")));
         assertEquals("018020", hex(SystemRecords.encodeNumber(4096)));
         assertEquals("0101000000000000000200000000000000", hex(SystemRecords.encodeNameHash(1, 2)));
     }
@@ -172,7 +181,7 @@ final class FormatsTest {
     void unknownVersionsAreRefused() {
         for (String golden : new String[] {GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS}) {
             byte[] value = unhex(golden);
-            value[0] = 2;
+            value[0] += 1;
             assertThrows(UnsupportedFormatException.class, () -> decode(golden, value));
         }
         byte[] header = unhex(GOLDEN_HEADER);

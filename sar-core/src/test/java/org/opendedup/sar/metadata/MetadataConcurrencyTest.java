@@ -42,7 +42,7 @@ final class MetadataConcurrencyTest {
     void readersNeverSeeAPageOrAnInodeGoBackAndCountsStayExact(@TempDir Path folder) throws Exception {
         long seed = Seeds.next("MetadataConcurrencyTest");
         Path database = folder.resolve("metadata");
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 3, 1);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 3, MetadataHeader.FORMAT_VERSION);
         MetadataStore.format(KeyValueStores.openRocksDb(database, 16 << 20, true), header)
                 .close();
         try (MetadataStore store = MetadataStore.open(KeyValueStores.openRocksDb(database, 16 << 20, false), 120_000)) {

@@ -12,6 +12,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
 
 /** Random changes, commits, failures, crashes and reopenings against {@link MetadataModel}. */
 final class MetadataModelTest {
@@ -33,7 +34,7 @@ final class MetadataModelTest {
         for (int seed = 0; seed < 5; seed++) {
             try {
                 runWithCrashes(new Random(seed), true);
-            } catch (AssertionError e) {
+            } catch (AssertionError | CorruptionException e) {
                 found++;
             }
         }

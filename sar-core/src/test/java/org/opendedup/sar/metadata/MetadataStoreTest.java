@@ -17,7 +17,8 @@ import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 final class MetadataStoreTest {
-    private static final MetadataHeader HEADER = new MetadataHeader(new UUID(1, 2), 65536, 3, 1);
+    private static final MetadataHeader HEADER =
+            new MetadataHeader(new UUID(1, 2), 65536, 3, MetadataHeader.FORMAT_VERSION);
     private static final long CHUNK = ChunkId.of(5, 7);
 
     private CrashKeyValueStore database;
@@ -170,7 +171,7 @@ final class MetadataStoreTest {
 
     @Test
     void damagedCountsStopAReplacementBeforeItChangesAnything() throws IOException {
-        put(Family.COUNT, Keys.of(6), new byte[] {1, 5});
+        put(Family.COUNT, Keys.of(6), new byte[] {CountRecord.VERSION, 5});
         RecipePage both = new RecipePage.Builder()
                 .add(CHUNK, 0, 100, 1)
                 .add(ChunkId.of(6, 0), 0, 100, 1)

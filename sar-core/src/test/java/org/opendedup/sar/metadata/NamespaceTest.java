@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -17,10 +18,12 @@ import java.util.TreeSet;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.CorruptionException;
 
 final class NamespaceTest {
     private static final int FILE = 0100000;
-    private static final MetadataHeader HEADER = new MetadataHeader(new UUID(1, 2), 65536, 3, 1);
+    private static final MetadataHeader HEADER =
+            new MetadataHeader(new UUID(1, 2), 65536, 3, MetadataHeader.FORMAT_VERSION);
 
     private final KeyValueStore database = KeyValueStores.heap();
     private MetadataStore store;
@@ -42,6 +45,65 @@ final class NamespaceTest {
         assertNull(namespace.entry(1, bytes("a")));
         commit();
         assertNull(namespace.entry(1, bytes("a")));
+    }
+
+    /** Names that would lead out of a directory, or nowhere. */
+    private static List<byte[]> badNames() {
+        return List.of(
+                bytes(""),
+                bytes("."),
+                bytes(".."),
+                bytes("../victim"),
+                bytes("a/b"),
+                bytes("/etc"),
+                bytes("a\0b"),
+                new byte[EntryNames.MAX_BYTES + 1]);
+    }
+
+    @Test
+    void aNameThatWouldLeadElsewhereIsNotStored() {
+        for (byte[] name : badNames()) {
+            assertThrows(IllegalArgumentException.class, () -> namespace.putEntry(1, name, 7, FILE));
+        }
+    }
+
+    @Test
+    void aNameThatWouldLeadElsewhereIsDamageWhereItIsFoundStored() throws IOException {
+        try (MetadataStore edited = MetadataStore.open(database, 1 << 16, name -> 17)) {
+            for (byte[] name : badNames()) {
+                inject(Keys.of(2, 17, name));
+                var e = assertThrows(CorruptionException.class, () -> list(edited, 2));
+                assertTrue(e.getMessage().contains("entry of directory 2"), e.getMessage());
+                remove(Keys.of(2, 17, name));
+            }
+            // The control.
+            inject(Keys.of(2, 17, bytes("a..b")));
+            assertEquals(List.of("a..b"), list(edited, 2));
+            // Nobody could look it up.
+            inject(Keys.of(2, 18, bytes("elsewhere")));
+            assertThrows(CorruptionException.class, () -> list(edited, 2));
+        }
+    }
+
+    /** Writes the entry of a file past the namespace. */
+    private void inject(byte[] key) throws IOException {
+        try (KeyValueStore.Batch batch = database.batch()) {
+            batch.put(KeyValueStore.Family.ENTRY, key, new byte[] {1, FILE >>> 12, 7});
+            batch.commit();
+        }
+    }
+
+    private void remove(byte[] key) throws IOException {
+        try (KeyValueStore.Batch batch = database.batch()) {
+            batch.delete(KeyValueStore.Family.ENTRY, key);
+            batch.commit();
+        }
+    }
+
+    private static List<String> list(MetadataStore store, long directory) throws IOException {
+        List<String> names = new ArrayList<>();
+        store.namespace().list(directory, 0, (name, inode, type, cookie) -> names.add(new String(name, UTF_8)));
+        return names;
     }
 
     @Test

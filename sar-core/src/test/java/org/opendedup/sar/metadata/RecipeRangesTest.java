@@ -27,7 +27,8 @@ final class RecipeRangesTest {
 
     private static MetadataStore store() {
         try {
-            return MetadataStore.format(KeyValueStores.heap(), new MetadataHeader(new UUID(1, 2), PAGE, 3, 1));
+            return MetadataStore.format(
+                    KeyValueStores.heap(), new MetadataHeader(new UUID(1, 2), PAGE, 3, MetadataHeader.FORMAT_VERSION));
         } catch (IOException e) {
             throw new AssertionError(e);
         }
@@ -161,6 +162,28 @@ final class RecipeRangesTest {
         assertEquals(2 * far, store.ranges().punch(11, 0, 2 * far, 10));
         assertEquals(2 * far, store.ranges().nextData(11, 0, 2 * far));
         assertEquals(1, store.counts().count(CHUNK));
+    }
+
+    /** The control: pages of few references are copied at once. */
+    @Test
+    void pagesOfManyReferencesAreCopiedInMoreSteps() throws IOException {
+        RecipePage.Builder many = new RecipePage.Builder();
+        for (int i = 0; i < PAGE; i++) {
+            many.add(CHUNK + i % 2, i % 1000, 1, 3);
+        }
+        RecipePage page = many.build();
+        for (int number = 0; number < FILE_PAGES; number++) {
+            store.recipes().replace(10, number, page);
+            store.recipes().replace(12, number, page(CHUNK, 1000));
+        }
+        long length = (long) FILE_PAGES * PAGE;
+        assertEquals(length, store.ranges().copy(new Copy(12, 0, 11, 0, length), 100, (start, end) -> {}));
+        int steps = 0;
+        for (long done = 0; done < length; steps++) {
+            done += store.ranges().copy(new Copy(10, done, 11, done, length - done), 100, (start, end) -> {});
+        }
+        assertEquals(FILE_PAGES, steps);
+        assertArrayEquals(bytes(10), bytes(11));
     }
 
     @Test

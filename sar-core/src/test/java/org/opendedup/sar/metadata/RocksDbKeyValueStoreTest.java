@@ -96,6 +96,7 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         try (RandomAccessFile log = new RandomAccessFile(newestLog(copy).toFile(), "rw")) {
             log.setLength(log.length() - 10);
         }
+        Files.delete(copy.resolve(AcknowledgedSequence.NAME)); // as if it was not acknowledged
         try (KeyValueStore reopened = KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false)) {
             assertNotNull(reopened.get(Family.INODE, bytes("first")));
             assertNull(reopened.get(Family.INODE, bytes("second")));

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
@@ -49,6 +50,7 @@ public abstract class FrameCacheContract {
                 new CrashDirectory(1),
                 options,
                 ids::incrementAndGet,
+                ContainerClaims.NONE,
                 id -> null,
                 (id, table) -> {},
                 workers,

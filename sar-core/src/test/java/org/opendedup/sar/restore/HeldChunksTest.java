@@ -20,9 +20,10 @@ import org.opendedup.sar.restore.HeldChunks.Held;
 
 class HeldChunksTest {
     private static final int BYTES = 8000;
+    private static final int CHARGE = HeldChunks.heldBytes(BYTES);
 
     private final ByteGauge memory = new ByteGauge();
-    private final HeldChunks held = new HeldChunks(memory);
+    private final HeldChunks held = new HeldChunks(memory, Long.MAX_VALUE);
 
     /** Every byte of a chunk is told by its slot. */
     private static byte[] bytesOf(long chunkId) {
@@ -32,7 +33,7 @@ class HeldChunksTest {
     }
 
     private void fill(long chunkId) {
-        held.fill(chunkId, bytesOf(chunkId), 0, BYTES, (int) chunkId);
+        held.fill(chunkId, bytesOf(chunkId), 0, BYTES, (int) chunkId, new HeldChunks.Surplus());
     }
 
     private static boolean isWhole(Held chunk, long chunkId) {
@@ -46,8 +47,8 @@ class HeldChunksTest {
         long chunk = ChunkId.of(3, 7);
         fill(chunk);
         assertFalse(held.has(chunk));
-        held.hold(chunk);
-        held.hold(chunk);
+        held.hold(chunk, CHARGE);
+        held.hold(chunk, CHARGE);
         assertEquals(-1, held.bytes(chunk));
         fill(chunk);
         assertEquals(BYTES, held.bytes(chunk));
@@ -61,7 +62,7 @@ class HeldChunksTest {
     @Test
     void bytesInUseStayWhateverBecomesOfTheChunk() {
         long chunk = ChunkId.of(3, 7);
-        held.hold(chunk);
+        held.hold(chunk, CHARGE);
         fill(chunk);
         Held inUse = held.use(chunk);
         assertNotNull(inUse);
@@ -76,7 +77,7 @@ class HeldChunksTest {
 
     private void fillOthers() {
         for (int slot = 100; slot < 200; slot++) {
-            held.hold(ChunkId.of(4, slot));
+            held.hold(ChunkId.of(4, slot), CHARGE);
             fill(ChunkId.of(4, slot));
         }
         for (int slot = 100; slot < 200; slot++) {
@@ -110,7 +111,7 @@ class HeldChunksTest {
             long any = ChunkId.of(1 + random.nextInt(3), random.nextInt(120));
             switch (random.nextInt(4)) {
                 case 0 -> {
-                    held.hold(any);
+                    held.hold(any, CHARGE);
                     mine.add(any);
                 }
                 case 1 -> fill(any);

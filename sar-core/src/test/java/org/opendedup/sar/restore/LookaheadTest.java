@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongUnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -242,6 +243,47 @@ class LookaheadTest {
         assertEquals(before, diskReads());
     }
 
+    /** Steps of a few MiB want thousands of chunks of the SSD at once. */
+    @Test
+    void oneReadingAheadServesAPromotedFileToItsEnd() throws IOException {
+        volume.attached = volume.ssd;
+        int[] order = IntStream.range(0, CHUNKS).toArray();
+        volume.makeFile(order);
+        volume.promote(order);
+        RestoreEngine engine = volume.engine();
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
+            StreamStatus reader = engine.readers().get(0);
+            assertTrue(reader.readBytes() > 0.9 * volume.expected().length, "restarted: " + reader);
+            assertTrue(reader.ssdBytes() > 0.9 * volume.expected().length, "not from the SSD: " + reader);
+        }
+    }
+
+    @Test
+    void aFrameTableThatCannotBeReadCostsItsOwnChunksAlone() throws IOException {
+        volume.attached = volume.ssd;
+        int[] order = IntStream.range(0, CHUNKS).toArray();
+        volume.makeFile(order);
+        // Else the SSD is not asked at all.
+        volume.promote(0);
+        damageFrameTable();
+        RestoreEngine engine = volume.engine();
+        int failed = 0;
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            for (int at = 0; at < volume.expected().length; at += REQUEST) {
+                int to = Math.min(volume.expected().length, at + REQUEST);
+                try {
+                    assertArrayEquals(Arrays.copyOfRange(volume.expected(), at, to), read(stream, at, to));
+                } catch (IOException damaged) {
+                    failed++;
+                }
+            }
+            StreamStatus reader = engine.readers().get(0);
+            assertTrue(reader.readBytes() > 0.9 * volume.expected().length, "restarted: " + reader);
+        }
+        assertTrue(failed >= 1 && failed <= 2, failed + " requests failed");
+    }
+
     /** The control: one that is larger than half of the cache leaves it alone. */
     @Test
     void aFileThatFitsIntoHalfOfTheCacheIsReadFromTheDiskOnce() throws IOException {
@@ -286,6 +328,15 @@ class LookaheadTest {
     }
 
     private void damageOneContainer() throws IOException {
+        damageOneContainer(length -> length / 3);
+    }
+
+    private void damageFrameTable() throws IOException {
+        // The footer that says where it is.
+        damageOneContainer(length -> length - 5);
+    }
+
+    private void damageOneContainer(LongUnaryOperator place) throws IOException {
         Path container;
         try (Stream<Path> files = Files.walk(folder)) {
             container = files.filter(Files::isRegularFile)
@@ -295,9 +346,10 @@ class LookaheadTest {
                     .orElseThrow();
         }
         try (RandomAccessFile file = new RandomAccessFile(container.toFile(), "rw")) {
-            file.seek(file.length() / 3);
+            long at = place.applyAsLong(file.length());
+            file.seek(at);
             int old = file.read();
-            file.seek(file.length() / 3);
+            file.seek(at);
             file.write(old ^ 0x40);
         }
     }

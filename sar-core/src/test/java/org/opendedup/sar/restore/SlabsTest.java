@@ -2,6 +2,7 @@ package org.opendedup.sar.restore;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,21 +15,29 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ByteGauge;
 
 class SlabsTest {
+    private static final long MAX_BYTES = 256 << 20;
+
     private final ByteGauge memory = new ByteGauge();
-    private final Slabs slabs = new Slabs(memory);
+    private final Slabs slabs = new Slabs(memory, MAX_BYTES);
+
+    private Slabs.Room take(int bytes) {
+        Slabs.Room room = slabs.take(bytes);
+        assertNotNull(room);
+        return room;
+    }
 
     @Test
     void aRoomIsUsedAgainWhenItsLastUserHasLeftAndNotBefore() {
-        Slabs.Room first = slabs.take(1000);
-        Slabs.Room second = slabs.take(1000);
+        Slabs.Room first = take(1000);
+        Slabs.Room second = take(1000);
         assertSame(first.bytes(), second.bytes());
         first.join();
         first.leave();
         // The control: one user is left.
-        Slabs.Room third = slabs.take(1000);
+        Slabs.Room third = take(1000);
         assertNotEquals(first.offset(), third.offset());
         first.leave();
-        Slabs.Room again = slabs.take(1000);
+        Slabs.Room again = take(1000);
         assertSame(first.bytes(), again.bytes());
         assertEquals(first.offset(), again.offset());
         assertEquals(Slabs.SLAB_BYTES, memory.bytes());
@@ -41,8 +50,8 @@ class SlabsTest {
     @Test
     void roomsOfEachSizeAreLargeEnoughAndDoNotOverlap() {
         for (int bytes = 1; bytes <= Slabs.MAX_BYTES; bytes += bytes < 5000 ? 1 : 997) {
-            Slabs.Room one = slabs.take(bytes);
-            Slabs.Room other = slabs.take(bytes);
+            Slabs.Room one = take(bytes);
+            Slabs.Room other = take(bytes);
             assertTrue(one.offset() + bytes <= Slabs.SLAB_BYTES, bytes + " bytes");
             assertTrue(Math.abs(one.offset() - other.offset()) >= bytes, bytes + " bytes");
             one.leave();
@@ -55,12 +64,12 @@ class SlabsTest {
     void trimGivesBackWhatNobodyNeededSinceTheLastTime() {
         List<Slabs.Room> rooms = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
-            rooms.add(slabs.take(Slabs.MAX_BYTES));
+            rooms.add(take(Slabs.MAX_BYTES));
         }
         rooms.forEach(Slabs.Room::leave);
         slabs.trim();
         assertEquals(10, slabs.freeSlabs());
-        slabs.take(1);
+        take(1);
         slabs.trim();
         assertEquals(0, slabs.freeSlabs());
     }
@@ -81,7 +90,7 @@ class SlabsTest {
             if (users.isEmpty() || random.nextInt(100) < 52 - users.size() / 40) {
                 byte[] bytes = new byte[1 + random.nextInt(Slabs.MAX_BYTES / 16)];
                 random.nextBytes(bytes);
-                Slabs.Room room = slabs.take(bytes.length);
+                Slabs.Room room = take(bytes.length);
                 System.arraycopy(bytes, 0, room.bytes(), room.offset(), bytes.length);
                 users.add(new User(room, bytes));
                 written += bytes.length;

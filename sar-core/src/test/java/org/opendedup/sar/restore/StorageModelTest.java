@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
@@ -123,6 +124,7 @@ final class StorageModelTest {
                 FileDirectory.open(folder),
                 new ContainerOptions(new Compression(Compression.Codec.NONE, 0, 4096), 8 << 20, 200, 1, 1 << 20),
                 new AtomicLong()::incrementAndGet,
+                ContainerClaims.NONE,
                 id -> null,
                 (id, table) -> {},
                 workers,

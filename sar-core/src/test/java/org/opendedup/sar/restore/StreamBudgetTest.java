@@ -20,30 +20,30 @@ class StreamBudgetTest {
     @Test
     void readersHaveEqualShares() {
         StreamBudget.Share first = join();
-        assertEquals(BYTES / 4, first.cacheBytes());
+        assertEquals(BYTES / 32 * 9, first.cacheBytes());
         StreamBudget.Share second = join();
-        assertEquals(BYTES / 8, first.cacheBytes());
-        assertEquals(BYTES / 8, second.cacheBytes());
+        assertEquals(BYTES / 64 * 9, first.cacheBytes());
+        assertEquals(BYTES / 64 * 9, second.cacheBytes());
         second.leave();
-        assertEquals(BYTES / 4, first.cacheBytes());
+        assertEquals(BYTES / 32 * 9, first.cacheBytes());
     }
 
     @Test
     void whatOneStillUsesTheOthersDoNotHave() {
         StreamBudget.Share first = join();
-        first.use(BYTES / 8 * 5, BYTES / 8, 0);
+        first.use(BYTES / 4 * 3);
         StreamBudget.Share second = join();
-        assertEquals(BYTES / 4 / 4, second.cacheBytes());
-        first.use(BYTES / 4, BYTES / 8, 0);
-        assertEquals(BYTES / 2 / 4, second.cacheBytes());
+        assertEquals(BYTES / 4 / 32 * 9, second.cacheBytes());
+        first.use(BYTES / 8 * 3);
+        assertEquals(BYTES / 2 / 32 * 9, second.cacheBytes());
     }
 
     @Test
     void aReaderForWhomNothingIsLeftGoesWithout() {
         StreamBudget.Share first = join();
-        first.use(BYTES / 8 * 7, BYTES / 16, 0);
+        first.use(BYTES / 16 * 15);
         assertNull(budget.tryJoin());
-        first.use(BYTES / 2, BYTES / 16, 0);
+        first.use(BYTES / 16 * 9);
         assertNotNull(budget.tryJoin());
     }
 

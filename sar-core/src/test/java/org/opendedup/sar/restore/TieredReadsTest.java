@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -64,6 +65,18 @@ class TieredReadsTest {
         assertEquals(before, diskReads());
         assertEquals(4, volume.distributor.statistics().ssdHits());
         assertEquals(List.of(), volume.promotions.fromDisk);
+    }
+
+    @Test
+    void aLargeReadOfSmallChunksComesFromTheSsd() throws IOException {
+        int chunks = 1000;
+        try (TieredVolume many = new TieredVolume(Files.createDirectory(folder.resolve("many")), seed, chunks)) {
+            int[] order = IntStream.range(0, chunks).toArray();
+            many.makeFile(order);
+            many.promote(order);
+            assertArrayEquals(many.expected(), many.read(many.engine()));
+            assertEquals(chunks, many.distributor.statistics().ssdHits());
+        }
     }
 
     @Test

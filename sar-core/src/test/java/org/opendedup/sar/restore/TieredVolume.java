@@ -15,9 +15,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
@@ -53,6 +55,9 @@ final class TieredVolume implements AutoCloseable {
     final DataDistributor distributor;
     ContainerStore containers;
 
+    /** Before the containers. */
+    final DiskQueue disk = new DiskQueue(DiskOption.AUTO, true, System::nanoTime, OptionalLong::empty);
+
     private final Path folder;
     private final MetadataStore metadata;
     private final AtomicLong lastContainer = new AtomicLong();
@@ -85,6 +90,11 @@ final class TieredVolume implements AutoCloseable {
 
     /** Stores {@code chunks} random chunks of about 1300 bytes, three to a frame. */
     TieredVolume(Path folder, long seed, int chunks) throws IOException {
+        this(folder, seed, chunks, 1200, 1350);
+    }
+
+    /** Stores {@code chunks} random chunks of {@code minBytes} to {@code maxBytes} (exclusive). */
+    TieredVolume(Path folder, long seed, int chunks, int minBytes, int maxBytes) throws IOException {
         this.folder = folder;
         metadata = MetadataStore.format(
                 KeyValueStores.heap(),
@@ -93,7 +103,7 @@ final class TieredVolume implements AutoCloseable {
         Random random = new Random(seed);
         try (ContainerWriter writer = containers.writer(INODE)) {
             for (int i = 0; i < chunks; i++) {
-                byte[] chunk = new byte[1200 + random.nextInt(150)];
+                byte[] chunk = new byte[minBytes + random.nextInt(maxBytes - minBytes)];
                 random.nextBytes(chunk);
                 this.chunks.add(chunk);
                 ids.add(writer.append(chunk, 0, chunk.length, fingerprint(chunk), 0));
@@ -108,6 +118,7 @@ final class TieredVolume implements AutoCloseable {
                 FileDirectory.open(folder),
                 new ContainerOptions(new Compression(Compression.Codec.LZ4, 0, FRAME_BYTES), 40_000, 200, 3, 64 * 1024),
                 lastContainer::incrementAndGet,
+                ContainerClaims.NONE,
                 container -> null,
                 (container, table) -> {},
                 threads,
@@ -152,6 +163,37 @@ final class TieredVolume implements AutoCloseable {
         file = Arrays.copyOf(bytes, end);
     }
 
+    /** Makes the file of the first bytes of chunks, so many of each; -1 stands for as many zeros. */
+    void makePieces(int[] order, int[] lengths) throws IOException {
+        RecipePage.Builder page = new RecipePage.Builder();
+        file = new byte
+                [IntStream.range(0, order.length)
+                        .map(i -> pieceBytes(order[i], lengths[i]))
+                        .sum()];
+        int number = 0;
+        int end = 0;
+        for (int i = 0; i < order.length; i++) {
+            int bytes = pieceBytes(order[i], lengths[i]);
+            byte[] stored = order[i] < 0 ? new byte[bytes] : chunks.get(order[i]);
+            System.arraycopy(stored, 0, file, end, bytes);
+            end += bytes;
+            int check = Fingerprints.check(fingerprint(stored), 0);
+            for (int at = 0; at < bytes; ) {
+                int length = Math.min(bytes - at, PAGE_BYTES - page.bytes());
+                page.add(order[i] < 0 ? ChunkId.NONE : ids.get(order[i]), at, length, check);
+                at += length;
+                if (page.bytes() == PAGE_BYTES) {
+                    metadata.recipes().replace(INODE, number++, page.build());
+                }
+            }
+        }
+        metadata.recipes().replace(INODE, number, page.build());
+    }
+
+    private int pieceBytes(int chunk, int length) {
+        return chunk < 0 ? length : Math.min(length, chunks.get(chunk).length);
+    }
+
     /** Makes an engine with an empty cache. */
     RestoreEngine engine() {
         return engine(FrameCaches.lru(CACHE_BYTES), false);
@@ -167,7 +209,7 @@ final class TieredVolume implements AutoCloseable {
                         metadata.recipes(),
                         PAGE_BYTES,
                         containers,
-                        new DiskQueue(DiskOption.AUTO, true, System::nanoTime, OptionalLong::empty),
+                        disk,
                         new ReadTier(distributor, promotions, metadata.counts()::count)),
                 cache,
                 budget,

@@ -16,11 +16,13 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.Directory;
 
 /** Stores at one location, chunks with known bytes, and what the stores told. */
 final class SsdFixture {
     static final UUID VOLUME = new UUID(0x0123456789abcdefL, 0x0fedcba987654321L);
+    static final Timeline TIMELINE = Timeline.beginning(VOLUME, 0x1122334455667788L);
     static final long CAPACITY = 64 << 20;
 
     final Path location;
@@ -28,20 +30,21 @@ final class SsdFixture {
     Runnable makeRoom = () -> {};
     long capacity = CAPACITY;
     int maxEntries = 1_000_000;
+    Timeline timeline = TIMELINE;
 
     SsdFixture(Path location) {
         this.location = location;
     }
 
     SsdStore open() throws IOException {
-        return SsdStore.open(location, VOLUME, capacity, maxEntries, () -> makeRoom.run(), failures::add);
+        return SsdStore.open(location, timeline, capacity, maxEntries, () -> makeRoom.run(), failures::add);
     }
 
     SsdStore open(Directory segments) throws IOException {
         SsdIdentity.claim(location, VOLUME);
         RecordFormat format = new RecordFormat();
         return SsdStore.open(
-                location, segments, format, VOLUME, capacity, maxEntries, () -> makeRoom.run(), failures::add);
+                location, segments, format, timeline, capacity, maxEntries, () -> makeRoom.run(), failures::add);
     }
 
     /** Bytes of a chunk, the same for the same id; they compress to about three quarters. */

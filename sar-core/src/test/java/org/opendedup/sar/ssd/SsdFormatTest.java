@@ -26,6 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.FileDirectory;
 
@@ -34,7 +35,7 @@ import org.opendedup.sar.io.FileDirectory;
  * of the format; that of an old version never changes.
  */
 final class SsdFormatTest {
-    private static final String GOLDEN = "segment-v1.bin";
+    private static final String GOLDEN = "segment-v2.bin";
     private static final int NUMBER = 513;
     private static final long SALT = 0x1122334455667788L;
 
@@ -67,7 +68,8 @@ final class SsdFormatTest {
 
     private byte[] segment() throws IOException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        out.write(SegmentFile.header(NUMBER, SsdFixture.VOLUME, SALT).array());
+        out.write(
+                SegmentFile.header(NUMBER, SsdFixture.TIMELINE.current(), SALT).array());
         out.write(record(1, content(1)));
         out.write(record(2, content(2)));
         return out.toByteArray();
@@ -89,10 +91,11 @@ final class SsdFormatTest {
     }
 
     @Test
-    void aSegmentOfVersionOneIsReadByEveryLaterProgram() throws IOException {
+    void aSegmentOfVersionTwoIsReadByEveryLaterProgram() throws IOException {
         byte[] file = golden();
         SegmentFile segment = open(file);
         assertEquals(SALT, segment.salt());
+        assertEquals(SsdFixture.TIMELINE.current(), segment.epoch());
         List<Long> found = new ArrayList<>();
         new SegmentScanner().scan(segment, entry -> {
             byte[] expected = content((int) entry.chunkId);
@@ -170,15 +173,19 @@ final class SsdFormatTest {
             assertThrows(CorruptionException.class, () -> open(file));
             file[i] ^= 1;
         }
-        assertThrows(CorruptionException.class, () -> open(Arrays.copyOf(file, 39)));
+        assertThrows(CorruptionException.class, () -> open(Arrays.copyOf(file, SegmentFile.HEADER_BYTES - 1)));
         open(file).leave();
-        byte[] others = SegmentFile.header(NUMBER, UUID.randomUUID(), SALT).array();
+        byte[] others = SegmentFile.header(NUMBER, new Epoch(UUID.randomUUID(), 1, 1), SALT)
+                .array();
         assertThrows(CorruptionException.class, () -> open(others));
-        byte[] newer = SegmentFile.header(NUMBER, SsdFixture.VOLUME, SALT).array();
-        newer[4] = 2;
+        byte[] newer =
+                SegmentFile.header(NUMBER, SsdFixture.TIMELINE.current(), SALT).array();
+        newer[4] = 3;
         java.util.zip.CRC32C crc = new java.util.zip.CRC32C();
-        crc.update(newer, 0, 36);
-        ByteBuffer.wrap(newer).order(java.nio.ByteOrder.LITTLE_ENDIAN).putInt(36, (int) crc.getValue());
+        crc.update(newer, 0, SegmentFile.HEADER_BYTES - Integer.BYTES);
+        ByteBuffer.wrap(newer)
+                .order(java.nio.ByteOrder.LITTLE_ENDIAN)
+                .putInt(SegmentFile.HEADER_BYTES - Integer.BYTES, (int) crc.getValue());
         assertThrows(UnsupportedFormatException.class, () -> open(newer));
     }
 

@@ -155,7 +155,11 @@ final class SsdStoreFaultTest {
         byte[] reused = old.clone();
         int number = SegmentFile.numberOf(file.getFileName().toString()).orElseThrow();
         System.arraycopy(
-                SegmentFile.header(number, SsdFixture.VOLUME, 12345).array(), 0, reused, 0, SegmentFile.HEADER_BYTES);
+                SegmentFile.header(number, SsdFixture.TIMELINE.current(), 12345).array(),
+                0,
+                reused,
+                0,
+                SegmentFile.HEADER_BYTES);
         Files.write(file, reused);
         try (SsdStore store = fixture.open()) {
             assertEquals(CHUNKS, store.table().size());
@@ -187,7 +191,7 @@ final class SsdStoreFaultTest {
     void numbersOfSegmentsAreUsedAgainFromTheFirst() throws IOException {
         Files.write(
                 folder.resolve("segments").resolve(SegmentFile.name(65535)),
-                SegmentFile.header(65535, SsdFixture.VOLUME, 1).array());
+                SegmentFile.header(65535, SsdFixture.TIMELINE.current(), 1).array());
         try (SsdStore store = fixture.open(disk)) {
             promote(store, 1, 1 + CHUNKS);
             assertEquals(0, entryOf(store, 1).segment);

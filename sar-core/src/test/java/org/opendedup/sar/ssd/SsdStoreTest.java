@@ -29,6 +29,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.Timeline;
 
 final class SsdStoreTest {
     @TempDir
@@ -56,6 +59,48 @@ final class SsdStoreTest {
             assertEquals(
                     4, read(store, mixed.stream().mapToLong(Long::longValue).toArray()));
             assertEquals(291, store.statistics().writtenRecords());
+        }
+    }
+
+    /** The volume's history when it is mounted again: what is older than the epoch has the ids below {@code bound} in common with it. */
+    private static Timeline later(Epoch known, long bound) {
+        Epoch now = new Epoch(SsdFixture.VOLUME, known.number() + 1, 99);
+        return new Timeline() {
+            @Override
+            public Epoch current() {
+                return now;
+            }
+
+            @Override
+            public long sharedBelow(Epoch stamp) {
+                return stamp.equals(now) ? Long.MAX_VALUE : stamp.equals(known) ? bound : 0;
+            }
+        };
+    }
+
+    @Test
+    void copiesOfAnotherHistoryAreForgotten() throws IOException {
+        long[] ids = {ChunkId.of(5, 1), ChunkId.of(6, 1), ChunkId.of(7, 1)};
+        for (boolean rebuilt : new boolean[] {false, true}) {
+            for (long bound : new long[] {8, 7, 6, 0}) {
+                SsdFixture fixture = new SsdFixture(Files.createTempDirectory(folder, "ssd"));
+                try (SsdStore store = fixture.open()) {
+                    for (long id : ids) {
+                        assertEquals(OfferAnswer.TAKEN, offer(store, id));
+                    }
+                    store.drain();
+                }
+                if (rebuilt) {
+                    MapDatabase.destroy(fixture.location.resolve(SsdStore.MAP_FOLDER));
+                }
+                fixture.timeline = later(SsdFixture.TIMELINE.current(), bound);
+                for (int mount = 0; mount < 2; mount++) {
+                    try (SsdStore store = fixture.open()) {
+                        assertEquals(Math.max(0, Math.min(3, bound - 5)), read(store, ids), "ids below " + bound);
+                        assertEquals(bound > 7, store.contains(ids[2]));
+                    }
+                }
+            }
         }
     }
 
@@ -214,8 +259,9 @@ final class SsdStoreTest {
     void anotherVolumesLocationIsRefusedByName() throws IOException {
         fixture().open().close();
         UUID other = UUID.randomUUID();
-        IOException refused =
-                assertThrows(IOException.class, () -> SsdStore.open(folder, other, 1 << 26, 1000, () -> {}, e -> {}));
+        IOException refused = assertThrows(
+                IOException.class,
+                () -> SsdStore.open(folder, Timeline.beginning(other, 0), 1 << 26, 1000, () -> {}, e -> {}));
         assertTrue(refused.getMessage().contains(SsdFixture.VOLUME.toString()), refused.getMessage());
         assertTrue(refused.getMessage().contains(folder.toString()), refused.getMessage());
         // The control: its own volume is let in.

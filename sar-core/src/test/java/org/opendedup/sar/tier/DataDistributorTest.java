@@ -10,6 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** An SSD that answers too slowly, and nobody who reads from it any more. */
 class DataDistributorTest {
@@ -55,5 +57,48 @@ class DataDistributorTest {
         String event = told.poll(1, TimeUnit.MINUTES);
         assertTrue(event != null, "nothing was told");
         return event;
+    }
+
+    /** Chunks 1 to {@code count}, all to come from the SSD. */
+    private ChunkRequest request(int count) {
+        ChunkRequest request = new ChunkRequest();
+        for (int i = 0; i < count; i++) {
+            ssd.copies.put(i + 1L, new byte[] {(byte) i});
+            request.add(i + 1L, 1, 0, 0);
+            request.setSource(i, Source.SSD);
+        }
+        return request;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 32, 33, 511, 512, 513, 1024, 1025, 5000})
+    void aRequestMayHaveAnyNumberOfCopies(int copies) throws Exception {
+        ChunkRequest request = request(copies);
+        try (DataDistributor distributor =
+                new DataDistributor(() -> ssd, "test", health, () -> (data, offset, length, check) -> true)) {
+            assertTrue(distributor.start(request).await());
+        }
+        for (int i = 0; i < copies; i++) {
+            byte[] data = request.data(i);
+            assertTrue(data != null && data[0] == (byte) i, "chunk " + i);
+        }
+        assertEquals(copies, ssd.chunksRead.get());
+    }
+
+    @Test
+    void oneLateRequestOfManyPartsIsOneLateAnswer() throws Exception {
+        ssd.gate = new CountDownLatch(1);
+        try (DataDistributor distributor = new DataDistributor(() -> ssd, "test", health)) {
+            assertFalse(distributor
+                    .start(request(32 * (LatenessBreaker.MOST_LATE_IN_A_ROW + 1)))
+                    .await());
+            assertTrue(distributor.isActive(), "told: " + told);
+            for (int i = 1; i < LatenessBreaker.MOST_LATE_IN_A_ROW; i++) {
+                assertFalse(read(distributor));
+            }
+            assertFalse(distributor.isActive(), "the control: several in a row suspend it");
+        } finally {
+            ssd.gate.countDown();
+        }
     }
 }

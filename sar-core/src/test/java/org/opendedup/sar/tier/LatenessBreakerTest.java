@@ -27,7 +27,7 @@ class LatenessBreakerTest {
 
     private void late(int times) {
         for (int i = 0; i < times; i++) {
-            breaker.late();
+            breaker.late(nanos.get());
         }
     }
 
@@ -39,7 +39,7 @@ class LatenessBreakerTest {
     void aFewLateAnswersAreForgivenByOneInTime() {
         for (int i = 0; i < 10; i++) {
             late(LatenessBreaker.MOST_LATE_IN_A_ROW - 1);
-            breaker.inTime();
+            breaker.inTime(nanos.get());
         }
         assertTrue(breaker.allows());
         assertEquals(List.of(), told);
@@ -63,7 +63,7 @@ class LatenessBreakerTest {
     @Test
     void whatIsLateDuringAPauseIsOfBeforeIt() {
         late(LatenessBreaker.MOST_LATE_IN_A_ROW + 20);
-        breaker.inTime();
+        breaker.inTime(nanos.get());
         assertFalse(breaker.allows());
         assertEquals(List.of("suspended 1"), told);
     }
@@ -83,10 +83,36 @@ class LatenessBreakerTest {
     void oneAnswerInTimeAfterThePauseEndsIt() {
         late(LatenessBreaker.MOST_LATE_IN_A_ROW);
         pass(LatenessBreaker.FIRST_PAUSE);
-        breaker.inTime();
+        breaker.inTime(nanos.get());
         assertFalse(breaker.isSuspended());
         assertEquals(List.of("suspended 1", "resumed"), told);
         late(LatenessBreaker.MOST_LATE_IN_A_ROW - 1);
         assertTrue(breaker.allows(), "it starts afresh");
+    }
+
+    @Test
+    void requestsThatWaitAtTheSameTimeAreOneLateAnswer() {
+        long asked = nanos.get();
+        pass(Duration.ofSeconds(1));
+        for (int i = 0; i < 50; i++) {
+            breaker.late(asked);
+        }
+        assertTrue(breaker.allows(), "one hiccup");
+        late(LatenessBreaker.MOST_LATE_IN_A_ROW - 2);
+        assertTrue(breaker.allows());
+        late(1);
+        assertFalse(breaker.allows());
+    }
+
+    @Test
+    void whatWasAskedBeforeThePauseIsNoTrial() {
+        long asked = nanos.get();
+        late(LatenessBreaker.MOST_LATE_IN_A_ROW);
+        pass(LatenessBreaker.FIRST_PAUSE);
+        breaker.late(asked);
+        assertTrue(breaker.allows());
+        breaker.inTime(asked);
+        assertTrue(breaker.isSuspended());
+        assertEquals(List.of("suspended 1"), told);
     }
 }

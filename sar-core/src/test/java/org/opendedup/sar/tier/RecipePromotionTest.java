@@ -29,6 +29,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
@@ -86,11 +87,14 @@ class RecipePromotionTest {
                 new ContainerOptions(
                         new Compression(Compression.Codec.NONE, 1, 64 << 10), 16 << 20, PER_CONTAINER, 1, 4 << 20),
                 ids::incrementAndGet,
+                ContainerClaims.NONE,
                 container -> null,
                 (container, table) -> {},
                 workers,
                 1 << 20);
-        metadata = MetadataStore.format(KeyValueStores.heap(), new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 3, 1));
+        metadata = MetadataStore.format(
+                KeyValueStores.heap(),
+                new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 3, MetadataHeader.FORMAT_VERSION));
         long[] chunkIds = store();
         writeRecipe(chunkIds);
     }

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.SsdLogStatistics;
@@ -35,7 +36,7 @@ import org.opendedup.sar.tier.SsdTier.State;
 
 /** An SSD that comes, goes and fails, and what the volume and its administrator see of it. */
 class SsdConnectionTest {
-    private static final UUID VOLUME = new UUID(1, 2);
+    private static final Timeline TIMELINE = Timeline.beginning(new UUID(1, 2), 3);
 
     @TempDir
     Path folder;
@@ -183,7 +184,12 @@ class SsdConnectionTest {
 
         @Override
         public AttachedSsd open(
-                Path at, UUID volume, long capacity, int maxEntries, Runnable makeRoom, Consumer<IOException> failure)
+                Path at,
+                Timeline timeline,
+                long capacity,
+                int maxEntries,
+                Runnable makeRoom,
+                Consumer<IOException> failure)
                 throws IOException {
             FakeSsd ssd = new FakeSsd(failure);
             ssd.readOnly = readOnly;
@@ -205,7 +211,7 @@ class SsdConnectionTest {
 
     private SsdConnection connection(Path location) {
         SsdConnection connection =
-                new SsdConnection(location, new FakeOpener(), VOLUME, "test", () -> {}, nanos::get, limit);
+                new SsdConnection(location, new FakeOpener(), TIMELINE, "test", () -> {}, nanos::get, limit);
         connection.listen((Event event) -> events.add(event.state()));
         return connection;
     }

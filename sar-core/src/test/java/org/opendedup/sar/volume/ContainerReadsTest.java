@@ -43,6 +43,9 @@ class ContainerReadsTest {
     /** Of one reader; a quarter is the cache. */
     private static final int BUDGET = 33 * MIB;
 
+    /** So large that a reader may have its budget. */
+    private static final long VOLUME_BUDGET = 512L * MIB;
+
     /** A quarter of what a reader may have fetched and not passed, which is 5/8 of the budget. */
     private static final int MAX_STEP_BYTES = BUDGET / 8 * 5 / 4;
 
@@ -58,7 +61,7 @@ class ContainerReadsTest {
 
     @BeforeAll
     void makeFragmentedFile(@TempDir Path folder) throws IOException {
-        config = VolumeConfigs.in(folder, 1L << 30, Chunking.VARIABLE_SHA256);
+        config = VolumeConfigs.in(folder, 1L << 30, Chunking.VARIABLE_SHA256).withMemoryBudget(VOLUME_BUDGET);
         Volume.create(config);
         try (Volume volume = Volume.open(config)) {
             FragmentedFiles files = new FragmentedFiles(volume, new Random(TestSeed.next()), 64 * MIB);

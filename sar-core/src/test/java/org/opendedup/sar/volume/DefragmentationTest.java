@@ -236,9 +236,7 @@ class DefragmentationTest {
 
     @Test
     void aFullVolumeCanBeDefragmented() throws IOException {
-        long rest = make("rest");
-        long free = volume.space().freeBytes();
-        volume.change(rest, new AttributeChange(null, null, null, free, null, null, null));
+        volume.parts().capacity().take(volume.parts().capacity().freeBytes(false), false);
         assertEquals(BORROWED, defragment(0.05, false).rewrittenBytes());
         // The control: it is full.
         assertThrows(NoSpaceException.class, () -> write(make("more"), new byte[MIB], 0));

@@ -40,7 +40,7 @@ class NodeTableTest {
             metadata.namespace()
                     .put(new Inode(id, 1, Modes.REGULAR | 0644, 1, 0, 0, 0, id, 0, 0, 0, 0, 0, 0, new byte[0]));
         }
-        nodes = new NodeTable(metadata, MANY_NODES, unused::add);
+        nodes = new NodeTable(metadata, new Capacity(1L << 40, 100, 0), MANY_NODES, unused::add);
     }
 
     @AfterEach

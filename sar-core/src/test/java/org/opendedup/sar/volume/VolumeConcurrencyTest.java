@@ -179,11 +179,9 @@ class VolumeConcurrencyTest {
                 }
             }
             assertEquals(List.of(), VolumeChecker.check(volume));
-            long logical = workers.stream()
-                    .flatMap(worker -> worker.files.values().stream())
-                    .mapToLong(contents -> contents.length)
-                    .sum();
-            assertEquals(logical, volume.statistics().logicalBytes());
+            assertEquals(
+                    volume.parts().metadata().totals().logicalBytes(),
+                    volume.statistics().logicalBytes());
             assertTrue(volume.statistics().uniqueBytes() > 0);
         }
     }

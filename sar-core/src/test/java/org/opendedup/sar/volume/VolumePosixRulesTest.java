@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.opendedup.sar.volume.AccessControlListTest.GROUP;
@@ -15,6 +16,8 @@ import static org.opendedup.sar.volume.AccessControlListTest.list;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -75,6 +78,28 @@ class VolumePosixRulesTest {
         long inode = volume.makeDirectory(Inode.ROOT, name("d"), 0755, ALICE).inode();
         volume.setExtendedAttribute(inode, DEFAULT, DEFAULTS, SetMode.CREATE_OR_REPLACE);
         return inode;
+    }
+
+    @Test
+    void aNameThatWouldLeadElsewhereIsRefusedWhereverANameIsMade() throws IOException {
+        long file = make(Inode.ROOT, "file", 0100644).inode();
+        byte[] source = name("file");
+        for (String bad : List.of("", ".", "..", "../victim", "a/b", "/etc", "a\0b")) {
+            byte[] name = name(bad);
+            assertRefused(Reason.EINVAL, () -> volume.makeNode(Inode.ROOT, name, 0100644, 0, ALICE));
+            assertRefused(Reason.EINVAL, () -> volume.makeDirectory(Inode.ROOT, name, 0755, ALICE));
+            assertRefused(Reason.EINVAL, () -> volume.makeSymbolicLink(Inode.ROOT, name, name("x"), ALICE));
+            assertRefused(Reason.EINVAL, () -> volume.link(file, Inode.ROOT, name));
+            assertRefused(
+                    Reason.EINVAL,
+                    () -> volume.rename(Inode.ROOT, source, Inode.ROOT, name, Volume.RenameMode.REPLACE));
+        }
+        byte[] longest = new byte[255];
+        Arrays.fill(longest, (byte) 'x');
+        volume.link(file, Inode.ROOT, longest);
+        byte[] tooLong = Arrays.copyOf(longest, 256);
+        tooLong[255] = 'x';
+        assertRefused(Reason.ENAMETOOLONG, () -> volume.link(file, Inode.ROOT, tooLong));
     }
 
     @Test
@@ -153,6 +178,11 @@ class VolumePosixRulesTest {
         assertEquals(1, volume.extendedAttributes(file).size());
         volume.removeExtendedAttribute(file, name("user.a"));
         assertRefused(Reason.ENODATA, () -> volume.removeExtendedAttribute(file, name("user.a")));
+        long directory =
+                volume.makeDirectory(Inode.ROOT, name("d"), 0755, ALICE).inode();
+        volume.setExtendedAttribute(directory, name("security.capability"), new byte[20], SetMode.CREATE);
+        volume.dropCapability(directory);
+        assertEquals(1, volume.extendedAttributes(directory).size(), "a directory's mean nothing, and stay");
     }
 
     @Test
@@ -231,6 +261,35 @@ class VolumePosixRulesTest {
         volume.unlink(directory, name("f"));
         volume.forget(file, 1);
         assertRefused(Reason.ESTALE, () -> volume.lookup(file, name(".")));
+    }
+
+    @Test
+    void theLengthThatAFileHasLeavesTheTimesUnlessTheyAreNamed() throws IOException {
+        long inode = make(Inode.ROOT, "f", 0600).inode();
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, 0, ByteBuffer.wrap(new byte[10]));
+        volume.close(file);
+        volume.change(inode, new AttributeChange(null, null, null, null, null, 5L, 6L));
+        volume.change(inode, AttributeChange.ofSize(10));
+        assertEquals(5, volume.attributes(inode).modifiedNs());
+        assertEquals(6, volume.attributes(inode).changedNs());
+        volume.change(inode, AttributeChange.ofTruncation(10, Instant.ofEpochSecond(7, 8)));
+        assertEquals(7_000_000_008L, volume.attributes(inode).modifiedNs());
+        assertEquals(7_000_000_008L, volume.attributes(inode).changedNs());
+        volume.change(inode, AttributeChange.ofSize(11));
+        assertNotEquals(7_000_000_008L, volume.attributes(inode).modifiedNs());
+        assertNotEquals(7_000_000_008L, volume.attributes(inode).changedNs());
+    }
+
+    @Test
+    void anAttributeThatMustBothBeThereAndNotIsRefusedEitherWay() throws IOException {
+        long file = make(Inode.ROOT, "f", 0600).inode();
+        byte[] name = name("user.a");
+        assertRefused(
+                Reason.ENODATA, () -> volume.setExtendedAttribute(file, name, new byte[1], SetMode.CREATE_AND_REPLACE));
+        volume.setExtendedAttribute(file, name, new byte[1], SetMode.CREATE);
+        assertRefused(
+                Reason.EEXIST, () -> volume.setExtendedAttribute(file, name, new byte[1], SetMode.CREATE_AND_REPLACE));
     }
 
     @Test

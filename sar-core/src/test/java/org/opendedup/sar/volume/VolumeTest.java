@@ -246,7 +246,8 @@ class VolumeTest {
         long inode = make("a");
         OpenFile file = volume.open(inode, true);
         Node node = file.node();
-        Node.Contents contents = node.use(volume.parts().dirtyBudget());
+        Node.Contents contents =
+                node.use(volume.parts().dirtyBudget(), volume.parts().capacity());
         volume.write(file, 0, ByteBuffer.wrap(random(1000, 6)));
         FutureTask<Void> sync = new FutureTask<>(() -> {
             volume.sync(file, true);

@@ -9,6 +9,7 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
 
@@ -16,6 +17,8 @@ import org.opendedup.sar.index.ChunkIndex;
 final class HeapChunkIndex implements ChunkIndex {
     private final Map<ByteBuffer, Long> chunkIds = new HashMap<>();
     private final TreeMap<Long, byte[]> frameTables = new TreeMap<>();
+    private @Nullable Epoch epoch;
+    private long highestContainer;
 
     @Override
     public Exactness exactness() {
@@ -44,6 +47,7 @@ final class HeapChunkIndex implements ChunkIndex {
     @Override
     public synchronized void insert(byte[] fingerprints, int offset, long chunkId) {
         chunkIds.put(fingerprint(fingerprints, offset), chunkId);
+        highestContainer = Math.max(highestContainer, ChunkId.container(chunkId));
     }
 
     @Override
@@ -58,6 +62,7 @@ final class HeapChunkIndex implements ChunkIndex {
     @Override
     public synchronized void cover(long container, byte[] frameTable) {
         frameTables.put(container, frameTable.clone());
+        highestContainer = Math.max(highestContainer, container);
     }
 
     @Override
@@ -83,6 +88,29 @@ final class HeapChunkIndex implements ChunkIndex {
     }
 
     @Override
+    public synchronized @Nullable Epoch epoch() {
+        return epoch;
+    }
+
+    @Override
+    public synchronized void stamp(Epoch now) {
+        epoch = now;
+    }
+
+    @Override
+    public synchronized long highestContainer() {
+        return highestContainer;
+    }
+
+    @Override
+    public synchronized void clear() {
+        chunkIds.clear();
+        frameTables.clear();
+        epoch = null;
+        highestContainer = 0;
+    }
+
+    @Override
     public void flush() {
         // There is nothing below the heap to write to.
     }
@@ -94,7 +122,6 @@ final class HeapChunkIndex implements ChunkIndex {
 
     @Override
     public synchronized void close() {
-        chunkIds.clear();
-        frameTables.clear();
+        clear();
     }
 }

@@ -87,6 +87,14 @@ final class FingerprintCache {
         strikes++;
     }
 
+    /** Forgets everything. What was read before is not put any more. */
+    void clear() {
+        Arrays.fill(buckets, NO_ENTRY);
+        newest = NO_ENTRY;
+        used = 0;
+        strikes++;
+    }
+
     private int find(byte[] source, int offset) {
         int entry = buckets[bucket(source, offset)];
         while (entry != NO_ENTRY && !isAt(entry, source, offset)) {

@@ -5,14 +5,17 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.io.PrivateFiles;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.Cache;
@@ -41,7 +44,7 @@ import org.slf4j.LoggerFactory;
 final class IndexDatabase implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexDatabase.class);
 
-    static final byte FORMAT_VERSION = 1;
+    static final byte FORMAT_VERSION = 2;
 
     /** Two memtables: one takes inserts while the other is written out. */
     private static final int MEMTABLES = 2;
@@ -94,7 +97,7 @@ final class IndexDatabase implements Closeable {
     /** @param memoryBytes bound of block cache and memtables together */
     static IndexDatabase open(Path folder, long memoryBytes) throws IOException {
         RocksDB.loadLibrary();
-        Files.createDirectories(folder);
+        PrivateFiles.createFolders(folder);
         if (Files.exists(folder.resolve(DAMAGED_MARK))) {
             throw new CorruptionException(
                     folder.toString(), -1, "a sound RocksDB database", "one in which a damaged block was met");
@@ -262,6 +265,24 @@ final class IndexDatabase implements Closeable {
         }
     }
 
+    /** Deletes every record but the version, and gives the space back. */
+    void clear() throws IOException {
+        lifecycle.readLock().lock();
+        try {
+            requireOpen();
+            flushMemtables();
+            db.deleteFilesInRanges(
+                    db.getDefaultColumnFamily(), List.of(IndexKeys.FIRST_CONTENT, IndexKeys.END_CONTENT), false);
+            db.deleteRange(writeOptions, IndexKeys.FIRST_CONTENT, IndexKeys.END_CONTENT);
+            flushMemtables();
+            db.compactRange();
+        } catch (RocksDBException e) {
+            throw translate(folder, e);
+        } finally {
+            lifecycle.readLock().unlock();
+        }
+    }
+
     /** Writes the memtables out and waits for it. */
     void flush() throws IOException {
         lifecycle.readLock().lock();
@@ -352,7 +373,8 @@ final class IndexDatabase implements Closeable {
      */
     private static void mark(Path folder) {
         try {
-            Files.write(folder.resolve(DAMAGED_MARK), new byte[0]);
+            PrivateFiles.open(folder.resolve(DAMAGED_MARK), StandardOpenOption.CREATE, StandardOpenOption.WRITE)
+                    .close();
         } catch (IOException e) {
             log.warn("the damaged chunk index in {} could not be marked: {}", folder, e.getMessage());
         }

@@ -9,7 +9,9 @@ import org.opendedup.sar.common.Fingerprints;
  * <pre>
  * 'C' container (8, big-endian)   the frame table of a covered container
  * 'D' container (8, big-endian)   the fingerprints of a covered container, see {@link ContainerFingerprints}
+ * 'E'                             the epoch: volume (16), number (8), token (8), big-endian
  * 'F' fingerprint (32)            a chunk id (8, little-endian)
+ * 'H'                             the highest container (8, big-endian)
  * 'V'                             the format version (1)
  * </pre>
  */
@@ -18,6 +20,13 @@ final class IndexKeys {
     static final byte FINGERPRINT = 'F';
 
     static final byte[] FORMAT_VERSION = {'V'};
+    static final byte[] EPOCH = {'E'};
+    static final byte[] HIGHEST_CONTAINER = {'H'};
+
+    /** Every key but that of the version lies between these two. */
+    static final byte[] FIRST_CONTENT = {0};
+
+    static final byte[] END_CONTENT = {'V'};
 
     private static final byte FRAME_TABLE = 'C';
     private static final byte CONTAINER_FINGERPRINTS = 'D';

@@ -6,8 +6,11 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Fingerprints;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
@@ -22,6 +25,10 @@ final class IndexWriter implements Closeable {
     private final OpenContainers openContainers = new OpenContainers();
 
     private final WriteBatch batch = new WriteBatch();
+    /** The highest container of any record; -1: not read yet. */
+    private long highest = -1;
+    /** As the batch has it. */
+    private long highestOfBatch;
     /** The 'D' records that the batch changes, by container; an empty one goes, or was not there. */
     private final Map<Long, ContainerFingerprints> struck = new HashMap<>();
     /** For each chunk of a segment, the copy its fingerprint led to before. */
@@ -112,6 +119,7 @@ final class IndexWriter implements Closeable {
     }
 
     private void addInsert(byte[] fingerprints, int offset, long chunkId) throws IOException {
+        noteContainer(ChunkId.container(chunkId));
         key.clear()
                 .put(IndexKeys.FINGERPRINT)
                 .put(fingerprints, offset, Fingerprints.BYTES)
@@ -156,7 +164,7 @@ final class IndexWriter implements Closeable {
                 put(recordKey, entry.getValue().toRecord());
             }
         }
-        database.write(batch);
+        writeBatch();
         if (!struck.isEmpty()) {
             synchronized (cache) {
                 cache.countStrike();
@@ -180,11 +188,71 @@ final class IndexWriter implements Closeable {
     synchronized void cover(long container, byte[] frameTable) throws IOException {
         begin();
         put(IndexKeys.frameTable(container), frameTable);
+        noteContainer(container);
         ContainerFingerprints fingerprints = openContainers.remove(container);
         if (fingerprints != null) {
             put(IndexKeys.containerFingerprints(container), fingerprints.toRecord());
         }
+        writeBatch();
+    }
+
+    private void noteContainer(long container) {
+        highestOfBatch = Math.max(highestOfBatch, container);
+    }
+
+    /** Writes the batch, with the highest container if that rises: a crash leaves no record of a container above it. */
+    private void writeBatch() throws IOException {
+        if (highestOfBatch > highestContainer()) {
+            put(IndexKeys.HIGHEST_CONTAINER, longBytes(highestOfBatch));
+        }
         database.write(batch);
+        highest = Math.max(highest, highestOfBatch);
+    }
+
+    private static byte[] longBytes(long number) {
+        return ByteBuffer.allocate(Long.BYTES).putLong(number).array();
+    }
+
+    synchronized long highestContainer() throws IOException {
+        if (highest < 0) {
+            byte[] record = database.get(IndexKeys.HIGHEST_CONTAINER);
+            highest = record == null ? 0 : ByteBuffer.wrap(record).getLong();
+        }
+        return highest;
+    }
+
+    @Nullable
+    Epoch epoch() throws IOException {
+        byte[] record = database.get(IndexKeys.EPOCH);
+        if (record == null || record.length != 4 * Long.BYTES) {
+            return null;
+        }
+        ByteBuffer in = ByteBuffer.wrap(record);
+        return new Epoch(new UUID(in.getLong(), in.getLong()), in.getLong(), in.getLong());
+    }
+
+    synchronized void stamp(Epoch epoch) throws IOException {
+        begin();
+        put(
+                IndexKeys.EPOCH,
+                ByteBuffer.allocate(4 * Long.BYTES)
+                        .putLong(epoch.volume().getMostSignificantBits())
+                        .putLong(epoch.volume().getLeastSignificantBits())
+                        .putLong(epoch.number())
+                        .putLong(epoch.token())
+                        .array());
+        database.write(batch);
+        database.flush();
+    }
+
+    synchronized void clear() throws IOException {
+        begin();
+        openContainers.clear();
+        synchronized (cache) {
+            cache.clear();
+        }
+        highest = 0;
+        database.clear();
     }
 
     synchronized void uncover(long container) throws IOException {
@@ -217,6 +285,7 @@ final class IndexWriter implements Closeable {
         }
         batch.clear();
         struck.clear();
+        highestOfBatch = 0;
     }
 
     /** Idempotent. */

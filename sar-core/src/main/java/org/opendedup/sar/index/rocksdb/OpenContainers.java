@@ -44,6 +44,11 @@ final class OpenContainers {
         }
     }
 
+    void clear() {
+        last = null;
+        containers.clear();
+    }
+
     /** Takes a container out; null if nothing is known of it. */
     @Nullable
     ContainerFingerprints remove(long container) {

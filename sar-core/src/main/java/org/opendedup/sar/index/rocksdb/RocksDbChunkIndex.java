@@ -6,6 +6,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
 
 /**
@@ -77,6 +78,26 @@ final class RocksDbChunkIndex implements ChunkIndex {
     @Override
     public void forEachCovered(LongConsumer visitor) throws IOException {
         database.forEachFrameTable(visitor);
+    }
+
+    @Override
+    public @Nullable Epoch epoch() throws IOException {
+        return writer.epoch();
+    }
+
+    @Override
+    public void stamp(Epoch epoch) throws IOException {
+        writer.stamp(epoch);
+    }
+
+    @Override
+    public long highestContainer() throws IOException {
+        return writer.highestContainer();
+    }
+
+    @Override
+    public void clear() throws IOException {
+        writer.clear();
     }
 
     @Override

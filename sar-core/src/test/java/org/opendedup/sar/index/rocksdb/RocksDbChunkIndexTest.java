@@ -13,10 +13,12 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.ChunkIndexContract;
@@ -128,6 +130,7 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
         byte[] fingerprint = TestSegments.fingerprint(77);
         index.insert(fingerprint, 0, ChunkId.of(0x0102030405L, 0x0607));
         index.cover(0x0102030405L, new byte[] {42});
+        index.stamp(new Epoch(new UUID(1, 2), 3, 4));
         index.close();
         String hex = HexFormat.of().formatHex(fingerprint);
 
@@ -143,7 +146,11 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
 
         Map<String, String> expected = Map.of(
                 "56",
-                "01",
+                "02",
+                "45",
+                "0000000000000001000000000000000200000000000000030000000000000004",
+                "48",
+                "0000000102030405",
                 "43" + "0000000102030405",
                 "2a",
                 "44" + "0000000102030405",

@@ -12,18 +12,24 @@ final class MemoryNeed {
     private static final double FILTER_SHARE = 2.0 / 3;
 
     private static final long MIB = 1 << 20;
+    /** Of which the index has its full share; of a small budget threads take more. */
+    private static final long LARGE_BUDGET_BYTES = 1L << 30;
 
     private MemoryNeed() {}
 
     static Estimate.Memory of(double chunks, long references) {
         double filterBytes = FILTER_BYTES * chunks;
-        long least = MemoryPlan.MIN_BUDGET_BYTES;
-        double filterShareOfBudget = FILTER_SHARE * MemoryPlan.of(least).indexNative() / least;
-        long budget = (long) Math.ceil(filterBytes / filterShareOfBudget / MIB) * MIB;
+        double filterShareOfBudget =
+                FILTER_SHARE * MemoryPlan.of(LARGE_BUDGET_BYTES).indexNative() / LARGE_BUDGET_BYTES;
+        long budget =
+                Math.max(MemoryPlan.MIN_BUDGET_BYTES, (long) Math.ceil(filterBytes / filterShareOfBudget / MIB) * MIB);
+        while (FILTER_SHARE * MemoryPlan.of(budget).indexNative() < filterBytes) {
+            budget += MIB;
+        }
         return new Estimate.Memory(
                 Math.round(INDEX_BYTES * chunks),
                 Math.round(RECIPE_BYTES * references),
                 Math.round(filterBytes),
-                Math.max(least, budget));
+                budget);
     }
 }

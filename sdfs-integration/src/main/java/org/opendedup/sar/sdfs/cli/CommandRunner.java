@@ -8,6 +8,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.List;
+import org.opendedup.sar.common.Printable;
 import picocli.CommandLine;
 import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.ParameterException;
@@ -56,7 +57,12 @@ final class CommandRunner {
         if (!(e instanceof CommandFailedException || e instanceof IOException)) {
             throw e;
         }
-        commandLine.getErr().println(commandLine.getCommandSpec().root().name() + ": " + messageOf(e));
+        String message = messageOf(e);
+        // Those of our own may have several lines; in the others a line break is of a name.
+        commandLine
+                .getErr()
+                .println(commandLine.getCommandSpec().root().name() + ": "
+                        + (e instanceof CommandFailedException ? message : Printable.line(message)));
         return ExitCode.FAILED;
     }
 

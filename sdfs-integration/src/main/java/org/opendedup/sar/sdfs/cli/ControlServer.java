@@ -7,6 +7,7 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
@@ -15,8 +16,12 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Printable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,7 +35,8 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * <p>Each connection has a thread of its own, for a few seconds at most until its request is there: one that says nothing does
- * not hold up the others. Their number is bounded; more wait in the kernel.
+ * not hold up the others. Their number is bounded; more wait in the kernel. A command that starts something long may leave its
+ * connection open after the reply: as long as it is, whoever asked is there, running or suspended.
  */
 final class ControlServer implements Closeable {
     static final int PROTOCOL_VERSION = 1;
@@ -44,15 +50,29 @@ final class ControlServer implements Closeable {
     interface Handler {
         /**
          * @param arguments of the command, by name; empty if the request has none
+         * @param caller who asks
          * @throws IOException whose message goes to who asked
          */
-        Map<String, Object> answer(String command, Map<String, Object> arguments) throws IOException;
+        Map<String, Object> answer(String command, Map<String, Object> arguments, Caller caller) throws IOException;
+    }
+
+    /** Who asks, for handlers that want to know how long it is there. */
+    static final class Caller {
+        private @Nullable Runnable gone;
+
+        /** Has the connection stay open after the reply, and something run when its other end is closed. */
+        void whenGone(Runnable action) {
+            gone = action;
+        }
     }
 
     private final Path socket;
     private final ServerSocketChannel server;
     private final Handler handler;
     private final Duration timeout;
+    /** Those that stay open after their reply. */
+    private final Set<MessageChannel> attended = ConcurrentHashMap.newKeySet();
+
     private final Semaphore free = new Semaphore(MAX_CONNECTIONS);
     private final Thread thread;
 
@@ -112,8 +132,8 @@ final class ControlServer implements Closeable {
     private void serve(SocketChannel accepted) {
         try (accepted;
                 var connection = new MessageChannel(accepted, timeout)) {
-            connection.send(reply(connection.receive()));
-        } catch (ClosedChannelException e) {
+            serve(connection);
+        } catch (ClosedChannelException | ClosedSelectorException e) {
             LOG.debug("control connection closed", e);
         } catch (IOException e) {
             LOG.info("a control connection failed: {}", e.toString());
@@ -122,20 +142,38 @@ final class ControlServer implements Closeable {
         }
     }
 
-    private Map<String, Object> reply(Map<String, Object> request) {
+    private void serve(MessageChannel connection) throws IOException {
+        var caller = new Caller();
+        try {
+            connection.send(reply(connection.receive(), caller));
+            if (caller.gone != null) {
+                attended.add(connection);
+                if (server.isOpen()) {
+                    connection.awaitEnd();
+                }
+            }
+        } finally {
+            attended.remove(connection);
+            if (caller.gone != null) {
+                caller.gone.run();
+            }
+        }
+    }
+
+    private Map<String, Object> reply(Map<String, Object> request, Caller caller) {
         var reply = new LinkedHashMap<String, Object>();
         reply.put("version", PROTOCOL_VERSION);
         try {
-            Map<String, Object> result = handler.answer(command(request), arguments(request));
+            Map<String, Object> result = handler.answer(command(request), arguments(request), caller);
             reply.put("ok", true);
             reply.put("result", result);
         } catch (IOException | UncheckedIOException e) {
             reply.put("ok", false);
-            reply.put("error", CommandRunner.messageOf(e));
+            reply.put("error", Printable.line(CommandRunner.messageOf(e)));
         } catch (RuntimeException e) {
             LOG.error("a control command failed", e);
             reply.put("ok", false);
-            reply.put("error", "internal error, see the log: " + e);
+            reply.put("error", Printable.line("internal error, see the log: " + e));
         }
         return reply;
     }
@@ -169,6 +207,9 @@ final class ControlServer implements Closeable {
     public void close() throws IOException {
         server.close();
         Files.deleteIfExists(socket);
+        for (MessageChannel connection : attended) {
+            connection.close();
+        }
         try {
             thread.join(timeout.toMillis());
             if (!free.tryAcquire(MAX_CONNECTIONS, timeout.toMillis(), TimeUnit.MILLISECONDS)) {

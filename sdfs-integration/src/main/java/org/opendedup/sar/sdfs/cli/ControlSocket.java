@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.cli;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
@@ -40,6 +41,29 @@ final class ControlSocket {
      * @throws IOException if the daemon cannot be asked, does not answer, or refuses
      */
     static Optional<Map<String, Object>> ask(Path socket, String command, Map<String, ?> arguments) throws IOException {
+        Optional<Held> held = hold(socket, command, arguments);
+        if (held.isEmpty()) {
+            return Optional.empty();
+        }
+        try (Held connection = held.get()) {
+            return Optional.of(connection.result);
+        }
+    }
+
+    /**
+     * A result, with the connection over which it came. While that is open, the daemon knows that who asked is there.
+     *
+     * @param result as of {@link #ask(Path, String, Map)}
+     */
+    record Held(Map<String, Object> result, MessageChannel connection) implements Closeable {
+        @Override
+        public void close() throws IOException {
+            connection.close();
+        }
+    }
+
+    /** As {@link #ask(Path, String, Map)}; the caller closes the connection. */
+    static Optional<Held> hold(Path socket, String command, Map<String, ?> arguments) throws IOException {
         if (Files.notExists(socket)) {
             return Optional.empty();
         }
@@ -55,9 +79,13 @@ final class ControlSocket {
             channel.close();
             throw new IOException(socket + ": " + e.getMessage(), e);
         }
-        try (var connection = new MessageChannel(channel, TIMEOUT)) {
+        var connection = new MessageChannel(channel, TIMEOUT);
+        try {
             connection.send(request(command, arguments));
-            return Optional.of(result(connection.receive()));
+            return Optional.of(new Held(result(connection.receive()), connection));
+        } catch (IOException | RuntimeException e) {
+            connection.close();
+            throw e;
         }
     }
 

@@ -33,6 +33,7 @@ public final class DaemonCommand implements Callable<Integer> {
 
     /** Runs the daemon. */
     public static void main(String[] arguments) {
+        Umask.ownerOnly();
         Environment environment = Environment.ofProcess();
         var command = new DaemonCommand(environment, new FuseMountService());
         System.exit(CommandRunner.run(command, environment, arguments));

@@ -19,6 +19,9 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
     /** Serves no user code: half of a thread's usual stack is plenty, and there are dozens of threads. */
     private static final String STACK_SIZE = "-Xss512k";
 
+    /** Of a buffer that the JDK keeps for a thread. */
+    private static final int CACHED_BUFFER_BYTES = 8 << 10;
+
     /** The first release that warns of native libraries without leave. */
     private static final int NATIVE_ACCESS_FEATURE = 22;
 
@@ -38,6 +41,9 @@ record DaemonJvm(DaemonMemory memory, int javaFeature, boolean isRoot, String ex
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Xmx" + memory.heapBytes());
         command.add("-XX:MaxDirectMemorySize=" + memory.directBytes());
+        // Containers are read and written through buffers of ours, which are counted. Those that the JDK keeps for each
+        // thread beside are small ones; larger ones it gives back after use.
+        command.add("-Djdk.nio.maxCachedBufferSize=" + CACHED_BUFFER_BYTES);
         command.add(STACK_SIZE);
         // Parallel: of the collectors that use several cores, the one with the least memory of its own.
         command.add("-XX:+UseParallelGC");

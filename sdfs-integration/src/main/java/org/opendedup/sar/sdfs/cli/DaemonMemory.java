@@ -13,7 +13,7 @@ import org.opendedup.sar.volume.VolumeConfig;
  * @param heapBytes the JVM's heap ({@code -Xmx})
  * @param directBytes buffers outside the heap ({@code -XX:MaxDirectMemorySize})
  * @param parts every part by its name, in bytes; those from restoreCacheBytes to tierBytes
- *     lie within the heap, which has room for garbage besides
+ *     lie within the heap, which has room for garbage and for work under way besides
  */
 record DaemonMemory(long heapBytes, long directBytes, Map<String, Long> parts) {
 
@@ -26,6 +26,7 @@ record DaemonMemory(long heapBytes, long directBytes, Map<String, Long> parts) {
         parts.put("pendingMetadataBytes", plan.pendingMetadata());
         parts.put("metadataCacheBytes", plan.metadataCache());
         parts.put("framesInFlightBytes", plan.framesInFlight());
+        parts.put("segmentsBytes", plan.segments());
         parts.put("frameTablesBytes", plan.frameTables());
         parts.put("indexHeapBytes", plan.indexHeap());
         parts.put("nodesBytes", plan.nodes());
@@ -33,8 +34,9 @@ record DaemonMemory(long heapBytes, long directBytes, Map<String, Long> parts) {
         parts.put("indexNativeBytes", plan.indexNative());
         parts.put("metadataNativeBytes", plan.metadataNative());
         parts.put("tierNativeBytes", plan.tierNative());
-        parts.put("buffersBytes", plan.buffers());
-        return new DaemonMemory(plan.heap(), plan.buffers(), parts);
+        parts.put("buffersBytes", plan.direct());
+        parts.put("compressorsBytes", plan.compressors());
+        return new DaemonMemory(plan.heap(), plan.direct(), parts);
     }
 
     /** One line a part, indented. */

@@ -1,13 +1,18 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.PrivateFolder;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 
 /** Starts a volume's daemon and waits until its mount answers: what mount.sdfs does, whoever called it. */
@@ -28,6 +33,7 @@ final class DaemonStart {
     private final MountArguments arguments;
     private final VolumeDefinition definition;
     private final String options;
+    private final DaemonMemory memory;
     private final RunFiles files;
     private final Class<?> daemonClass;
 
@@ -43,6 +49,7 @@ final class DaemonStart {
         this.daemonClass = daemonClass;
         this.definition = arguments.definition(environment);
         this.options = arguments.mountOptions(service);
+        this.memory = arguments.memory(definition, options, service);
         this.files = environment.runFiles(definition);
     }
 
@@ -56,9 +63,12 @@ final class DaemonStart {
      * @throws CommandFailedException saying why it cannot be mounted
      */
     void prepare() throws IOException, InterruptedException, CommandFailedException {
+        PrivateFolder.at(environment.configDirectory().folder()).requireSafe();
         MountPlaces.checkVolume(definition, environment.err());
         awaitUnserved();
-        MountPlaces.checkMountPoint(arguments.absoluteMountPoint(), environment.err());
+        Path mountPoint = arguments.absoluteMountPoint();
+        MountPlaces.checkMountPoint(mountPoint, environment.err());
+        MountPlaces.checkApart(mountPoint, files, environment.configDirectory().folder());
     }
 
     /** Starts the daemon, which outlives this process. Returns it when the mount answers. */
@@ -113,13 +123,10 @@ final class DaemonStart {
     }
 
     private Process start(boolean foreground) throws IOException {
-        Files.createDirectories(files.logFolder());
-        var jvm = new DaemonJvm(
-                DaemonMemory.of(definition.engineConfig()),
-                Runtime.version().feature(),
-                CallingUser.isRoot(),
-                environment.javaOptions());
-        List<String> command = new ArrayList<>();
+        PrivateFiles.createFolders(files.logFolder());
+        var jvm = new DaemonJvm(memory, Runtime.version().feature(), CallingUser.isRoot(), environment.javaOptions());
+        // Also what libraries make is the owner's only: databases, logs.
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "umask 077; exec \"$@\"", "sh"));
         if (!foreground) {
             // A session of its own: neither the end of the terminal nor its Ctrl-C reaches the daemon.
             command.add("setsid");
@@ -137,9 +144,15 @@ final class DaemonStart {
             builder.inheritIO();
         } else {
             builder.redirectInput(Path.of("/dev/null").toFile());
+            makePrivate(files.console());
             builder.redirectErrorStream(true).redirectOutput(files.console().toFile());
         }
         return builder.start();
+    }
+
+    private static void makePrivate(Path file) throws IOException {
+        PrivateFiles.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)
+                .close();
     }
 
     /** Hands SIGTERM on, stays until the daemon has closed the volume, and ends as it did. The daemon bounds the time. */
@@ -169,14 +182,24 @@ final class DaemonStart {
     }
 
     private boolean isMounted(Process daemon) {
-        return ControlSocket.ping(files.socket())
+        Optional<Map<String, Object>> mounted = ControlSocket.ping(files.socket())
                 .filter(state -> Long.toString(daemon.pid()).equals(String.valueOf(state.get("pid"))))
-                .filter(state -> VolumeDaemon.Phase.MOUNTED.text().equals(state.get("state")))
-                .isPresent();
+                .filter(state -> VolumeDaemon.Phase.MOUNTED.text().equals(state.get("state")));
+        mounted.ifPresent(this::sayWhatWasNarrowed);
+        return mounted.isPresent();
+    }
+
+    private void sayWhatWasNarrowed(Map<String, Object> state) {
+        if (state.get(VolumeDaemon.NARROWED) instanceof Integer narrowed) {
+            environment.err().println("mount.sdfs: " + VolumeFolders.report(narrowed));
+        }
     }
 
     private static String lastLines(Path console) throws IOException {
-        List<String> lines = Files.readAllLines(console);
+        // Not all of it need be text: libfuse and the JVM write there too.
+        List<String> lines = new String(Files.readAllBytes(console), StandardCharsets.UTF_8)
+                .lines()
+                .toList();
         List<String> last = lines.subList(Math.max(0, lines.size() - ERROR_LINES_MAX), lines.size());
         return last.isEmpty() ? "" : String.join("\n", last) + "\n";
     }

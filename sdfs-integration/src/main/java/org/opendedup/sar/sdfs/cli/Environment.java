@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.PrintWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
@@ -21,10 +20,7 @@ record Environment(Map<String, String> variables, PrintWriter out, PrintWriter e
     private static final String JAVA_OPTIONS = "SDFS_JAVA_OPTS";
 
     static Environment ofProcess() {
-        return new Environment(
-                System.getenv(),
-                new PrintWriter(System.out, true, StandardCharsets.UTF_8),
-                new PrintWriter(System.err, true, StandardCharsets.UTF_8));
+        return new Environment(System.getenv(), PrintableWriter.to(System.out), PrintableWriter.to(System.err));
     }
 
     ConfigDirectory configDirectory() {

@@ -32,14 +32,15 @@ final class FileControl implements Closeable {
     }
 
     /** @throws IOException with a message for who asked */
-    Map<String, Object> answer(String command, Map<String, Object> request) throws IOException {
+    Map<String, Object> answer(String command, Map<String, Object> request, ControlServer.Caller caller)
+            throws IOException {
         var arguments = new ControlArguments(request);
         try {
             return switch (command) {
                 case FILE -> file(arguments);
                 case TOP -> top(arguments);
-                case DEFRAG -> defrag(arguments);
-                case RESTORE -> restore(arguments);
+                case DEFRAG -> defrag(arguments, caller);
+                case RESTORE -> restore(arguments, caller);
                 default -> throw new IOException("the command '" + command + "' is not known to the daemon");
             };
         } catch (IllegalArgumentException e) {
@@ -58,7 +59,7 @@ final class FileControl implements Closeable {
         return ReadersReport.of(files.readers(), files.disk());
     }
 
-    private Map<String, Object> defrag(ControlArguments arguments) throws IOException {
+    private Map<String, Object> defrag(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
         String action = arguments.text("action");
         if (!action.equals(START)) {
             return job(defragmentations, action, arguments);
@@ -67,10 +68,11 @@ final class FileControl implements Closeable {
         long permille = arguments.number("permille", 0);
         boolean dryRun = arguments.number("dryRun", 0) != 0;
         arguments.end();
-        return defragmentations.start(files.defragment(path, DiskModel.DEFAULT, new Limits(permille / 1000.0, dryRun)));
+        return defragmentations.start(
+                files.defragment(path, DiskModel.DEFAULT, new Limits(permille / 1000.0, dryRun)), caller);
     }
 
-    private Map<String, Object> restore(ControlArguments arguments) throws IOException {
+    private Map<String, Object> restore(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
         String action = arguments.text("action");
         if (!action.equals(START)) {
             return job(restores, action, arguments);
@@ -86,7 +88,8 @@ final class FileControl implements Closeable {
         if (real.startsWith(mountPoint)) {
             throw new IOException(real + " lies in the volume itself; copy within it with cp, which moves no data");
         }
-        return restores.start(files.restore(path, real));
+        // Not the path that was found just now: what is on the way may be another thing by then.
+        return restores.start(files.restore(path, target), caller);
     }
 
     private static Map<String, Object> job(JobControl jobs, String action, ControlArguments arguments)

@@ -19,6 +19,7 @@ import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.tier.PromotionPolicies;
 import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.volume.RequestBuffers;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.Verification;
 import org.opendedup.sar.volume.Volume;
@@ -34,6 +35,18 @@ final class FuseMountService implements MountService {
     }
 
     @Override
+    public RequestBuffers requestBuffers(String options) {
+        return requestBuffersOf(options);
+    }
+
+    static RequestBuffers requestBuffersOf(String options) {
+        ServiceOptions chosen = ServiceOptions.parse(options);
+        int threads =
+                MountOptions.of(Path.of("/"), "").with(chosen.mountOptions()).threads();
+        return new RequestBuffers(threads, chosen.binding().bufferBytes(threads));
+    }
+
+    @Override
     public void remount(Path mountPoint, String options) throws IOException {
         KernelBinding.remount(MountOptions.of(mountPoint, "none")
                 .with(ServiceOptions.parse(options).mountOptions()));
@@ -41,9 +54,11 @@ final class FuseMountService implements MountService {
 
     @Override
     public MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException {
-        VolumeConfig config = definition.engineConfig();
+        VolumeConfig config = definition.engineConfig().withRequests(requestBuffersOf(options));
         ServiceOptions chosen = ServiceOptions.parse(options);
-        MountOptions mountOptions = MountOptions.of(mountPoint, config.name()).with(chosen.mountOptions());
+        MountOptions mountOptions = MountOptions.of(mountPoint, config.name())
+                .withAllowOther(CallingUser.isRoot())
+                .with(chosen.mountOptions());
         Volume volume = Volume.open(config, chosen.verification());
         try {
             FuseMount mount = chosen.binding().mount(new FuseFileSystem(volume), mountOptions);

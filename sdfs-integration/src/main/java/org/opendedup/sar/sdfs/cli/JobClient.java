@@ -31,7 +31,15 @@ final class JobClient {
     Map<String, Object> run(Map<String, ?> arguments) throws IOException, CommandFailedException, InterruptedException {
         var start = new LinkedHashMap<String, Object>(arguments);
         start.put("action", FileControl.START);
-        Map<String, Object> report = cli.ask(command, start);
+        // Open to the end: the daemon takes a command that is suspended for one that is there.
+        try (ControlSocket.Held held = cli.hold(command, start)) {
+            return await(held.result());
+        }
+    }
+
+    private Map<String, Object> await(Map<String, Object> started)
+            throws IOException, CommandFailedException, InterruptedException {
+        Map<String, Object> report = started;
         long number = Json.number(report, "number");
         Thread interrupted = new Thread(() -> stop(number), "sdfscli-stop");
         Runtime.getRuntime().addShutdownHook(interrupted);

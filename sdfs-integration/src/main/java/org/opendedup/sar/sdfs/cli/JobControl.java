@@ -7,13 +7,14 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Printable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The daemon's side of commands that take long: one job of a kind at a time, which a command starts, asks about and stops. A job
- * about which nobody asks any more, its command having been killed, is stopped. What came of the last job can be asked until the
- * next one.
+ * is stopped when its command is gone, which its connection tells, and nobody else asks about it. A command that is suspended is not
+ * gone. What came of the last job can be asked until the next one.
  */
 final class JobControl implements Closeable {
     static final String STATUS = "status";
@@ -37,7 +38,7 @@ final class JobControl implements Closeable {
     }
 
     /**
-     * @param forgotten how long a job goes on when nobody asks about it
+     * @param forgotten how long a job goes on when its command is gone and nobody asks about it
      * @param closing how long its end is waited for
      */
     JobControl(String kind, Duration forgotten, Duration closing) {
@@ -46,17 +47,19 @@ final class JobControl implements Closeable {
         this.closing = closing;
     }
 
-    /** Starts a job; the report says by which number it is asked about. */
-    synchronized Map<String, Object> start(BackgroundJob job) throws IOException {
+    /** Starts a job; the report says by which number it is asked about. It goes on as long as the caller is there. */
+    synchronized Map<String, Object> start(BackgroundJob job, ControlServer.Caller caller) throws IOException {
         if (closed) {
             throw new IOException("the volume is being unmounted");
         }
         if (last != null && last.isAlive()) {
             throw new IOException("a " + kind + " is under way already; only one can be at a time");
         }
-        last = new Running(++started, job);
-        last.start();
-        return last.report();
+        Running running = new Running(++started, job);
+        last = running;
+        running.start();
+        caller.whenGone(running::callerGone);
+        return running.report();
     }
 
     /** @param action {@link #STATUS} or {@link #STOP} */
@@ -113,6 +116,7 @@ final class JobControl implements Closeable {
         private final long number;
         private final BackgroundJob job;
         private final Thread worker;
+        private volatile boolean callerIsThere = true;
         private volatile long askedNanos = System.nanoTime();
         private volatile String state = "running";
         private volatile @Nullable String error;
@@ -130,14 +134,19 @@ final class JobControl implements Closeable {
             askedNanos = System.nanoTime();
         }
 
+        void callerGone() {
+            asked();
+            callerIsThere = false;
+        }
+
         @Override
         public void run() {
             worker.start();
             try {
                 while (worker.isAlive()) {
                     worker.join(Math.max(1, forgotten.toMillis() / 10));
-                    if (System.nanoTime() - askedNanos > forgotten.toNanos()) {
-                        LOG.info("nobody asks about {} number {} any more; it is stopped", kind, number);
+                    if (!callerIsThere && System.nanoTime() - askedNanos > forgotten.toNanos()) {
+                        LOG.info("the command of {} number {} is gone; it is stopped", kind, number);
                         job.stop();
                     }
                 }
@@ -168,7 +177,7 @@ final class JobControl implements Closeable {
             report.putAll(job.report());
             String why = error;
             if (why != null) {
-                report.put("error", why);
+                report.put("error", Printable.line(why));
             }
             return report;
         }

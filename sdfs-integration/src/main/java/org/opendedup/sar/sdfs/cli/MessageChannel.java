@@ -21,6 +21,8 @@ final class MessageChannel implements Closeable {
     /** A reply has about 3 KB. */
     static final int LINE_BYTES_MAX = 64 << 10;
 
+    private static final int PIECE_BYTES = 4096;
+
     private final SocketChannel channel;
     private final Selector selector;
     private final long deadlineNanos;
@@ -36,7 +38,11 @@ final class MessageChannel implements Closeable {
     void send(Map<String, ?> message) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap((Json.line(message) + "\n").getBytes(StandardCharsets.UTF_8));
         while (bytes.hasRemaining()) {
-            if (channel.write(bytes) == 0) {
+            // The JDK copies it to memory outside the heap, of which there is little.
+            ByteBuffer piece = bytes.slice(bytes.position(), Math.min(bytes.remaining(), PIECE_BYTES));
+            int written = channel.write(piece);
+            bytes.position(bytes.position() + written);
+            if (written == 0) {
                 await(SelectionKey.OP_WRITE);
             }
         }
@@ -49,7 +55,7 @@ final class MessageChannel implements Closeable {
      */
     Map<String, Object> receive() throws IOException {
         var line = new ByteArrayOutputStream();
-        ByteBuffer buffer = ByteBuffer.allocate(4096);
+        ByteBuffer buffer = ByteBuffer.allocate(PIECE_BYTES);
         while (true) {
             int read = channel.read(buffer.clear());
             if (read < 0) {
@@ -67,6 +73,16 @@ final class MessageChannel implements Closeable {
             if (line.size() > LINE_BYTES_MAX) {
                 throw new IOException("a line of more than " + LINE_BYTES_MAX + " bytes");
             }
+        }
+    }
+
+    /** Waits, however long, until the peer closes the connection; what it says until then is dropped. */
+    void awaitEnd() throws IOException {
+        ByteBuffer dropped = ByteBuffer.allocate(64);
+        channel.register(selector, SelectionKey.OP_READ);
+        while (channel.read(dropped.clear()) >= 0) {
+            selector.select();
+            selector.selectedKeys().clear();
         }
     }
 

@@ -16,8 +16,10 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.volume.MemoryPlan;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeConfig;
 import picocli.CommandLine.ArgGroup;
@@ -76,7 +78,7 @@ public final class MkfsCommand implements Callable<Integer> {
             required = true,
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "The most bytes its files may hold, before deduplication.")
+            description = "The most bytes its files may hold, before deduplication; holes do not count.")
     long capacityBytes;
 
     @Option(
@@ -157,8 +159,9 @@ public final class MkfsCommand implements Callable<Integer> {
             names = "--memory-budget",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "All memory of the mounted volume, native memory included, but for about 150MB of the JVM's "
-                    + "own. Default: the smaller of 1GB and a quarter of RAM, at least 256MB.")
+            description =
+                    "All memory of the mounted volume, native memory included, but for about 150MB of the JVM's "
+                            + "own. Default: the smaller of 1GB and a quarter of RAM, at least 256MB, and more for many threads.")
     @Nullable
     Long memoryBudgetBytes;
 
@@ -166,7 +169,8 @@ public final class MkfsCommand implements Callable<Integer> {
             names = "--volume-maximum-full-percentage",
             paramLabel = "N",
             defaultValue = "95",
-            description = "Share of the capacity at which writes are refused. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Share of the capacity for users other than root; the rest is root's. Default: ${DEFAULT-VALUE}.")
     int maximumFullPercentage;
 
     @Option(
@@ -231,6 +235,7 @@ public final class MkfsCommand implements Callable<Integer> {
     }
 
     public static void main(String[] arguments) {
+        Umask.ownerOnly();
         Environment environment = Environment.ofProcess();
         System.exit(CommandRunner.run(new MkfsCommand(environment, Volume::create), environment, arguments));
     }
@@ -246,6 +251,7 @@ public final class MkfsCommand implements Callable<Integer> {
             throw usage(e);
         }
         refuseExisting(file, definition);
+        VolumeFolders.of(definition).requireSafe();
         makeFolder(environment.configDirectory().folder(), "SDFS_CONFIG_DIR sets another folder for volume files");
         makeFolder(definition.basePath(), "--base-path=FOLDER names another place");
         maker.make(definition.engineConfig());
@@ -258,7 +264,7 @@ public final class MkfsCommand implements Callable<Integer> {
     /** Before anything is made: a volume whose file cannot be written would only be in the way. */
     private static void makeFolder(Path folder, String remedy) throws IOException, CommandFailedException {
         try {
-            Files.createDirectories(folder);
+            PrivateFiles.createFolders(folder);
         } catch (AccessDeniedException e) {
             throw new CommandFailedException(CommandRunner.messageOf(e) + "; " + remedy);
         }
@@ -297,8 +303,20 @@ public final class MkfsCommand implements Callable<Integer> {
                 folderMode,
                 owner == null ? (Integer) Files.getAttribute(process, "unix:uid") : owner,
                 group == null ? (Integer) Files.getAttribute(process, "unix:gid") : group);
-        return new VolumeDefinition(
+        var definition = new VolumeDefinition(
                 config, base, indexName, garbageCollectionSchedule, fileMode, sar.settings(), restore.settings());
+        if (memoryBudgetBytes == null) {
+            long least = MemoryPlan.leastBudget(served(definition));
+            return MountArguments.withBudget(definition, Math.max(least, config.memoryBudgetBytes()));
+        }
+        // Refuses a budget that is too small for the threads.
+        MemoryPlan.of(served(definition));
+        return definition;
+    }
+
+    /** As it is mounted without options. */
+    private static VolumeConfig served(VolumeDefinition definition) {
+        return definition.engineConfig().withRequests(FuseMountService.requestBuffersOf(""));
     }
 
     private Compression compression() {
@@ -355,7 +373,7 @@ public final class MkfsCommand implements Callable<Integer> {
     }
 
     private void report(Path file, VolumeDefinition definition) {
-        DaemonMemory memory = DaemonMemory.of(definition.engineConfig());
+        DaemonMemory memory = DaemonMemory.of(served(definition));
         Map<String, Object> result = DefinitionReport.of(file, environment.runFiles(definition));
         if (json) {
             var all = new LinkedHashMap<String, Object>(result);

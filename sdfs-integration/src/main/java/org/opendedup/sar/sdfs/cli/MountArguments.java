@@ -33,9 +33,10 @@ final class MountArguments {
             names = "-o",
             paramLabel = "OPTIONS",
             description =
-                    "Mount options, separated by commas: ro, allow_other (let in other users than the one who mounts), "
-                            + "memory_budget=SIZE, verify_fingerprints (hash every chunk read from disk), nosuid, nodev, "
-                            + "noexec, sync, and others of mount(8) and fstab.")
+                    "Mount options, separated by commas: ro, allow_other (let in other users than the one who mounts; the "
+                            + "default for root), noallow_other, allow_suid, allow_dev (let set-user-ID programs, devices in the "
+                            + "volume work; off by default), noexec, sync, memory_budget=SIZE, verify_fingerprints (hash "
+                            + "every chunk read from disk), and others of mount(8) and fstab.")
     List<String> options = new ArrayList<>();
 
     @Option(
@@ -88,7 +89,7 @@ final class MountArguments {
         return options.stream().flatMap(list -> Arrays.stream(list.split(",")));
     }
 
-    private static VolumeDefinition withBudget(VolumeDefinition stored, long budgetBytes) {
+    static VolumeDefinition withBudget(VolumeDefinition stored, long budgetBytes) {
         return new VolumeDefinition(
                 stored.config().withMemoryBudget(budgetBytes),
                 stored.basePath(),
@@ -130,6 +131,15 @@ final class MountArguments {
             throw usage(e);
         }
         return forFileSystem;
+    }
+
+    /** How the budget is divided for a mount with these options, checked. */
+    DaemonMemory memory(VolumeDefinition definition, String forFileSystem, MountService service) {
+        try {
+            return DaemonMemory.of(definition.engineConfig().withRequests(service.requestBuffers(forFileSystem)));
+        } catch (IllegalArgumentException e) {
+            throw usage(e);
+        }
     }
 
     /** @throws IllegalArgumentException if a single option is not known */

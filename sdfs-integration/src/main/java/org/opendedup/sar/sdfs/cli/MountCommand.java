@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import picocli.CommandLine.Command;
@@ -67,19 +68,22 @@ public final class MountCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    private void report(VolumeDefinition definition, Process daemon) {
+    private void report(VolumeDefinition definition, Process daemon) throws IOException {
+        Optional<MountAccess> access = MountAccess.at(arguments.absoluteMountPoint());
         if (json) {
             var result = new LinkedHashMap<String, Object>();
             result.put("name", arguments.volume);
             result.put("mountPoint", arguments.absoluteMountPoint().toString());
             result.put("pid", daemon.pid());
             result.put("memoryBudgetBytes", definition.config().memoryBudgetBytes());
+            access.ifPresent(found -> result.putAll(found.report()));
             environment.out().println(Json.pretty(result));
         } else {
             environment
                     .out()
                     .println("Mounted " + arguments.volume + " on " + arguments.absoluteMountPoint() + ", process "
                             + daemon.pid() + ".");
+            access.ifPresent(found -> environment.out().println(found.text()));
         }
     }
 }

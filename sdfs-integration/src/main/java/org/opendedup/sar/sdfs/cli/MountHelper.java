@@ -126,17 +126,20 @@ public final class MountHelper implements Callable<Integer> {
                     .out()
                     .println("mount.sdfs: " + arguments.volume + " mounted on " + arguments.absoluteMountPoint()
                             + " by process " + daemon.pid());
+            MountAccess.at(arguments.absoluteMountPoint())
+                    .ifPresent(access -> environment.out().println("mount.sdfs: " + access.text()));
         }
     }
 
     private void remount() throws IOException, CommandFailedException {
         String options = arguments.mountOptions(service);
         Path mountPoint = arguments.absoluteMountPoint();
-        if (!MountTable.read().top(mountPoint).filter(DeadMount::isOurs).isPresent()) {
-            throw new CommandFailedException("no volume is mounted on " + mountPoint);
-        }
+        MountTable.Entry mount = MountTable.read()
+                .top(mountPoint)
+                .filter(DeadMount::isOurs)
+                .orElseThrow(() -> new CommandFailedException("no volume is mounted on " + mountPoint));
         if (!fake) {
-            service.remount(mountPoint, options);
+            service.remount(mountPoint, MountAccess.of(mount).kept() + "," + options);
         }
         if (verbose) {
             environment.out().println("mount.sdfs: " + mountPoint + " remounted with " + options);

@@ -8,6 +8,7 @@ import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.VolumeSource;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.volume.RequestBuffers;
 
 /** Opens a volume and shows it as a file system. The commands' only way to engine and FUSE. */
 interface MountService {
@@ -21,6 +22,9 @@ interface MountService {
      * @throws IllegalArgumentException naming one that is not known
      */
     void checkOptions(String options);
+
+    /** What a mount with these options takes of its memory budget for requests. Options as in {@link #checkOptions}. */
+    RequestBuffers requestBuffers(String options);
 
     /**
      * Changes what the kernel itself heeds of the options of a mount: ro and rw, suid, dev, exec, atime, sync and their

@@ -1,27 +1,36 @@
 package org.opendedup.sar.sdfs.cli;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** What is mounted where, by {@code /proc/self/mountinfo}; see proc(5). */
 final class MountTable {
     private static final Path FILE = Path.of("/proc/self/mountinfo");
 
-    /** Ends the optional fields of a line. */
+    /** Ends the optional fields of a line, which begin at this one. */
     private static final String SEPARATOR = "-";
+
+    private static final int OPTIONAL_FIELDS_AT = 6;
 
     /**
      * One mount.
      *
      * @param id as in {@code /proc/PID/fdinfo}
      * @param device major and minor number, as {@code 0:42}
+     * @param mountPoint as text. Where the name is no UTF-8, {@link PlainNames#UNREADABLE} stands for what cannot be read: no volume
+     *     is mounted there
+     * @param options such as {@code ro} and {@code nosuid}, of the mount and of the file system
      * @param type such as {@code fuse.sdfs}
      */
-    record Entry(long id, String device, String mountPoint, String type) {}
+    record Entry(long id, String device, String mountPoint, Set<String> options, String type) {}
 
     private final List<Entry> entries;
 
@@ -30,24 +39,35 @@ final class MountTable {
     }
 
     static MountTable read() throws IOException {
-        return of(Files.readAllLines(FILE));
+        return of(Files.readAllBytes(FILE));
     }
 
-    static MountTable of(List<String> lines) {
+    /** @param table bytes, since any user may have mounted something under a name that is no text */
+    static MountTable of(byte[] table) {
+        // One character for each byte: nothing is lost, and what separates the fields is ASCII.
+        String[] lines = new String(table, StandardCharsets.ISO_8859_1).split("\n");
         return new MountTable(
-                lines.stream().flatMap(line -> entry(line).stream()).toList());
+                Arrays.stream(lines).flatMap(line -> entry(line).stream()).toList());
     }
 
     private static Optional<Entry> entry(String line) {
         List<String> fields = Arrays.asList(line.split(" "));
-        int separator = fields.lastIndexOf(SEPARATOR);
-        return separator < 5 || separator + 1 >= fields.size()
-                ? Optional.empty()
-                : Optional.of(new Entry(
-                        Long.parseLong(fields.get(0)),
-                        fields.get(2),
-                        unescape(fields.get(4)),
-                        fields.get(separator + 1)));
+        // Not the last one: the device behind it may be called so.
+        int separator = OPTIONAL_FIELDS_AT;
+        while (separator < fields.size() && !fields.get(separator).equals(SEPARATOR)) {
+            separator++;
+        }
+        if (separator + 3 >= fields.size()) {
+            return Optional.empty();
+        }
+        Set<String> options = new HashSet<>(Arrays.asList(fields.get(5).split(",")));
+        options.addAll(Arrays.asList(fields.get(separator + 3).split(",")));
+        return Optional.of(new Entry(
+                Long.parseLong(fields.get(0)),
+                fields.get(2),
+                text(fields.get(4)),
+                Set.copyOf(options),
+                text(fields.get(separator + 1))));
     }
 
     /** Works for a mount point whose server is dead as well, which cannot be looked at. */
@@ -68,11 +88,17 @@ final class MountTable {
                 .anyMatch(entry -> entry.id() == mount.id() && entry.device().equals(mount.device()));
     }
 
-    /** The kernel writes space, tab, newline and backslash as a backslash and three octal digits. */
-    private static String unescape(String field) {
-        return field.replace("\\040", " ")
-                .replace("\\011", "\t")
-                .replace("\\012", "\n")
-                .replace("\\134", "\\");
+    /** A field as text. The kernel writes space, tab, newline and backslash as a backslash and three octal digits. */
+    private static String text(String field) {
+        var bytes = new ByteArrayOutputStream(field.length());
+        for (int at = 0; at < field.length(); at++) {
+            if (field.charAt(at) == '\\' && at + 3 < field.length()) {
+                bytes.write(Integer.parseInt(field.substring(at + 1, at + 4), 8));
+                at += 3;
+            } else {
+                bytes.write(field.charAt(at));
+            }
+        }
+        return bytes.toString(StandardCharsets.UTF_8);
     }
 }

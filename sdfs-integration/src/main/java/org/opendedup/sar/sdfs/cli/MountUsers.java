@@ -1,11 +1,13 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.MountTable.Entry;
 
 /**
@@ -30,15 +32,26 @@ final class MountUsers {
         try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
             for (Path process : processes) {
                 if (users.size() < LISTED_MAX && new MountUsers(mount).isUsedBy(process)) {
-                    users.add(process.getFileName() + " (" + name(process) + ")");
+                    users.add(process.getFileName() + name(process));
                 }
             }
         }
         return users;
     }
 
-    private static String name(Path process) throws IOException {
-        return Files.readString(process.resolve("comm")).strip();
+    /** As its user calls it, which need not be text; nothing if it has just ended. */
+    private static String name(Path process) {
+        try {
+            byte[] name = Files.readAllBytes(process.resolve("comm"));
+            return " (" + Printable.line(new String(name, StandardCharsets.UTF_8).stripTrailing()) + ")";
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    /** What the kernel says of a process, with names that need not be text. */
+    private static String read(Path file) throws IOException {
+        return new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1);
     }
 
     /** False also for a process that has ended or that this user may not look at. */
@@ -61,7 +74,7 @@ final class MountUsers {
         String wanted = "mnt_id:\t" + mount.id();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(descriptors)) {
             for (Path file : files) {
-                if (Files.readString(file).lines().anyMatch(wanted::equals)) {
+                if (read(file).lines().anyMatch(wanted::equals)) {
                     return true;
                 }
             }
@@ -72,6 +85,6 @@ final class MountUsers {
     private boolean hasMapped(Path maps) throws IOException {
         String[] numbers = mount.device().split(":");
         String device = String.format(" %02x:%02x ", Integer.parseInt(numbers[0]), Integer.parseInt(numbers[1]));
-        return Files.readString(maps).contains(device);
+        return read(maps).contains(device);
     }
 }

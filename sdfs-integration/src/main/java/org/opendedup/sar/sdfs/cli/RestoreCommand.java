@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.common.Printable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -39,7 +40,8 @@ import picocli.CommandLine.ParentCommand;
             "changed in between, it says so and asks you to begin anew.",
             "",
             "Every chunk is verified. Where one is damaged, the restore goes on, the file has a hole there, and its",
-            "name and the offset are printed. Exit code 0: all is there; 1: something is not.",
+            "name and the offset are printed. Owners, attributes and special files that the destination does not take",
+            "are printed too. Exit code 0: all is there; 1: bytes are not; 3: all bytes are, but something else is not.",
             "",
             "Examples:",
             "  sdfscli pool0 restore /mnt/pool0/backups/monday /srv/monday",
@@ -68,6 +70,10 @@ final class RestoreCommand implements Callable<Integer> {
         SdfsCli cli = Objects.requireNonNull(parent);
         String path = cli.pathInVolume(source);
         Path target = destination.toAbsolutePath().normalize();
+        if (!PlainNames.isText(target)) {
+            throw new CommandFailedException("the destination's name, such as " + target
+                    + ", is not UTF-8 text; restore to another and rename it then");
+        }
         boolean asJson = json || cli.json;
         Map<String, Object> report = new JobClient(cli, FileControl.RESTORE, !asJson)
                 .run(Map.of("path", path, "destination", target.toString()));
@@ -81,7 +87,12 @@ final class RestoreCommand implements Callable<Integer> {
             result.remove("number");
             out.println(Json.pretty(result));
         } else {
-            damages(report).forEach(damage -> cli.environment().err().println("damaged: " + damage));
+            texts(report, "damages")
+                    .forEach(damage ->
+                            cli.environment().err().println("damaged: " + Printable.line(String.valueOf(damage))));
+            texts(report, "losses")
+                    .forEach(loss ->
+                            cli.environment().err().println("not restored: " + Printable.line(String.valueOf(loss))));
             if (done) {
                 out.println(text(path, target, report));
             }
@@ -89,11 +100,16 @@ final class RestoreCommand implements Callable<Integer> {
         if (!done) {
             throw new CommandFailedException(reason(report));
         }
-        return Json.number(report, "damagedPlaces") == 0 ? ExitCode.OK : ExitCode.FAILED;
+        if (Json.number(report, "damagedPlaces") != 0) {
+            return ExitCode.FAILED;
+        }
+        return Json.number(report, "attributesLost") + Json.number(report, "entriesLost") == 0
+                ? ExitCode.OK
+                : ExitCode.INCOMPLETE;
     }
 
-    private static List<?> damages(Map<String, Object> report) {
-        return report.get("damages") instanceof List<?> damages ? damages : List.of();
+    private static List<?> texts(Map<String, Object> report, String key) {
+        return report.get(key) instanceof List<?> texts ? texts : List.of();
     }
 
     private static String reason(Map<String, Object> report) {
@@ -107,9 +123,10 @@ final class RestoreCommand implements Callable<Integer> {
         double seconds = Json.decimal(report, "seconds");
         long damaged = Json.number(report, "damagedPlaces");
         long lost = Json.number(report, "attributesLost");
+        long notMade = Json.number(report, "entriesLost");
         return String.format(
                 Locale.ROOT,
-                "%s is restored to %s: %d files and folders, %s in %.1f s (%.0f MB/s)%s%s",
+                "%s is restored to %s: %d files and folders, %s in %.1f s (%.0f MB/s)%s%s%s",
                 path.isEmpty() ? "The volume" : path,
                 target,
                 Json.number(report, "entries"),
@@ -117,6 +134,7 @@ final class RestoreCommand implements Callable<Integer> {
                 seconds,
                 written / 1e6 / Math.max(0.001, seconds),
                 lost == 0 ? "" : "; " + lost + " owners, modes or extended attributes could not be set there",
+                notMade == 0 ? "" : "; " + notMade + " links or special files could not be made there",
                 damaged == 0 ? "" : "; " + damaged + " places are DAMAGED and left empty, see the daemon's log");
     }
 }

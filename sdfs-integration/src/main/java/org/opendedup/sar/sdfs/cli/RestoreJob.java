@@ -50,6 +50,8 @@ final class RestoreJob implements BackgroundJob {
         report.put("damagedPlaces", status.damagedPlaces());
         report.put("damages", status.damages());
         report.put("attributesLost", status.attributesLost());
+        report.put("entriesLost", status.entriesLost());
+        report.put("losses", status.losses());
         report.put("seconds", status.seconds());
         return report;
     }

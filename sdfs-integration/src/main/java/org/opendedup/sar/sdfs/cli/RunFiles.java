@@ -33,6 +33,10 @@ record RunFiles(VolumeDefinition definition, Path socketFolder) {
     }
 
     Path logFolder() {
+        return logFolder(definition);
+    }
+
+    static Path logFolder(VolumeDefinition definition) {
         return definition.basePath().resolve("log");
     }
 

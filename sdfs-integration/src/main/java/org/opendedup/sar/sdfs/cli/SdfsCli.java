@@ -158,6 +158,11 @@ public final class SdfsCli implements Callable<Integer> {
         return ControlSocket.ask(runFiles().socket(), command, arguments).orElseThrow(this::notMounted);
     }
 
+    /** As {@link #ask(String, Map)}, and the daemon knows that who asked is there until this is closed. */
+    ControlSocket.Held hold(String command, Map<String, ?> arguments) throws IOException, CommandFailedException {
+        return ControlSocket.hold(runFiles().socket(), command, arguments).orElseThrow(this::notMounted);
+    }
+
     /**
      * Where a file or folder lies from the volume's root.
      *

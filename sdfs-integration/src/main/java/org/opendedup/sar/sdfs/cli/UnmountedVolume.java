@@ -1,9 +1,9 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.util.function.UnaryOperator;
 import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 
@@ -17,7 +17,7 @@ record UnmountedVolume(SdfsCli cli) {
      */
     void change(UnaryOperator<VolumeDefinition> change) throws IOException, CommandFailedException {
         RunFiles files = cli.runFiles();
-        Files.createDirectories(files.runFolder());
+        PrivateFiles.createFolders(files.runFolder());
         try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(this::inUse)) {
             VolumeDefinition before = VolumeFile.read(cli.volumeFile());
             VolumeFile.write(cli.volumeFile(), change.apply(before));

@@ -1,9 +1,7 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,6 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.sdfs.cli.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -48,6 +47,9 @@ final class VolumeDaemon {
     /** Instead of {@link Phase#MOUNTED}, while programs use what was taken off its mount point. */
     static final String DETACHED = "detached";
 
+    /** How many files and folders were open to other users when the daemon began; missing if none was. */
+    static final String NARROWED = "permissionsTakenAway";
+
     private final VolumeDefinition definition;
     private final Path volumeFile;
     private final RunFiles files;
@@ -58,6 +60,7 @@ final class VolumeDaemon {
 
     private volatile Phase phase = Phase.OPENING;
     private volatile boolean stopRequested;
+    private volatile int narrowed;
     private volatile @Nullable MountedVolume mounted;
     private volatile @Nullable VolumeMonitor monitor;
     private volatile @Nullable SarAdministration sar;
@@ -82,14 +85,17 @@ final class VolumeDaemon {
      */
     void serve() throws IOException, CommandFailedException, InterruptedException {
         try {
-            makePrivateFolder(files.runFolder());
-            makePrivateFolder(files.socketFolder());
+            VolumeFolders folders = VolumeFolders.of(definition);
+            folders.requireSafe();
+            PrivateFiles.createFolders(files.runFolder());
+            PrivateFiles.createFolders(files.socketFolder());
             try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(this::servedElsewhere);
                     ControlServer control = ControlServer.start(files.socket(), this::answer)) {
                 LOG.info(
                         "opening volume {}, process {}",
                         name(),
                         ProcessHandle.current().pid());
+                narrow(folders);
                 mountAndWait();
                 LOG.info("volume {} closed", name());
             }
@@ -98,10 +104,10 @@ final class VolumeDaemon {
         }
     }
 
-    private static void makePrivateFolder(Path folder) throws IOException {
-        if (!Files.isDirectory(folder)) {
-            Files.createDirectories(folder);
-            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+    private void narrow(VolumeFolders folders) throws IOException {
+        narrowed = folders.narrow();
+        if (narrowed > 0) {
+            LOG.warn("volume {}: {}", name(), VolumeFolders.report(narrowed));
         }
     }
 
@@ -112,7 +118,7 @@ final class VolumeDaemon {
     private void mountAndWait() throws IOException, InterruptedException {
         MountedVolume volume = service.mount(definition, mountPoint, options);
         var figures = new VolumeMonitor(name(), mountPoint.toString(), volume);
-        var administration = new SarAdministration(volume.sar(), definition, this::keep);
+        var administration = new SarAdministration(volume.sar(), definition, this::keep, this::checkLocation);
         try (VolumeRegistration registration = VolumeRegistration.register(figures, administration);
                 FileControl fileControl = new FileControl(volume.files(), mountPoint)) {
             fileTools = fileControl;
@@ -122,6 +128,7 @@ final class VolumeDaemon {
             mountEntry = MountTable.read().top(mountPoint);
             phase = Phase.MOUNTED;
             LOG.info("mounted {} on {}", name(), mountPoint);
+            mountEntry.ifPresent(entry -> LOG.info("{}", MountAccess.of(entry).text()));
             if (stopRequested) {
                 volume.endMount();
             }
@@ -129,6 +136,13 @@ final class VolumeDaemon {
         } finally {
             phase = Phase.CLOSING;
             close(volume);
+        }
+    }
+
+    /** An SSD's store in the volume itself would write to itself. */
+    private void checkLocation(Path location) throws IOException {
+        if (phase == Phase.MOUNTED && PathWalk.to(location).meets(mountPoint)) {
+            throw new IOException(location + " lies in the volume itself; choose a folder on the SSD");
         }
     }
 
@@ -169,7 +183,8 @@ final class VolumeDaemon {
         return ended.getCount() == 0;
     }
 
-    private Map<String, Object> answer(String command, Map<String, Object> arguments) throws IOException {
+    private Map<String, Object> answer(String command, Map<String, Object> arguments, ControlServer.Caller caller)
+            throws IOException {
         return switch (command) {
             case "ping" -> state();
             case "info" -> {
@@ -191,7 +206,7 @@ final class VolumeDaemon {
             }
             case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE -> {
                 requireMounted();
-                yield Objects.requireNonNull(fileTools).answer(command, arguments);
+                yield Objects.requireNonNull(fileTools).answer(command, arguments, caller);
             }
             case "unmount" -> {
                 requireMounted();
@@ -240,6 +255,9 @@ final class VolumeDaemon {
         state.put("state", detached ? DETACHED : phase.text());
         state.put("mountPoint", mountPoint.toString());
         state.put("pid", ProcessHandle.current().pid());
+        if (narrowed > 0) {
+            state.put(NARROWED, narrowed);
+        }
         if (detached) {
             state.put("users", MountUsers.of(mountEntry.get()));
         }

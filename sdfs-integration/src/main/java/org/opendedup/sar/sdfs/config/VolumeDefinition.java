@@ -78,6 +78,11 @@ public record VolumeDefinition(
         return sar.ssdLocation() == null ? engine : engine.withSsd(sar.ssdLocation(), sar.tier());
     }
 
+    /** The folders that hold the volume's own files alone, by what they are called in messages. */
+    public Map<String, Path> stores() {
+        return stores(config.locations(), sar.ssdLocation());
+    }
+
     public VolumeDefinition withSar(SarSettings changed) {
         return new VolumeDefinition(config, basePath, indexName, garbageCollectionSchedule, fileMode, changed, restore);
     }
@@ -115,13 +120,7 @@ public record VolumeDefinition(
     /** Two locations in one folder, or one inside another, would take each other's files for their own. */
     private static void checkPaths(Path basePath, VolumeConfig.Locations locations, @Nullable Path ssd) {
         checkPath("base path", basePath);
-        var places = new LinkedHashMap<>(Map.of(
-                "data location", locations.data(),
-                "metadata location", locations.metadata(),
-                "hash db location", locations.hashDb()));
-        if (ssd != null) {
-            places.put("SSD location", ssd);
-        }
+        Map<String, Path> places = stores(locations, ssd);
         places.forEach(VolumeDefinition::checkPath);
         places.forEach((name, place) -> {
             check(
@@ -133,10 +132,26 @@ public record VolumeDefinition(
         });
     }
 
+    private static Map<String, Path> stores(VolumeConfig.Locations locations, @Nullable Path ssd) {
+        var places = new LinkedHashMap<String, Path>();
+        places.put("data location", locations.data());
+        places.put("metadata location", locations.metadata());
+        places.put("hash db location", locations.hashDb());
+        if (ssd != null) {
+            places.put("SSD location", ssd);
+        }
+        return places;
+    }
+
     private static void checkPath(String name, Path path) {
         check(
-                path.isAbsolute() && path.toString().chars().noneMatch(Character::isISOControl),
-                "the " + name + " '" + path + "' must be an absolute path without control characters");
+                path.isAbsolute() && path.toString().chars().noneMatch(VolumeDefinition::isNoText),
+                "the " + name + " '" + path + "' must be an absolute path, in UTF-8 and without control characters");
+    }
+
+    /** Java puts U+FFFD in place of bytes that are no text: the folder of the name that it makes is another one. */
+    private static boolean isNoText(int character) {
+        return Character.isISOControl(character) || character == '\uFFFD';
     }
 
     private static void checkMode(String what, int mode) {

@@ -11,8 +11,8 @@ import org.opendedup.sar.common.PosixException;
 public final class ExtendedAttributeName {
     private static final byte[] TRUSTED = bytes("trusted.");
     private static final List<byte[]> PREFIXES = List.of(bytes("user."), bytes("security."), TRUSTED);
-    private static final List<byte[]> ACCESS_LISTS =
-            List.of(bytes("system.posix_acl_access"), bytes("system.posix_acl_default"));
+    private static final byte[] OWN_ACCESS_LIST = bytes("system.posix_acl_access");
+    private static final List<byte[]> ACCESS_LISTS = List.of(OWN_ACCESS_LIST, bytes("system.posix_acl_default"));
 
     private ExtendedAttributeName() {}
 
@@ -41,6 +41,11 @@ public final class ExtendedAttributeName {
     /** Whether it is one of the two that hold a POSIX access control list. */
     public static boolean isAccessList(byte[] name) {
         return ACCESS_LISTS.stream().anyMatch(known -> Arrays.equals(name, known));
+    }
+
+    /** Whether it holds the list by which a file itself is accessed. */
+    public static boolean isOwnAccessList(byte[] name) {
+        return Arrays.equals(name, OWN_ACCESS_LIST);
     }
 
     /** What listxattr(2) answers: the names, a 0 byte behind each. Trusted ones are shown only to root. */

@@ -20,17 +20,22 @@ public final class FileMode {
         return (mode & TYPE_MASK) == DIRECTORY;
     }
 
+    public static boolean isRegular(int mode) {
+        return (mode & TYPE_MASK) == REGULAR;
+    }
+
     /**
      * The mode a file keeps when an unprivileged process writes or truncates it, or when anyone changes its owner:
-     * without setuid, and without setgid if the group may execute it (else setgid once meant mandatory locking).
-     * Directories keep all.
+     * without setuid, and without setgid. Directories keep all.
+     *
+     * @param keepsSetGid whether setgid stays where the group may not execute the file (it once meant mandatory locking)
      */
-    public static int withoutSetId(int mode) {
+    public static int withoutSetId(int mode, boolean keepsSetGid) {
         if (isDirectory(mode)) {
             return mode;
         }
-        int dropped = (mode & GROUP_EXECUTE) != 0 ? SETUID | SETGID : SETUID;
-        return mode & ~dropped;
+        boolean setGidStays = keepsSetGid && (mode & GROUP_EXECUTE) == 0;
+        return mode & ~(setGidStays ? SETUID : SETUID | SETGID);
     }
 
     /** Who owns what {@code caller} makes in a directory: a setgid directory gives its group on. */

@@ -7,6 +7,9 @@ public interface FuseBinding {
     /** The name by which {@link FuseBindings#named} finds it. */
     String name();
 
+    /** Memory outside the heap that so many threads take for requests and replies. */
+    long bufferBytes(int threads);
+
     /**
      * Mounts a file system and starts to serve it. When this returns, the mount point answers.
      *

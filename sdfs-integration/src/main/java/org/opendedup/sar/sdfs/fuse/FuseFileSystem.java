@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.fuse;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.volume.AttributeChange;
@@ -15,15 +16,20 @@ import org.opendedup.sar.volume.Volume.RenameMode;
 import org.opendedup.sar.volume.Volume.SetMode;
 
 /**
- * A {@link Volume} as the kernel wants to see it. Adds what belongs to neither: numbers for open files, the group a
- * setgid directory gives on, lost setuid bits. Does not own the volume.
+ * A {@link Volume} as the kernel wants to see it. Adds what belongs to neither: numbers for open files, and the group a
+ * setgid directory gives on. Does not own the volume.
  */
 public final class FuseFileSystem implements FuseOperations {
     private final Volume volume;
-    private final HandleTable<OpenFile> openFiles = new HandleTable<>();
+    private final HandleTable<OpenFile> openFiles;
 
     public FuseFileSystem(Volume volume) {
+        this(volume, new HandleTable<>());
+    }
+
+    FuseFileSystem(Volume volume, HandleTable<OpenFile> openFiles) {
         this.volume = volume;
+        this.openFiles = openFiles;
     }
 
     @Override
@@ -50,15 +56,8 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     @Override
-    public boolean dropSetId(long inode) throws IOException {
+    public void dropCapability(long inode) throws IOException {
         volume.dropCapability(inode);
-        int mode = volume.attributes(inode).mode();
-        int kept = FileMode.withoutSetId(mode);
-        if (kept == mode) {
-            return false;
-        }
-        volume.change(inode, AttributeChange.ofMode(kept & FileMode.PERMISSIONS));
-        return true;
     }
 
     @Override
@@ -114,15 +113,26 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     @Override
-    public long open(long inode, boolean writable, boolean truncate) throws IOException {
-        OpenFile file = volume.open(inode, writable);
+    public long open(long inode, boolean writable, boolean truncate, Owner caller) throws IOException {
+        OpenFile file = volume.open(inode, writable, caller.uid() == 0);
         try {
+            long handle = openFiles.add(file);
             if (truncate) {
-                change(inode, AttributeChange.ofSize(0));
+                truncate(inode, handle);
             }
-            return openFiles.add(file);
+            return handle;
         } catch (IOException | RuntimeException | Error e) {
             volume.close(file);
+            throw e;
+        }
+    }
+
+    /** Comes last, as it does on local file systems: an open that fails leaves the file as it was. */
+    private void truncate(long inode, long handle) throws IOException {
+        try {
+            change(inode, AttributeChange.ofTruncation(0, Instant.now()));
+        } catch (IOException | RuntimeException | Error e) {
+            openFiles.remove(handle);
             throw e;
         }
     }
@@ -132,7 +142,7 @@ public final class FuseFileSystem implements FuseOperations {
             throws IOException {
         Attributes made = makeNode(directory, name, mode, 0, caller);
         try {
-            return new CreatedFile(made, open(made.inode(), writable, false));
+            return new CreatedFile(made, open(made.inode(), writable, false, caller));
         } catch (IOException | RuntimeException | Error e) {
             volume.forget(made.inode(), 1);
             throw e;
@@ -143,7 +153,7 @@ public final class FuseFileSystem implements FuseOperations {
     public CreatedFile createUnnamed(long directory, int mode, boolean writable, Owner caller) throws IOException {
         Attributes made = volume.makeUnnamed(directory, mode, ownerIn(directory, caller));
         try {
-            return new CreatedFile(made, open(made.inode(), writable, false));
+            return new CreatedFile(made, open(made.inode(), writable, false, caller));
         } catch (IOException | RuntimeException | Error e) {
             volume.forget(made.inode(), 1);
             throw e;
@@ -201,13 +211,18 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     @Override
-    public void sync(long handle, boolean dataOnly) throws IOException {
-        volume.sync(openFiles.get(handle), dataOnly);
+    public void store(long handle) throws IOException {
+        volume.store(openFiles.get(handle));
     }
 
     @Override
-    public void syncAll() throws IOException {
-        volume.sync();
+    public void storeAll() throws IOException {
+        volume.storeAll();
+    }
+
+    @Override
+    public void commit() throws IOException {
+        volume.commit();
     }
 
     @Override

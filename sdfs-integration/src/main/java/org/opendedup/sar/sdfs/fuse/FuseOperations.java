@@ -35,13 +35,8 @@ public interface FuseOperations {
 
     Attributes change(long inode, AttributeChange change) throws IOException;
 
-    /**
-     * Takes the privileges away that {@link FileMode#withoutSetId} names, and a program's capabilities, before a write,
-     * truncation or new owner.
-     *
-     * @return true if the mode changed
-     */
-    boolean dropSetId(long inode) throws IOException;
+    /** Takes a program's capabilities away, before a write. A truncation and a new owner do so by themselves. */
+    void dropCapability(long inode) throws IOException;
 
     byte[] readSymbolicLink(long inode) throws IOException;
 
@@ -70,9 +65,10 @@ public interface FuseOperations {
      * Opens a regular file. It must be readable in any case: with a write-back cache the kernel reads the rest of a page
      * that is written in part.
      *
+     * @param caller if it is root, what is written may take what of the capacity is kept for it: the kernel does not say later who wrote
      * @return its handle
      */
-    long open(long inode, boolean writable, boolean truncate) throws IOException;
+    long open(long inode, boolean writable, boolean truncate, Owner caller) throws IOException;
 
     /** Makes a regular file, retains it and opens it. */
     CreatedFile create(long directory, byte[] name, int mode, boolean writable, Owner caller) throws IOException;
@@ -124,10 +120,27 @@ public interface FuseOperations {
     /** A descriptor of the file is closed: the last chance to report an earlier write's failure. Not a sync. */
     void flush(long handle) throws IOException;
 
-    void sync(long handle, boolean dataOnly) throws IOException;
+    /** The first part of {@link #sync}: stores what was written to the file. */
+    void store(long handle) throws IOException;
+
+    /** The first part of {@link #syncAll}: stores what was written to any file. */
+    void storeAll() throws IOException;
+
+    /** Makes durable what is stored, and every change of names and attributes. Callers that wait together share one commit. */
+    void commit() throws IOException;
+
+    /** Makes a file durable: fsync, fdatasync. */
+    default void sync(long handle) throws IOException {
+        store(handle);
+        commit();
+        flush(handle);
+    }
 
     /** Makes everything durable: fsync of a directory, syncfs. */
-    void syncAll() throws IOException;
+    default void syncAll() throws IOException {
+        storeAll();
+        commit();
+    }
 
     /** Ends an opening. */
     void close(long handle) throws IOException;

@@ -25,13 +25,22 @@ public final class HandleTable<T> {
 
     private int freeCount;
     private int unused;
+    private final int maxHandles;
+
+    public HandleTable() {
+        this(MAX_HANDLES);
+    }
+
+    HandleTable(int maxHandles) {
+        this.maxHandles = maxHandles;
+    }
 
     /** @throws PosixException ENFILE if the table is full */
     public synchronized long add(T value) throws PosixException {
         int handle = freeCount > 0 ? free[--freeCount] : unused++;
-        if (handle >= MAX_HANDLES) {
+        if (handle >= maxHandles) {
             unused--;
-            throw new PosixException(PosixException.Reason.ENFILE, MAX_HANDLES + " files are open");
+            throw new PosixException(PosixException.Reason.ENFILE, maxHandles + " files are open");
         }
         if (handle >= slots.length()) {
             grow();

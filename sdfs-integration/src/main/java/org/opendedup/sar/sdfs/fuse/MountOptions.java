@@ -49,15 +49,18 @@ public record MountOptions(
         }
     }
 
-    /** The defaults, as of every file system: writable, setuid programs and devices on. */
+    /**
+     * The defaults: writable, for the user who mounts. Setuid programs and devices are off: a volume holds copies of other machines,
+     * whose programs and devices keep their bits and numbers but are not to work here.
+     */
     public static MountOptions of(Path mountPoint, String source) {
         return new MountOptions(
                 mountPoint,
                 source,
                 false,
                 false,
-                false,
-                false,
+                true,
+                true,
                 false,
                 false,
                 false,
@@ -153,10 +156,12 @@ public record MountOptions(
                 case "ro" -> readOnly = true;
                 case "rw" -> readOnly = false;
                 case "allow_other" -> allowOther = true;
+                case "noallow_other" -> allowOther = false;
                 case "nosuid" -> noSuid = true;
-                case "suid" -> noSuid = false;
+                // mount(8) keeps suid and dev to itself, as what a file system does anyway: it hands on the others.
+                case "suid", "allow_suid" -> noSuid = false;
                 case "nodev" -> noDev = true;
-                case "dev" -> noDev = false;
+                case "dev", "allow_dev" -> noDev = false;
                 case "noexec" -> noExec = true;
                 case "exec" -> noExec = false;
                 case "noatime" -> noAccessTime = true;

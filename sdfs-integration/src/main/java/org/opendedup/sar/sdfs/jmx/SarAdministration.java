@@ -19,6 +19,7 @@ import org.opendedup.sar.tier.TierSettings;
 public final class SarAdministration {
     private final SarSource source;
     private final SettingsKeeper keeper;
+    private final LocationCheck check;
 
     /** Guarded by this. */
     private VolumeDefinition definition;
@@ -30,11 +31,20 @@ public final class SarAdministration {
         void keep(SarSettings settings) throws IOException;
     }
 
+    /** Looks at a folder before it is taken for the SSD's. */
+    @FunctionalInterface
+    public interface LocationCheck {
+        /** @throws IOException saying why it cannot be */
+        void check(Path location) throws IOException;
+    }
+
     /** @param definition what the volume was mounted with */
-    public SarAdministration(SarSource source, VolumeDefinition definition, SettingsKeeper keeper) {
+    public SarAdministration(
+            SarSource source, VolumeDefinition definition, SettingsKeeper keeper, LocationCheck check) {
         this.source = source;
         this.definition = definition;
         this.keeper = keeper;
+        this.check = check;
     }
 
     public SsdTier.Status status() {
@@ -97,7 +107,9 @@ public final class SarAdministration {
         VolumeDefinition changed = location == null
                 ? definition
                 : definition.withSar(definition.sar().withLocation(location));
-        source.attach(location == null ? configured : location);
+        Path taken = location == null ? configured : location;
+        check.check(taken);
+        source.attach(taken);
         if (!changed.equals(definition)) {
             keep(changed);
         }

@@ -3,274 +3,327 @@ package org.opendedup.sar.sdfs.restore;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.sdfs.restore.TreeEntry.ExtendedAttribute;
 
 /**
  * The place that a tree is restored to. While that goes on, folders and files there are their owner's alone; {@link #finish} gives
- * them what they had. Never follows a symbolic link. Safe for use by many threads.
+ * them what they had, the root last. Whatever is done is done to an open file or folder, or to a name in an open folder, never to a
+ * path. Safe for use by many threads.
  */
 final class Destination implements Closeable {
     /** Files kept open: chunks of one container mostly go to few files. */
     private static final int MAX_OPEN = 128;
 
     private static final int BUFFER_BYTES = 256 << 10;
+    private static final int SUPERUSER = 0;
     private static final int NANOS = 1_000_000_000;
     private static final int SET_USER_AND_GROUP_ID = 06000;
+    private static final int WRITABLE_BY_OWNER = 0200;
+    private static final int WRITING = PosixCalls.O_WRONLY | PosixCalls.O_NONBLOCK;
 
     private final PosixCalls posix;
-    private final byte[] root;
-    private final byte[] parent;
+    private final EntryLog entries;
+    private final DestinationRoot root;
+    private final RestoreProgress progress;
 
-    /** Guarded by this, as are the open files. */
+    /** Guarded by this, as are the open files and folders. */
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
 
     private final long address;
 
-    private final Map<Long, Integer> open = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<Long, Handle> files = new LinkedHashMap<>(16, 0.75f, true);
+    private final OpenFolders folders;
 
-    /** @param root where the tree's root goes: an absolute path, and not {@code /} */
-    Destination(Path root, PosixCalls posix) {
+    /** @param progress is told what cannot be made or set */
+    Destination(PosixCalls posix, EntryLog entries, DestinationRoot root, RestoreProgress progress) {
         this.posix = posix;
-        this.root = root.toString().getBytes(StandardCharsets.UTF_8);
-        this.parent = Objects.requireNonNull(root.getParent()).toString().getBytes(StandardCharsets.UTF_8);
+        this.entries = entries;
+        this.root = root;
+        this.progress = progress;
         address = posix.address(buffer);
-    }
-
-    /** Where an entry goes. */
-    private byte[] path(TreeEntry entry) {
-        byte[] within = entry.path();
-        if (within.length == 0) {
-            return PosixCalls.terminated(root);
-        }
-        byte[] path = Arrays.copyOf(root, root.length + 1 + within.length + 1);
-        path[root.length] = '/';
-        System.arraycopy(within, 0, path, root.length + 1, within.length);
-        return path;
+        folders = new OpenFolders(posix, entries, root);
     }
 
     /** The path of an entry for messages. */
-    String text(TreeEntry entry) {
-        return PosixCalls.text(path(entry));
+    String text(TreeEntry entry) throws IOException {
+        return entries.text(root.toString(), entry);
     }
 
-    /** Makes a folder, an empty file of the right length, a symbolic link, or a node. */
-    void make(TreeEntry entry) throws IOException {
-        byte[] path = path(entry);
+    /**
+     * Makes a folder, an empty file of the right length, a symbolic link, or a node. A link or node that the destination does not
+     * allow is tried once more, and told, when it is to get its attributes.
+     */
+    synchronized void make(TreeEntry entry) throws IOException {
+        if (entry.isRoot()) {
+            root.make(entry);
+            return;
+        }
+        Handle folder = folders.get(entry.parent());
+        byte[] name = NewEntry.name(entry);
         if (entry.isRegular()) {
-            makeFile(entry, path);
+            makeFile(entry, folder, name);
         } else if (entry.isDirectory()) {
-            makeFolder(entry, path);
-        } else if (entry.isSymbolicLink()) {
-            check(posix.functions().symlink(PosixCalls.terminated(entry.target()), path), "making the link", path);
-        } else {
-            check(posix.functions().mknod(path, entry.mode(), entry.device()), "making the node", path);
-        }
-    }
-
-    /** The root may be there, empty; from now on nobody else gets in, to put links in the way. */
-    private void makeFolder(TreeEntry entry, byte[] path) throws IOException {
-        boolean isTreeRoot = entry.path().length == 0;
-        int made = posix.functions().mkdir(path, 0700);
-        if (!(isTreeRoot && made != 0 && posix.errno() == PosixCalls.EEXIST)) {
-            check(made, "making the folder", path);
-        }
-        if (made != 0 && posix.functions().chmod(path, 0700) != 0) {
-            throw posix.failure("changing the mode of", path);
-        }
-    }
-
-    private void makeFile(TreeEntry entry, byte[] path) throws IOException {
-        int fd = open(path, PosixCalls.O_CREAT | PosixCalls.O_EXCL);
-        try {
-            if (posix.functions().ftruncate(fd, entry.size()) != 0) {
-                throw posix.failure("making room for", path);
+            if (posix.functions().mkdirat(folder.fd(), PosixCalls.terminated(name), 0700) != 0) {
+                throw posix.failure("making the folder", text(entry));
             }
-        } finally {
-            posix.functions().close(fd);
+        } else if (NewEntry.make(posix, folder, name, entry) != 0 && !NewEntry.isRefusal(posix.errno())) {
+            throw posix.failure("making", text(entry));
         }
     }
 
-    private int open(byte[] path, int flags) throws IOException {
-        int all = flags | PosixCalls.O_WRONLY | PosixCalls.O_NOFOLLOW | PosixCalls.O_CLOEXEC;
-        int fd = posix.functions().open(path, all, 0600);
-        if (fd < 0 && posix.errno() == PosixCalls.EACCES) {
-            // An earlier restore has given it its mode already.
-            posix.functions().chmod(path, 0600);
-            fd = posix.functions().open(path, all, 0600);
-        }
-        if (fd < 0) {
-            throw posix.failure("opening", path);
-        }
-        return fd;
-    }
-
-    /** Gives what was made another name. */
-    void link(TreeEntry made, TreeEntry name) throws IOException {
-        byte[] path = path(name);
-        check(posix.functions().link(path(made), path), "making the link", path);
-    }
-
-    private void check(int result, String what, byte[] path) throws IOException {
-        if (result != 0) {
-            throw posix.failure(what, path);
+    private void makeFile(TreeEntry entry, Handle folder, byte[] name) throws IOException {
+        int flags = PosixCalls.O_WRONLY | PosixCalls.O_CREAT | PosixCalls.O_EXCL;
+        try (Handle file = folder.at(name, flags, 0600, "")) {
+            if (file == null || entry.size() > 0 && posix.functions().ftruncate(file.fd(), entry.size()) != 0) {
+                throw posix.failure(file == null ? "making" : "making room for", text(entry));
+            }
         }
     }
 
-    /** Whether what an earlier restore made is there: files with their length. Folders are opened to their owner again. */
-    boolean isStillThere(TreeEntry entry) throws IOException {
-        byte[] path = path(entry);
-        if (!exists(path)) {
-            return false;
+    /**
+     * Gives what was made another name.
+     *
+     * @return false if the destination does not allow that, or has not allowed what was to be made
+     */
+    synchronized boolean link(TreeEntry made, TreeEntry name) throws IOException {
+        try (Handle first = folders.get(made.parent()).named(NewEntry.name(made), "")) {
+            if (first == null) {
+                return false;
+            }
+            if (first.status().type() != made.type()) {
+                throw changed(made);
+            }
+            int result = first.link(folders.get(name.parent()), NewEntry.name(name));
+            if (result != 0 && !NewEntry.isRefusal(posix.errno())) {
+                throw posix.failure("making the link", text(name));
+            }
+            return result == 0;
         }
-        if (entry.isDirectory()) {
-            return posix.functions().chmod(path, 0700) == 0;
-        }
-        return !entry.isRegular() || hasLength(path, entry.size());
     }
 
-    private boolean hasLength(byte[] path, long length) throws IOException {
-        int fd = open(path, 0);
-        try {
-            return posix.functions().lseek(fd, 0, PosixCalls.SEEK_END) == length;
-        } finally {
-            posix.functions().close(fd);
+    /** Whether an earlier restore could make two names of one file. */
+    synchronized boolean isLinked(TreeEntry made, TreeEntry name) throws IOException {
+        FileStatus one = folders.get(made.parent()).statusOf(NewEntry.name(made), "");
+        FileStatus other = folders.get(name.parent()).statusOf(NewEntry.name(name), "");
+        return one != null && other != null && one.isSameFile(other);
+    }
+
+    private IOException changed(TreeEntry entry) throws IOException {
+        return new IOException(text(entry) + " was changed since it was made");
+    }
+
+    /**
+     * Whether what an earlier restore made is there: files with their length. Folders become their owner's alone again. A link or node
+     * may be missing, if the destination did not allow it.
+     */
+    synchronized boolean isStillThere(TreeEntry entry) throws IOException {
+        if (entry.isRoot()) {
+            return !entry.isRegular() || root.handle().status().size() == entry.size();
+        }
+        try (Handle found = folders.get(entry.parent()).named(NewEntry.name(entry), "")) {
+            if (found == null) {
+                return !entry.isRegular() && !entry.isDirectory();
+            }
+            FileStatus status = found.status();
+            if (status.type() != entry.type() || entry.isRegular() && status.size() != entry.size()) {
+                return false;
+            }
+            return !entry.isDirectory() || isTakenBack(found, status);
         }
     }
 
-    /** Tells the entry of a number. */
-    @FunctionalInterface
-    interface Entries {
-        TreeEntry of(long number) throws IOException;
+    private boolean isTakenBack(Handle folder, FileStatus status) throws IOException {
+        if (!status.isPrivateTo(root.user())) {
+            folder.changeOwner(root.user(), -1);
+            folder.changeMode(0700);
+        } else if ((status.mode() & 0700) != 0700) {
+            folder.changeMode(0700);
+        }
+        return folder.status().isWrittenOnlyBy(root.user());
     }
 
     /** Writes bytes of a file. */
-    synchronized void write(long number, Entries entries, long offset, byte[] data, int from, int length)
-            throws IOException {
-        int fd = opened(number, entries);
+    synchronized void write(long number, long offset, byte[] data, int from, int length) throws IOException {
+        int fd = file(number).fd();
         for (int done = 0; done < length; ) {
             int count = Math.min(BUFFER_BYTES, length - done);
             buffer.clear();
             buffer.put(data, from + done, count);
-            writeBuffer(fd, number, entries, offset + done, count);
+            writeBuffer(fd, number, offset + done, count);
             done += count;
         }
     }
 
-    private void writeBuffer(int fd, long number, Entries entries, long offset, int count) throws IOException {
+    private void writeBuffer(int fd, long number, long offset, int count) throws IOException {
         for (int done = 0; done < count; ) {
             long written = posix.functions().pwrite(fd, address + done, count - done, offset + done);
             if (written <= 0) {
-                throw posix.failure("writing to", path(entries.of(number)));
+                throw posix.failure("writing to", text(entries.read(number)));
             }
             done += (int) written;
         }
     }
 
-    private int opened(long number, Entries entries) throws IOException {
-        Integer known = open.get(number);
+    private Handle file(long number) throws IOException {
+        if (number == EntryLog.ROOT) {
+            return root.handle();
+        }
+        Handle known = files.get(number);
         if (known != null) {
             return known;
         }
-        if (open.size() == MAX_OPEN) {
-            Map.Entry<Long, Integer> oldest = open.entrySet().iterator().next();
-            posix.functions().close(oldest.getValue());
-            open.remove(oldest.getKey());
+        if (files.size() == MAX_OPEN) {
+            Map.Entry<Long, Handle> oldest = files.entrySet().iterator().next();
+            oldest.getValue().close();
+            files.remove(oldest.getKey());
         }
-        int fd = open(path(entries.of(number)), 0);
-        open.put(number, fd);
-        return fd;
+        Handle file = openFile(entries.read(number));
+        if (file == null) {
+            throw posix.failure("opening", text(entries.read(number)));
+        }
+        files.put(number, file);
+        return file;
+    }
+
+    /** Opens a file that was made; null if it is not there. */
+    private @Nullable Handle openFile(TreeEntry entry) throws IOException {
+        Handle folder = folders.get(entry.parent());
+        byte[] name = NewEntry.name(entry);
+        Handle file = folder.at(name, WRITING, 0, "");
+        if (file == null && posix.errno() == PosixCalls.EACCES) {
+            // An earlier restore has given it its mode already.
+            try (Handle found = folder.named(name, "")) {
+                if (found != null && found.status().isRegular()) {
+                    found.changeMode(0600);
+                }
+            }
+            file = folder.at(name, WRITING, 0, "");
+        }
+        if (file == null && posix.errno() != PosixCalls.ENOENT) {
+            throw posix.failure("opening", text(entry));
+        }
+        if (file != null && !file.status().isRegular()) {
+            file.close();
+            throw changed(entry);
+        }
+        return file;
     }
 
     /**
-     * Gives an entry its owner, mode, extended attributes and times. Folders come after what is in them.
-     *
-     * @return how many of these the file system or this user's rights do not allow; without the owner it does not get the bits
-     *     that set user and group ids either
+     * Gives an entry its owner, mode, extended attributes and times. Folders come after what is in them, the root after all others:
+     * from then on others get in. What the file system or this user's rights do not allow is told; without its owner an entry does not
+     * get the bits that set user and group ids either.
      */
-    int finish(TreeEntry entry) throws IOException {
-        byte[] path = path(entry);
-        if (entry.isLinked() && !exists(path)) {
-            // Removed from the volume before its bytes were found.
-            return 0;
+    synchronized void finish(long number, TreeEntry entry) throws IOException {
+        if (entry.isRoot()) {
+            root.checkInPlace();
+            finish(entry, root.handle());
+        } else if (entry.isDirectory()) {
+            finish(entry, folders.get(number));
+            folders.release(number);
+        } else if (entry.isRegular()) {
+            finishFile(number, entry);
+        } else {
+            finishOther(entry);
         }
-        boolean owned =
-                isTaken(posix.functions().lchown(path, entry.uid(), entry.gid()), "changing the owner of", path);
-        int lost = owned ? 0 : 1;
+    }
+
+    private void finishFile(long number, TreeEntry entry) throws IOException {
+        Handle known = files.remove(number);
+        try (Handle file = known == null ? openFile(entry) : known) {
+            if (file != null) {
+                finish(entry, file);
+            } else if (!entry.isLinked()) {
+                throw new IOException(text(entry) + " was removed since it was made");
+            }
+            // Else it was removed from the volume before its bytes were found.
+        }
+    }
+
+    private void finishOther(TreeEntry entry) throws IOException {
+        Handle folder = folders.get(entry.parent());
+        byte[] name = NewEntry.name(entry);
+        Handle found = folder.named(name, "");
+        if (found == null && NewEntry.make(posix, folder, name, entry) != 0) {
+            int errno = posix.errno();
+            if (!NewEntry.isRefusal(errno)) {
+                throw posix.failure("making", text(entry));
+            }
+            progress.lostEntry(text(entry) + ": cannot be made there: " + posix.reason(errno));
+            return;
+        }
+        try (Handle other = found == null ? folder.named(name, "") : found) {
+            if (other == null || other.status().type() != entry.type()) {
+                throw changed(entry);
+            }
+            finish(entry, other);
+        }
+    }
+
+    private void finish(TreeEntry entry, Handle handle) throws IOException {
+        boolean owned = isSet(handle.changeOwner(entry.uid(), entry.gid()), entry, "the owner");
+        if (root.user() != SUPERUSER && needsWriting(entry) && (handle.status().mode() & WRITABLE_BY_OWNER) == 0) {
+            // An earlier restore has given it its mode already, which forbids its owner to set attributes.
+            handle.changeMode(entry.isDirectory() ? 0700 : 0600);
+        }
         // Before the mode, which may forbid to write.
         for (ExtendedAttribute attribute : entry.extendedAttributes()) {
-            lost += set(path, attribute) ? 0 : 1;
+            set(handle, entry, attribute);
         }
         if (!entry.isSymbolicLink()) {
             // Programs would run with the rights of another owner than they had.
             int mode = owned ? entry.permissions() : entry.permissions() & ~SET_USER_AND_GROUP_ID;
-            lost += isTaken(posix.functions().chmod(path, mode), "changing the mode of", path) ? 0 : 1;
+            isSet(handle.changeMode(mode), entry, "the mode");
         }
         long[] times = {
             Math.floorDiv(entry.accessedNs(), NANOS), Math.floorMod(entry.accessedNs(), NANOS),
             Math.floorDiv(entry.modifiedNs(), NANOS), Math.floorMod(entry.modifiedNs(), NANOS)
         };
-        if (posix.functions().utimensat(PosixCalls.AT_FDCWD, path, times, PosixCalls.AT_SYMLINK_NOFOLLOW) != 0) {
-            throw posix.failure("setting the times of", path);
+        isSet(handle.setTimes(times), entry, "the times");
+    }
+
+    private static boolean needsWriting(TreeEntry entry) {
+        return !entry.extendedAttributes().isEmpty() && (entry.isRegular() || entry.isDirectory());
+    }
+
+    private void set(Handle handle, TreeEntry entry, ExtendedAttribute attribute) throws IOException {
+        int result = handle.setAttribute(attribute.name(), attribute.value());
+        String what = "the attribute " + EntryNames.text(attribute.name());
+        // Of an attribute these two mean that there is no room for one of this length, though there may be for all
+        // else.
+        if (result != 0 && (posix.errno() == PosixCalls.ENOSPC || posix.errno() == PosixCalls.EDQUOT)) {
+            lose(entry, what);
+        } else {
+            isSet(result, entry, what);
         }
-        return lost;
     }
 
-    private boolean set(byte[] path, ExtendedAttribute attribute) throws IOException {
-        byte[] name = PosixCalls.terminated(attribute.name());
-        byte[] value = attribute.value();
-        int result = posix.functions().lsetxattr(path, name, value, value.length, 0);
-        return (result == 0 || posix.errno() != PosixCalls.ENOSPC)
-                && isTaken(result, "setting the attribute " + PosixCalls.text(name) + " of", path);
-    }
-
-    /** False if the file system or this user's rights do not allow it; any other failure is thrown. */
-    private boolean isTaken(int result, String what, byte[] path) throws IOException {
+    /** False, and told, if the file system or this user's rights do not allow it; any other failure is thrown. */
+    private boolean isSet(int result, TreeEntry entry, String what) throws IOException {
         if (result == 0) {
             return true;
         }
-        return switch (posix.errno()) {
-            case PosixCalls.EPERM, PosixCalls.EACCES, PosixCalls.EINVAL, PosixCalls.EOPNOTSUPP -> false;
-            default -> throw posix.failure(what, path);
-        };
+        if (!NewEntry.isRefusal(posix.errno())) {
+            throw posix.failure("setting " + what + " of", text(entry));
+        }
+        lose(entry, what);
+        return false;
     }
 
-    private boolean exists(byte[] path) {
-        int flags = PosixCalls.AT_SYMLINK_NOFOLLOW;
-        return posix.functions().faccessat(PosixCalls.AT_FDCWD, path, PosixCalls.F_OK, flags) == 0;
+    private void lose(TreeEntry entry, String what) throws IOException {
+        int errno = posix.errno();
+        progress.lostAttribute(text(entry) + ": " + what + ": " + posix.reason(errno));
     }
 
-    /** Makes durable what was written and made so far. */
-    synchronized void sync() throws IOException {
-        byte[] path = PosixCalls.terminated(root);
-        int flags = PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY | PosixCalls.O_NOFOLLOW | PosixCalls.O_CLOEXEC;
-        int fd = posix.functions().open(path, flags, 0);
-        if (fd < 0) {
-            // The tree is a single file; or there is nothing yet.
-            path = PosixCalls.terminated(parent);
-            fd = posix.functions().open(path, flags & ~PosixCalls.O_NOFOLLOW, 0);
-        }
-        if (fd < 0) {
-            throw posix.failure("opening", path);
-        }
-        try {
-            if (posix.functions().syncfs(fd) != 0) {
-                throw posix.failure("syncing", path);
-            }
-        } finally {
-            posix.functions().close(fd);
-        }
-    }
-
-    /** Closes the files that are open. */
+    /** Closes the files and folders that are open. */
     @Override
     public synchronized void close() {
-        open.values().forEach(posix.functions()::close);
-        open.clear();
+        files.values().forEach(Handle::close);
+        files.clear();
+        folders.close();
     }
 }

@@ -8,13 +8,19 @@ import java.security.NoSuchAlgorithmException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
+import org.opendedup.sar.metadata.EntryNames;
 
 /**
  * The entries of a tree in a scratch file, in the order of the walk, folders before what is in them: there may be more than memory
  * holds. An entry's number is its place in the file. Written by one thread; read by any.
  */
 final class EntryLog implements Closeable {
+    /** Number of the tree's root: it comes first. */
+    static final long ROOT = 0;
+
     private static final String NAME = "entries";
+    /** Names that a message shows of a path; there may be any number. */
+    private static final int SHOWN_NAMES = 40;
 
     private final Directory scratch;
     private final Output output;
@@ -61,6 +67,20 @@ final class EntryLog implements Closeable {
         ByteBuffer encoded = ByteBuffer.allocate(length.getInt(0));
         input.readFully(number + Integer.BYTES, encoded);
         return TreeEntry.decode(encoded.flip());
+    }
+
+    /** The path of an entry for messages, from the tree's root: of a deep one the last names. */
+    String text(String root, TreeEntry entry) throws IOException {
+        var text = new StringBuilder();
+        TreeEntry at = entry;
+        for (int names = 0; !at.isRoot(); names++) {
+            if (names == SHOWN_NAMES) {
+                return root + "/..." + text;
+            }
+            text.insert(0, "/" + EntryNames.text(at.name()));
+            at = read(at.parent());
+        }
+        return root + text;
     }
 
     /** Takes the entries one by one. */

@@ -2,42 +2,62 @@ package org.opendedup.sar.sdfs.restore;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import jnr.ffi.LibraryLoader;
 import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
 import jnr.ffi.annotations.In;
+import jnr.ffi.annotations.Out;
 import jnr.ffi.types.size_t;
 import jnr.ffi.types.ssize_t;
 import jnr.ffi.types.uintptr_t;
 import org.opendedup.sar.common.NoSpaceException;
 
 /**
- * The calls of the C library that a restore makes where the JDK has none: names that are no text, device nodes, access lists, times
- * of symbolic links, owners by number. Paths are bytes ended by a zero.
+ * The calls of the C library that a restore makes where the JDK has none: names below an open folder, names that are no text, device
+ * nodes, access lists, times of symbolic links, owners by number. Names are bytes ended by a zero.
  */
 final class PosixCalls {
     static final int O_RDONLY = 0;
     static final int O_WRONLY = 1;
     static final int O_CREAT = 0100;
     static final int O_EXCL = 0200;
-    static final int O_DIRECTORY = 0200000;
-    static final int O_NOFOLLOW = 0400000;
+    static final int O_NONBLOCK = 04000;
     static final int O_CLOEXEC = 02000000;
+    static final int O_PATH = 010000000;
     static final int AT_FDCWD = -100;
     static final int AT_SYMLINK_NOFOLLOW = 0x100;
-    static final int SEEK_END = 2;
-
-    static final int F_OK = 0;
+    static final int AT_REMOVEDIR = 0x200;
+    static final int AT_SYMLINK_FOLLOW = 0x400;
+    static final int AT_EMPTY_PATH = 0x1000;
 
     static final int EPERM = 1;
+    static final int ENOENT = 2;
+    static final int E2BIG = 7;
     static final int EACCES = 13;
     static final int EEXIST = 17;
+    static final int ENOTDIR = 20;
     static final int EINVAL = 22;
     static final int ENOSPC = 28;
+    static final int EMLINK = 31;
+    static final int ERANGE = 34;
+    static final int ENOSYS = 38;
+    static final int ELOOP = 40;
+    static final int EOVERFLOW = 75;
     static final int EOPNOTSUPP = 95;
     static final int EDQUOT = 122;
+
+    /** The same on all architectures, but for those of folders and links: ARM and PowerPC have their own. */
+    static final int O_DIRECTORY;
+
+    static final int O_NOFOLLOW;
+
+    static {
+        String machine = System.getProperty("os.arch", "");
+        boolean hasOwnNumbers = machine.startsWith("aarch64") || machine.startsWith("arm") || machine.startsWith("ppc");
+        O_DIRECTORY = hasOwnNumbers ? 040000 : 0200000;
+        O_NOFOLLOW = hasOwnNumbers ? 0100000 : 0400000;
+    }
 
     private final Functions functions;
     private final Runtime runtime;
@@ -61,22 +81,25 @@ final class PosixCalls {
         return runtime.getLastError();
     }
 
+    /** As if the last call of this thread had failed for this reason. */
+    void setErrno(int errno) {
+        runtime.setLastError(errno);
+    }
+
     /** The address of a direct buffer's byte at its position. */
     long address(ByteBuffer direct) {
         return Pointer.wrap(runtime, direct).address();
     }
 
     /** An exception that says what failed, on what, and the reason the C library gave. */
-    IOException failure(String what, byte[] path) {
+    IOException failure(String what, String path) {
         int errno = errno();
-        String message = what + " " + text(path) + ": " + functions.strerror(errno);
+        String message = what + " " + path + ": " + reason(errno);
         return errno == ENOSPC || errno == EDQUOT ? new NoSpaceException(message) : new IOException(message);
     }
 
-    /** A path for a message. */
-    static String text(byte[] path) {
-        int end = path.length > 0 && path[path.length - 1] == 0 ? path.length - 1 : path.length;
-        return new String(path, 0, end, StandardCharsets.UTF_8);
+    String reason(int errno) {
+        return functions.strerror(errno);
     }
 
     /** With the zero at its end. */
@@ -84,9 +107,14 @@ final class PosixCalls {
         return Arrays.copyOf(name, name.length + 1);
     }
 
-    /** As the manual pages say. */
+    /** As the manual pages say. {@code directory} is an open folder, to which {@code name} is relative. */
     public interface Functions {
-        int open(@In byte[] path, int flags, int mode);
+        int openat(int directory, @In byte[] name, int flags, int mode);
+
+        /** For openat2, which has no function of its own in the C libraries of today. */
+        @ssize_t
+        long syscall(
+                @ssize_t long number, @ssize_t long directory, @In byte[] name, @In byte[] how, @size_t long howBytes);
 
         int close(int fd);
 
@@ -95,27 +123,40 @@ final class PosixCalls {
 
         int ftruncate(int fd, long length);
 
-        long lseek(int fd, long offset, int whence);
-
         int syncfs(int fd);
 
-        int mkdir(@In byte[] path, int mode);
+        int statx(int directory, @In byte[] name, int flags, int mask, @Out byte[] status);
 
-        int symlink(@In byte[] target, @In byte[] path);
+        @ssize_t
+        long readlinkat(int directory, @In byte[] name, @Out byte[] target, @size_t long bytes);
 
-        int link(@In byte[] target, @In byte[] path);
+        int mkdirat(int directory, @In byte[] name, int mode);
 
-        int mknod(@In byte[] path, int mode, long device);
+        int symlinkat(@In byte[] target, int directory, @In byte[] name);
 
-        int lchown(@In byte[] path, int uid, int gid);
+        int linkat(int fromDirectory, @In byte[] from, int directory, @In byte[] name, int flags);
+
+        int mknodat(int directory, @In byte[] name, int mode, long device);
+
+        int unlinkat(int directory, @In byte[] name, int flags);
+
+        int fchown(int fd, int uid, int gid);
+
+        int fchownat(int directory, @In byte[] name, int uid, int gid, int flags);
+
+        int fchmod(int fd, int mode);
 
         int chmod(@In byte[] path, int mode);
 
-        int lsetxattr(@In byte[] path, @In byte[] name, @In byte[] value, @size_t long bytes, int flags);
+        int fsetxattr(int fd, @In byte[] name, @In byte[] value, @size_t long bytes, int flags);
+
+        int setxattr(@In byte[] path, @In byte[] name, @In byte[] value, @size_t long bytes, int flags);
+
+        int fremovexattr(int fd, @In byte[] name);
+
+        int futimens(int fd, @In long[] times);
 
         int utimensat(int directory, @In byte[] path, @In long[] times, int flags);
-
-        int faccessat(int directory, @In byte[] path, int mode, int flags);
 
         int geteuid();
 

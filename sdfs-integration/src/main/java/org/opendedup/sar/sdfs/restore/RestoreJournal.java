@@ -13,32 +13,71 @@ import org.opendedup.sar.io.AtomicFile;
 
 /**
  * How far a restore has come: a small file beside the destination, replaced as a whole at each milestone. Its lines are {@code
- * sdfs-restore 1}, the fields of {@link State} each with its name, and the CRC-32C of all that.
+ * sdfs-restore 2}, the fields of {@link State} each with its name, and the CRC-32C of all that.
  */
 final class RestoreJournal {
     private static final String MAGIC = "sdfs-restore ";
-    private static final int VERSION = 1;
-    private static final String FORMAT =
-            MAGIC + "%d\nvolume %s\nsource %s\ntree %s\nnextContainer %d\nbytes %d\ndamaged %d\n";
-    private static final int LINES = 8;
+    private static final int VERSION = 2;
+    private static final String FORMAT = MAGIC
+            + "%d\nvolume %s\nsource %s\ntree %s\nroot %d\nnextContainer %d\nbytes %d\ndamaged %d\nlost %d\nonlyRootLeft %b\n";
+    private static final int LINES = 11;
 
     private final Path file;
+    private final String shown;
 
-    RestoreJournal(Path file) {
+    /** @param shown the file's path for messages */
+    RestoreJournal(Path file, String shown) {
         this.file = file;
+        this.shown = shown;
     }
 
     /**
      * @param volume its UUID
      * @param source path from the volume's root, as hexadecimal digits of its UTF-8
      * @param tree digest of the tree's entries, likewise; empty while the tree is walked
+     * @param root inode number that the destination's root has in its file system; 0 while the tree is walked
      * @param nextContainer chunks of lower containers are written and durable
      * @param bytes bytes of these
      * @param damaged places that could not be filled
+     * @param lost entries and attributes that the destination did not take; known when only the root is left
+     * @param onlyRootLeft whether all is done but for the owner, mode, attributes and times of the tree's root
      */
-    record State(String volume, String source, String tree, long nextContainer, long bytes, long damaged) {
+    record State(
+            String volume,
+            String source,
+            String tree,
+            long root,
+            long nextContainer,
+            long bytes,
+            long damaged,
+            long lost,
+            boolean onlyRootLeft) {
         static State begin(String volume, String source) {
-            return new State(volume, HexFormat.of().formatHex(source.getBytes(StandardCharsets.UTF_8)), "", 0, 0, 0);
+            return new State(
+                    volume,
+                    HexFormat.of().formatHex(source.getBytes(StandardCharsets.UTF_8)),
+                    "",
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    false);
+        }
+
+        /** All files were found and made: what they are, and which folder or file has been made of the root. */
+        State made(String newTree, long newRoot, long newDamaged) {
+            return new State(volume, source, newTree, newRoot, 0, 0, newDamaged, 0, false);
+        }
+
+        /** Chunks of lower containers are written. */
+        State reached(long container, long newBytes, long newDamaged) {
+            return new State(volume, source, tree, root, container, newBytes, newDamaged, lost, onlyRootLeft);
+        }
+
+        /** All is done but for the root's own attributes. */
+        State withOnlyRootLeft(long newLost) {
+            return new State(volume, source, tree, root, nextContainer, bytes, damaged, newLost, true);
         }
 
         boolean isOfSame(State other) {
@@ -53,9 +92,12 @@ final class RestoreJournal {
                 state.volume,
                 state.source,
                 state.tree,
+                state.root,
                 state.nextContainer,
                 state.bytes,
-                state.damaged);
+                state.damaged,
+                state.lost,
+                state.onlyRootLeft);
         AtomicFile.write(file, (text + "crc " + crc(text) + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
@@ -68,12 +110,12 @@ final class RestoreJournal {
             return Optional.empty();
         }
         if (text.startsWith(MAGIC) && !text.startsWith(MAGIC + VERSION + "\n")) {
-            throw new IOException(file + " was written by another version of this program");
+            throw new IOException(shown + " was written by another version of this program");
         }
         String[] lines = text.split("\n", -1);
         int end = text.lastIndexOf("crc ");
         if (lines.length != LINES + 1 || end < 0 || !lines[LINES - 1].equals("crc " + crc(text.substring(0, end)))) {
-            throw new CorruptionException(file.toString(), -1, "a restore's journal", "other lines");
+            throw new CorruptionException(shown, -1, "a restore's journal", "other lines");
         }
         return Optional.of(new State(
                 value(lines[1]),
@@ -81,7 +123,10 @@ final class RestoreJournal {
                 value(lines[3]),
                 Long.parseLong(value(lines[4])),
                 Long.parseLong(value(lines[5])),
-                Long.parseLong(value(lines[6]))));
+                Long.parseLong(value(lines[6])),
+                Long.parseLong(value(lines[7])),
+                Long.parseLong(value(lines[8])),
+                Boolean.parseBoolean(value(lines[9]))));
     }
 
     private static String value(String line) {

@@ -12,7 +12,9 @@ import java.util.List;
  * @param bytesResumed those that an earlier restore has written
  * @param damagedPlaces places in files that could not be filled
  * @param damages the first of them, in words: at most 50, of 10 KiB in all
- * @param attributesLost owners, modes and extended attributes that the destination or the user's rights do not allow
+ * @param attributesLost owners, modes, extended attributes and times that the destination or the user's rights do not allow
+ * @param entriesLost links and nodes that it does not allow, and hard links that became files of their own
+ * @param losses the first of both, in words: as many as of damages
  * @param seconds since it began
  */
 public record RestoreStatus(
@@ -24,6 +26,8 @@ public record RestoreStatus(
         long damagedPlaces,
         List<String> damages,
         long attributesLost,
+        long entriesLost,
+        List<String> losses,
         double seconds) {
 
     /** The steps of a restore. */

@@ -7,11 +7,14 @@ import java.util.List;
 /**
  * A file, folder or other thing of a tree that is restored, as it was when the tree was walked.
  *
- * @param path from the tree's root, names separated by slashes; empty for the root itself
+ * @param parent number in the {@link EntryLog} of the folder that it is in; {@link #NONE} for the tree's root
+ * @param name in that folder; empty for the root
  * @param target of a symbolic link; else empty
  * @param extendedAttributes with access lists
  */
 record TreeEntry(
+        long parent,
+        byte[] name,
         long inode,
         int mode,
         int links,
@@ -22,24 +25,30 @@ record TreeEntry(
         long accessedNs,
         long modifiedNs,
         long changedNs,
-        byte[] path,
         byte[] target,
         List<ExtendedAttribute> extendedAttributes) {
-    private static final int TYPE = 0170000;
-    private static final int DIRECTORY = 0040000;
-    private static final int REGULAR = 0100000;
-    private static final int SYMBOLIC_LINK = 0120000;
-    private static final int FIXED_BYTES = 5 * Long.BYTES + 8 * Integer.BYTES;
+    /** No folder. */
+    static final long NONE = -1;
+
+    private static final int FIXED_BYTES = 6 * Long.BYTES + 8 * Integer.BYTES;
 
     /** A name with its value. */
     record ExtendedAttribute(byte[] name, byte[] value) {}
 
+    boolean isRoot() {
+        return parent == NONE;
+    }
+
+    int type() {
+        return mode & FileStatus.TYPE;
+    }
+
     boolean isDirectory() {
-        return (mode & TYPE) == DIRECTORY;
+        return type() == FileStatus.DIRECTORY;
     }
 
     boolean isRegular() {
-        return (mode & TYPE) == REGULAR;
+        return type() == FileStatus.REGULAR;
     }
 
     boolean isSymbolicLink() {
@@ -47,7 +56,7 @@ record TreeEntry(
     }
 
     static boolean isSymbolicLink(int mode) {
-        return (mode & TYPE) == SYMBOLIC_LINK;
+        return (mode & FileStatus.TYPE) == FileStatus.SYMBOLIC_LINK;
     }
 
     /** Whether it has other names, perhaps in the same tree. */
@@ -56,19 +65,25 @@ record TreeEntry(
     }
 
     int permissions() {
-        return mode & ~TYPE;
+        return mode & ~FileStatus.TYPE;
     }
 
     /** For the {@link EntryLog}. */
     ByteBuffer encode() {
-        int bytes = FIXED_BYTES + path.length + target.length;
+        int bytes = FIXED_BYTES + name.length + target.length;
         for (ExtendedAttribute attribute : extendedAttributes) {
             bytes += 2 * Integer.BYTES + attribute.name.length + attribute.value.length;
         }
         ByteBuffer out = ByteBuffer.allocate(bytes);
-        out.putLong(inode).putInt(mode).putInt(links).putInt(uid).putInt(gid).putInt(device);
+        out.putLong(parent)
+                .putLong(inode)
+                .putInt(mode)
+                .putInt(links)
+                .putInt(uid)
+                .putInt(gid)
+                .putInt(device);
         out.putLong(size).putLong(accessedNs).putLong(modifiedNs).putLong(changedNs);
-        put(out, path);
+        put(out, name);
         put(out, target);
         out.putInt(extendedAttributes.size());
         for (ExtendedAttribute attribute : extendedAttributes) {
@@ -79,18 +94,30 @@ record TreeEntry(
     }
 
     static TreeEntry decode(ByteBuffer in) {
+        long parent = in.getLong();
+        long inode = in.getLong();
+        int mode = in.getInt();
+        int links = in.getInt();
+        int uid = in.getInt();
+        int gid = in.getInt();
+        int device = in.getInt();
+        long size = in.getLong();
+        long accessedNs = in.getLong();
+        long modifiedNs = in.getLong();
+        long changedNs = in.getLong();
         return new TreeEntry(
-                in.getLong(),
-                in.getInt(),
-                in.getInt(),
-                in.getInt(),
-                in.getInt(),
-                in.getInt(),
-                in.getLong(),
-                in.getLong(),
-                in.getLong(),
-                in.getLong(),
+                parent,
                 get(in),
+                inode,
+                mode,
+                links,
+                uid,
+                gid,
+                device,
+                size,
+                accessedNs,
+                modifiedNs,
+                changedNs,
                 get(in),
                 attributes(in));
     }

@@ -1,105 +1,194 @@
 package org.opendedup.sar.sdfs.restore;
 
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.sdfs.restore.TreeEntry.ExtendedAttribute;
 import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.Volume;
 
-/** Goes over a tree of a volume, folders before what is in them. What is removed meanwhile is left out. */
+/**
+ * Goes over a tree of a volume, folders before what is in them, however deep they lie. What is removed meanwhile is left out; what is
+ * damaged is told.
+ */
 final class TreeWalk {
-    /** Names of a folder that are in memory at a time. */
+    /** Names of a folder that are listed at a time. */
     private static final int BATCH = 256;
+    /** Names that are in memory, of all folders on the way; beyond, those of the upper ones are listed again later. */
+    private static final int MAX_NAMES = 1 << 15;
 
     private final Volume volume;
     private final Visitor visitor;
+    /** From the tree's root to where the walk is. */
+    private final List<Folder> way = new ArrayList<>();
+    /** Names of all these folders. */
+    private int names;
+    /** The folders before this one on the way have no names in memory. */
+    private int firstWithNames;
 
-    /** Takes an entry; its inode is in use until it returns. */
-    @FunctionalInterface
+    /** What the walk finds. */
     interface Visitor {
-        void visit(TreeEntry entry) throws IOException;
+        /**
+         * An entry; its inode is in use until this returns.
+         *
+         * @return its number, which what is in it has as its {@linkplain TreeEntry#parent parent}
+         */
+        long visit(TreeEntry entry) throws IOException;
+
+        /**
+         * Something that cannot be read.
+         *
+         * @param parent number of the folder that it is in
+         * @param name null: it is the list of that folder's names
+         */
+        void damaged(long parent, byte @Nullable [] name, CorruptionException why) throws IOException;
     }
+
+    /** A folder whose entries are being visited. */
+    private static final class Folder {
+        final long inode;
+        final long number;
+        final Deque<Named> names = new ArrayDeque<>();
+        /** Behind the last name that was visited. */
+        long cookie;
+
+        Folder(long inode, long number) {
+            this.inode = inode;
+            this.number = number;
+        }
+    }
+
+    private record Named(byte[] name, long cookie) {}
 
     TreeWalk(Volume volume, Visitor visitor) {
         this.volume = volume;
         this.visitor = visitor;
     }
 
+    /** The root of a tree. */
+    static TreeEntry root(Volume volume, long inode) throws IOException {
+        return entry(volume, volume.attributes(inode), TreeEntry.NONE, new byte[0]);
+    }
+
     /** @param inode the tree's root, in use by the caller */
     void walk(long inode) throws IOException {
-        walk(inode, new byte[0]);
-    }
-
-    private void walk(long inode, byte[] path) throws IOException {
-        TreeEntry entry = entry(volume.attributes(inode), path);
-        visitor.visit(entry);
-        if (!entry.isDirectory()) {
+        TreeEntry root = root(volume, inode);
+        long number = visitor.visit(root);
+        if (!root.isDirectory()) {
             return;
         }
-        List<byte[]> names = new ArrayList<>();
-        long cookie = 0;
-        do {
-            names.clear();
-            cookie = list(inode, cookie, names);
-            for (byte[] name : names) {
-                walkChild(inode, name, child(path, name));
-            }
-        } while (!names.isEmpty());
-    }
-
-    /** Gathers the names behind a cookie; returns the one behind the last of them. */
-    private long list(long directory, long cookie, List<byte[]> names) throws IOException {
-        long[] last = {cookie};
-        volume.list(directory, cookie, false, (name, inode, type, behind, attributes) -> {
-            if (names.size() == BATCH) {
-                return false;
-            }
-            last[0] = behind;
-            if (!isSelfOrParent(name)) {
-                names.add(name);
-            }
-            return true;
-        });
-        return last[0];
-    }
-
-    private static boolean isSelfOrParent(byte[] name) {
-        return name[0] == '.' && (name.length == 1 || name.length == 2 && name[1] == '.');
-    }
-
-    private void walkChild(long directory, byte[] name, byte[] path) throws IOException {
-        long inode;
+        way.add(new Folder(inode, number));
         try {
-            inode = volume.lookup(directory, name).inode();
-        } catch (PosixException e) {
-            if (e.reason() == PosixException.Reason.ENOENT) {
-                return;
+            while (!way.isEmpty()) {
+                Folder folder = way.get(way.size() - 1);
+                Named next = next(folder);
+                if (next == null) {
+                    leave();
+                } else {
+                    visitChild(folder, next.name);
+                }
             }
-            throw e;
-        }
-        try {
-            walk(inode, path);
         } finally {
-            volume.forget(inode, 1);
+            while (!way.isEmpty()) {
+                leave();
+            }
         }
     }
 
-    private static byte[] child(byte[] path, byte[] name) {
-        if (path.length == 0) {
-            return name;
+    private void leave() {
+        Folder left = way.remove(way.size() - 1);
+        names -= left.names.size();
+        firstWithNames = Math.min(firstWithNames, way.size());
+        if (!way.isEmpty()) {
+            volume.forget(left.inode, 1);
         }
-        byte[] child = Arrays.copyOf(path, path.length + 1 + name.length);
-        child[path.length] = '/';
-        System.arraycopy(name, 0, child, path.length + 1, name.length);
-        return child;
     }
 
-    private TreeEntry entry(Attributes attributes, byte[] path) throws IOException {
+    private @Nullable Named next(Folder folder) throws IOException {
+        if (folder.names.isEmpty()) {
+            try {
+                list(folder);
+            } catch (CorruptionException e) {
+                visitor.damaged(folder.number, null, e);
+            }
+        }
+        Named next = folder.names.poll();
+        if (next != null) {
+            names--;
+            folder.cookie = next.cookie;
+        }
+        return next;
+    }
+
+    private void list(Folder folder) throws IOException {
+        long[] last = {folder.cookie};
+        do {
+            int[] listed = {0};
+            volume.list(folder.inode, last[0], false, (name, inode, type, behind, attributes) -> {
+                if (listed[0]++ == BATCH) {
+                    return false;
+                }
+                last[0] = behind;
+                if (!EntryNames.isSelf(name) && !EntryNames.isParent(name)) {
+                    folder.names.add(new Named(name, behind));
+                }
+                return true;
+            });
+            if (listed[0] == 0) {
+                break;
+            }
+        } while (folder.names.isEmpty());
+        names += folder.names.size();
+        firstWithNames = Math.min(firstWithNames, way.size() - 1);
+        dropNames();
+    }
+
+    private void dropNames() {
+        for (; names > MAX_NAMES && firstWithNames < way.size() - 1; firstWithNames++) {
+            Folder folder = way.get(firstWithNames);
+            names -= folder.names.size();
+            folder.names.clear();
+        }
+    }
+
+    private void visitChild(Folder folder, byte[] name) throws IOException {
+        long inode = 0;
+        boolean isLookedUp = false;
+        boolean isEntered = false;
+        try {
+            Attributes attributes = volume.lookup(folder.inode, name);
+            inode = attributes.inode();
+            isLookedUp = true;
+            TreeEntry entry = entry(volume, attributes, folder.number, name);
+            long number = visitor.visit(entry);
+            if (entry.isDirectory()) {
+                way.add(new Folder(inode, number));
+                isEntered = true;
+            }
+        } catch (CorruptionException e) {
+            visitor.damaged(folder.number, name, e);
+        } catch (PosixException e) {
+            if (isLookedUp || e.reason() != PosixException.Reason.ENOENT) {
+                throw e;
+            }
+        } finally {
+            if (isLookedUp && !isEntered) {
+                volume.forget(inode, 1);
+            }
+        }
+    }
+
+    private static TreeEntry entry(Volume volume, Attributes attributes, long parent, byte[] name) throws IOException {
         long inode = attributes.inode();
         return new TreeEntry(
+                parent,
+                name,
                 inode,
                 attributes.mode(),
                 attributes.links(),
@@ -110,12 +199,11 @@ final class TreeWalk {
                 attributes.accessedNs(),
                 attributes.modifiedNs(),
                 attributes.changedNs(),
-                path,
                 TreeEntry.isSymbolicLink(attributes.mode()) ? volume.readSymbolicLink(inode) : new byte[0],
-                extendedAttributes(inode));
+                extendedAttributes(volume, inode));
     }
 
-    private List<ExtendedAttribute> extendedAttributes(long inode) throws IOException {
+    private static List<ExtendedAttribute> extendedAttributes(Volume volume, long inode) throws IOException {
         var found = new ArrayList<ExtendedAttribute>();
         for (byte[] name : volume.extendedAttributes(inode)) {
             byte[] value = volume.extendedAttribute(inode, name);

@@ -1,102 +1,159 @@
 package org.opendedup.sar.sdfs.restore;
 
+import java.io.Closeable;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
-import java.util.Set;
+import java.util.Objects;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.FileDirectory;
 
 /**
  * What a restore needs beside its destination: a folder with the journal, and in it another one for what memory does not hold.
  * Both are their owner's alone. One that somebody else has made, or can write to, is refused: its journal might say that all is
- * written, and its scratch files might be links.
+ * written, and its scratch files might be links. It is held open, so that nothing can be put in its place.
  */
-final class WorkFolder {
-    private static final FileAttribute<Set<PosixFilePermission>> OWNER_ALONE =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
-    /** Not the set-group-id bit, which a folder may have of the one above. */
-    private static final int TYPE_AND_PERMISSIONS = 0170777;
+final class WorkFolder implements Closeable {
+    private static final int FOLDER = PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY;
+    private static final byte[] SCRATCH = "scratch".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] JOURNAL = "journal".getBytes(StandardCharsets.US_ASCII);
 
-    private static final int FOLDER_OF_OWNER = 0040700;
-
-    private final Path folder;
-    private final Path scratch;
-    private final Path journal;
+    private final PosixCalls posix;
+    private final Handle parent;
+    private final byte[] name;
+    private final String shown;
     private final int user;
+    private @Nullable Handle folder;
+    private @Nullable Handle scratch;
 
     /**
-     * @param folder its path
-     * @param user number of the user who must own it
+     * @param parent the open folder above it; the caller closes it
+     * @param name in that folder
+     * @param shown its path for messages
      */
-    WorkFolder(Path folder, int user) {
-        this.folder = folder;
-        this.user = user;
-        scratch = folder.resolve("scratch");
-        journal = folder.resolve("journal");
+    WorkFolder(PosixCalls posix, Handle parent, byte[] name, String shown) {
+        this.posix = posix;
+        this.parent = parent;
+        this.name = name;
+        this.shown = shown;
+        user = posix.functions().geteuid();
     }
 
-    RestoreJournal journal() {
-        return new RestoreJournal(journal);
-    }
-
-    /** Whether an earlier restore has left one; refuses one that is not to be trusted. */
-    boolean exists() throws IOException {
-        if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
+    /** Opens the one that an earlier restore has left; false if there is none. Refuses one that is not to be trusted. */
+    boolean open() throws IOException {
+        if (parent.statusOf(name, shown) == null) {
             return false;
         }
-        checkOwnersAlone(folder);
-        if (Files.exists(journal, LinkOption.NOFOLLOW_LINKS)
-                && !Files.isRegularFile(journal, LinkOption.NOFOLLOW_LINKS)) {
-            throw new IOException(journal + " is no file");
+        folder = openPrivate(parent, name, shown);
+        FileStatus journal = folder.statusOf(JOURNAL, shown + "/journal");
+        if (journal != null && !journal.isRegular()) {
+            throw new IOException(shown + "/journal is no file");
         }
         return true;
     }
 
-    private void checkOwnersAlone(Path path) throws IOException {
-        int mode = (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
-        int owner = (int) Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
-        if ((mode & TYPE_AND_PERMISSIONS) != FOLDER_OF_OWNER || owner != user) {
-            throw new IOException(path + " is not a folder that a restore of user " + user
-                    + " has made: it must be that user's alone");
+    private Handle openPrivate(Handle above, byte[] child, String path) throws IOException {
+        Handle opened = above.at(child, FOLDER, 0, path);
+        if (opened == null) {
+            throw posix.errno() == PosixCalls.ENOTDIR || posix.errno() == PosixCalls.ELOOP
+                    ? notTrusted(path)
+                    : posix.failure("opening", path);
+        }
+        try {
+            if (!opened.status().isWrittenOnlyBy(Writer.in(posix, opened))) {
+                throw notTrusted(path);
+            }
+            return opened;
+        } catch (IOException e) {
+            opened.close();
+            throw e;
         }
     }
 
+    private IOException notTrusted(String path) {
+        return new IOException(
+                path + " is not a folder that a restore of user " + user + " has made: it must be that user's alone");
+    }
+
     void make() throws IOException {
-        Files.createDirectory(folder, OWNER_ALONE);
+        folder = makePrivate(parent, name, shown);
+        try (Stream<Path> inside = Files.list(folder.path())) {
+            if (inside.findAny().isPresent()) {
+                throw notTrusted(shown);
+            }
+        }
+    }
+
+    private Handle makePrivate(Handle above, byte[] child, String path) throws IOException {
+        if (posix.functions().mkdirat(above.fd(), PosixCalls.terminated(child), 0700) != 0) {
+            throw posix.failure("making the folder", path);
+        }
+        return openPrivate(above, child, path);
+    }
+
+    private Handle folder() {
+        return Objects.requireNonNull(folder);
+    }
+
+    RestoreJournal journal() {
+        return new RestoreJournal(folder().path().resolve("journal"), shown + "/journal");
     }
 
     /** An empty folder; what an earlier restore left there is of no use any more. */
     FileDirectory emptyScratch() throws IOException {
-        if (Files.exists(scratch, LinkOption.NOFOLLOW_LINKS)) {
-            checkOwnersAlone(scratch);
-            deleteFilesIn(scratch);
-        } else {
-            Files.createDirectory(scratch, OWNER_ALONE);
+        Handle opened = openScratch();
+        if (opened == null) {
+            opened = makePrivate(folder(), SCRATCH, shown + "/scratch");
         }
-        return FileDirectory.open(scratch);
+        scratch = opened;
+        deleteFilesIn(opened);
+        return FileDirectory.open(opened.path());
+    }
+
+    private @Nullable Handle openScratch() throws IOException {
+        String path = shown + "/scratch";
+        return folder().statusOf(SCRATCH, path) == null ? null : openPrivate(folder(), SCRATCH, path);
+    }
+
+    /** Makes everything of its file system durable, which is that of the folder above. */
+    void syncFileSystem() throws IOException {
+        boolean synced = folder().syncFileSystem();
+        assert synced;
     }
 
     /** Deletes it with all its files, the journal last: until then the restore can be gone on with. */
     void delete() throws IOException {
-        if (Files.isDirectory(scratch, LinkOption.NOFOLLOW_LINKS)) {
-            deleteFilesIn(scratch);
-            Files.delete(scratch);
+        try (Handle left = scratch == null ? openScratch() : scratch) {
+            scratch = null;
+            if (left != null) {
+                deleteFilesIn(left);
+                remove(folder(), SCRATCH, PosixCalls.AT_REMOVEDIR, shown + "/scratch");
+            }
         }
-        deleteFilesIn(folder);
-        Files.deleteIfExists(journal);
-        Files.deleteIfExists(folder);
+        deleteFilesIn(folder());
+        remove(folder(), JOURNAL, 0, shown + "/journal");
+        FileStatus there = parent.statusOf(name, shown);
+        if (there != null && there.isSameFile(folder().status())) {
+            remove(parent, name, PosixCalls.AT_REMOVEDIR, shown);
+        }
     }
 
-    private void deleteFilesIn(Path parent) throws IOException {
+    private void remove(Handle above, byte[] child, int flags, String path) throws IOException {
+        int result = posix.functions().unlinkat(above.fd(), PosixCalls.terminated(child), flags);
+        if (result != 0 && posix.errno() != PosixCalls.ENOENT) {
+            throw posix.failure("removing", path);
+        }
+    }
+
+    private static void deleteFilesIn(Handle above) throws IOException {
         List<Path> files;
-        try (Stream<Path> inside = Files.list(parent)) {
-            files = inside.filter(file -> !file.equals(journal) && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
+        try (Stream<Path> inside = Files.list(above.path())) {
+            files = inside.filter(
+                            file -> !file.endsWith("journal") && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
                     .toList();
         }
         for (Path file : files) {
@@ -106,6 +163,16 @@ final class WorkFolder {
 
     @Override
     public String toString() {
-        return folder.toString();
+        return shown;
+    }
+
+    @Override
+    public void close() {
+        if (scratch != null) {
+            scratch.close();
+        }
+        if (folder != null) {
+            folder.close();
+        }
     }
 }

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,7 +36,7 @@ class ControlServerTest {
         socket = folder.resolve("control.sock");
         server = ControlServer.start(
                 socket,
-                (command, arguments) -> switch (command) {
+                (command, arguments, caller) -> switch (command) {
                     case "fail" -> throw new IOException("no luck today");
                     case "crash" -> throw new IllegalStateException("a bug");
                     case "echo" -> arguments;
@@ -104,7 +105,7 @@ class ControlServerTest {
         var answering = new CountDownLatch(1);
         var slow = ControlServer.start(
                 folder.resolve("slow.sock"),
-                (command, arguments) -> {
+                (command, arguments, caller) -> {
                     answering.countDown();
                     LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
                     return Map.of("state", "done");
@@ -126,7 +127,8 @@ class ControlServerTest {
     @Test
     void saysWhenThePathIsTooLongForASocket() {
         Path longPath = folder.resolve("x".repeat(120));
-        var e = assertThrows(IOException.class, () -> ControlServer.start(longPath, (command, arguments) -> Map.of()));
+        var e = assertThrows(
+                IOException.class, () -> ControlServer.start(longPath, (command, arguments, caller) -> Map.of()));
         assertTrue(e.getMessage().contains("SDFS_RUN_DIR"), e.getMessage());
     }
 
@@ -150,6 +152,23 @@ class ControlServerTest {
             } catch (IOException e) {
                 return ""; // closed on us while we wrote: as refused as can be
             }
+        }
+    }
+
+    @Test
+    void aServerThatEndsDoesNotWaitForOneWhoStaysAndSaysThatItIsGone() throws Exception {
+        CountDownLatch gone = new CountDownLatch(1);
+        Path stayed = folder.resolve("stayed.sock");
+        var staying = ControlServer.start(stayed, (command, arguments, caller) -> {
+            caller.whenGone(gone::countDown);
+            return Map.of("stay", true);
+        });
+        try (ControlSocket.Held held =
+                ControlSocket.hold(stayed, "stay", Map.of()).orElseThrow()) {
+            assertEquals(Map.of("stay", true), held.result());
+            assertEquals(1, gone.getCount(), "the control");
+            staying.close();
+            assertTrue(gone.await(30, TimeUnit.SECONDS));
         }
     }
 }

@@ -22,6 +22,9 @@ class FakeFileTools implements FileTools {
     /** Places that the next restore finds damaged. */
     List<String> damages = List.of();
 
+    /** What the next restore's destination does not take. */
+    List<String> losses = List.of();
+
     /** Whether the next restore goes on until it is stopped. */
     boolean endless;
 
@@ -57,7 +60,17 @@ class FakeFileTools implements FileTools {
         return new FakeJob(
                 path,
                 RestoreJob.report(new RestoreStatus(
-                        RestoreStatus.Phase.DONE, 7, 2000, 2000, 500, damages.size(), damages, 3, 1.5)));
+                        RestoreStatus.Phase.DONE,
+                        7,
+                        2000,
+                        2000,
+                        500,
+                        damages.size(),
+                        damages,
+                        losses.size(),
+                        0,
+                        losses,
+                        1.5)));
     }
 
     @Override

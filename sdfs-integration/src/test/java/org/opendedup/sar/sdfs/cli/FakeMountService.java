@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -18,6 +19,7 @@ import org.opendedup.sar.tier.FileExplanation.Share;
 import org.opendedup.sar.tier.FileExplanation.Verdict;
 import org.opendedup.sar.tier.TierSettings;
 import org.opendedup.sar.tier.TierSettings.Policy;
+import org.opendedup.sar.volume.RequestBuffers;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeStatistics;
 
@@ -44,6 +46,17 @@ final class FakeMountService implements MountService {
         if (options.contains("colour")) {
             throw new IllegalArgumentException("mount option 'colour' is not known");
         }
+    }
+
+    /** 2 MiB for each of 8 threads, or of as many as the options say. */
+    @Override
+    public RequestBuffers requestBuffers(String options) {
+        int threads = Arrays.stream(options.split(","))
+                .filter(option -> option.startsWith("threads="))
+                .mapToInt(option -> Integer.parseInt(option.substring("threads=".length())))
+                .findFirst()
+                .orElse(8);
+        return new RequestBuffers(threads, (long) threads * (2 << 20));
     }
 
     @Override
@@ -112,7 +125,7 @@ final class FakeMountService implements MountService {
 
         @Override
         public SpaceUse space() {
-            return new SpaceUse(10_000, 6_000, 6);
+            return new SpaceUse(10_000, 6_000, 6_000, 6);
         }
 
         @Override

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.fuse;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -193,7 +194,7 @@ public class MemoryFileSystem implements FuseOperations {
     @Override
     public synchronized Attributes change(long inode, AttributeChange change) throws IOException {
         Node node = node(inode);
-        if (change.size() != null) {
+        if (change.size() != null && (node.isDirectory() || change.size() != node.size)) {
             resize(node, change.size());
             touch(node);
         }
@@ -232,12 +233,7 @@ public class MemoryFileSystem implements FuseOperations {
     }
 
     @Override
-    public synchronized boolean dropSetId(long inode) throws IOException {
-        Node node = node(inode);
-        int before = node.mode;
-        node.mode = FileMode.withoutSetId(before);
-        return node.mode != before;
-    }
+    public void dropCapability(long inode) {}
 
     @Override
     public synchronized byte[] readSymbolicLink(long inode) throws IOException {
@@ -415,10 +411,10 @@ public class MemoryFileSystem implements FuseOperations {
     }
 
     @Override
-    public synchronized long open(long inode, boolean writable, boolean truncate) throws IOException {
+    public synchronized long open(long inode, boolean writable, boolean truncate, Owner caller) throws IOException {
         Node node = node(inode);
         if (truncate) {
-            change(inode, AttributeChange.ofSize(0));
+            change(inode, AttributeChange.ofTruncation(0, Instant.now()));
         }
         node.openings++;
         return openFiles.add(node);
@@ -428,14 +424,14 @@ public class MemoryFileSystem implements FuseOperations {
     public synchronized CreatedFile create(long directory, byte[] name, int mode, boolean writable, Owner caller)
             throws IOException {
         Attributes made = makeNode(directory, name, mode, 0, caller);
-        return new CreatedFile(made, open(made.inode(), writable, false));
+        return new CreatedFile(made, open(made.inode(), writable, false, caller));
     }
 
     @Override
     public synchronized CreatedFile createUnnamed(long directory, int mode, boolean writable, Owner caller)
             throws IOException {
         Node node = add(directory(directory), mode, caller);
-        return new CreatedFile(node.attributes(), open(node.inode, writable, false));
+        return new CreatedFile(node.attributes(), open(node.inode, writable, false, caller));
     }
 
     @Override
@@ -520,12 +516,15 @@ public class MemoryFileSystem implements FuseOperations {
     }
 
     @Override
-    public void sync(long handle, boolean dataOnly) throws IOException {
+    public void store(long handle) throws IOException {
         openFiles.get(handle);
     }
 
     @Override
-    public void syncAll() {}
+    public void storeAll() {}
+
+    @Override
+    public void commit() throws IOException {}
 
     @Override
     public synchronized void close(long handle) throws IOException {
@@ -544,10 +543,11 @@ public class MemoryFileSystem implements FuseOperations {
             throws IOException {
         Map<String, byte[]> extended = node(inode).extended;
         boolean exists = extended.containsKey(text(name));
-        if (mode == SetMode.CREATE && exists) {
+        boolean both = mode == SetMode.CREATE_AND_REPLACE;
+        if (exists && (both || mode == SetMode.CREATE)) {
             throw refused(Reason.EEXIST);
         }
-        if (mode == SetMode.REPLACE && !exists) {
+        if (!exists && (both || mode == SetMode.REPLACE)) {
             throw refused(Reason.ENODATA);
         }
         extended.put(text(name), value);
@@ -569,7 +569,7 @@ public class MemoryFileSystem implements FuseOperations {
 
     @Override
     public synchronized SpaceUse space() {
-        return new SpaceUse(1L << 40, 1L << 39, nodes.size());
+        return new SpaceUse(1L << 40, 1L << 39, 1L << 39, nodes.size());
     }
 
     @Override

@@ -17,13 +17,15 @@ class MountOptionsTest {
                 defaults.with("ro,noatime,nosuid,nodev,noexec,sync,allow_other,threads=3,read_ahead_kb=128");
         assertTrue(options.readOnly() && options.noAccessTime() && options.noExec() && options.allowOther());
         assertTrue(options.noSuid() && options.noDev() && options.synchronous());
-        assertFalse(defaults.noSuid() || defaults.noDev() || defaults.allowOther() || defaults.synchronous());
+        assertFalse(defaults.readOnly() || defaults.noExec() || defaults.allowOther() || defaults.synchronous());
+        assertTrue(defaults.noSuid() && defaults.noDev());
+        assertFalse(
+                options.with("allow_suid").noSuid() || options.with("allow_dev").noDev());
         assertEquals(3, options.threads());
         assertEquals(128, options.readAheadKib());
         assertEquals(
                 defaults,
-                options.with("rw,atime,suid,dev,exec,async,threads=8,read_ahead_kb=4096")
-                        .withAllowOther(false));
+                options.with("rw,atime,suid,dev,exec,async,nosuid,nodev,noallow_other,threads=8,read_ahead_kb=4096"));
         assertEquals(defaults, defaults.with(""));
     }
 

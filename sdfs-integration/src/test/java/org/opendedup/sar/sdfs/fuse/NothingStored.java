@@ -47,9 +47,7 @@ public final class NothingStored implements FuseOperations {
     }
 
     @Override
-    public boolean dropSetId(long inode) {
-        return false;
-    }
+    public void dropCapability(long inode) {}
 
     @Override
     public int read(long handle, long offset, ByteBuffer target) {
@@ -60,7 +58,7 @@ public final class NothingStored implements FuseOperations {
     public void write(long handle, long offset, ByteBuffer source) {}
 
     @Override
-    public long open(long inode, boolean writable, boolean truncate) {
+    public long open(long inode, boolean writable, boolean truncate, Owner caller) {
         return 0;
     }
 
@@ -68,10 +66,13 @@ public final class NothingStored implements FuseOperations {
     public void flush(long handle) {}
 
     @Override
-    public void sync(long handle, boolean dataOnly) {}
+    public void store(long handle) {}
 
     @Override
-    public void syncAll() {}
+    public void storeAll() {}
+
+    @Override
+    public void commit() {}
 
     @Override
     public void close(long handle) {}
@@ -88,7 +89,7 @@ public final class NothingStored implements FuseOperations {
 
     @Override
     public SpaceUse space() {
-        return new SpaceUse(1L << 40, 1L << 40, 1);
+        return new SpaceUse(1L << 40, 1L << 40, 1L << 40, 1);
     }
 
     @Override

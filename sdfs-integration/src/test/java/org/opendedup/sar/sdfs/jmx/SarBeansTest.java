@@ -47,7 +47,8 @@ class SarBeansTest {
     @BeforeEach
     void register() {
         var monitor = new VolumeMonitor("beans", "/mnt", new NoFigures());
-        registration = VolumeRegistration.register(monitor, new SarAdministration(ssd, definition, kept::add));
+        registration =
+                VolumeRegistration.register(monitor, new SarAdministration(ssd, definition, kept::add, location -> {}));
     }
 
     @AfterEach
@@ -198,7 +199,7 @@ class SarBeansTest {
 
         @Override
         public SpaceUse space() {
-            return new SpaceUse(0, 0, 0);
+            return new SpaceUse(0, 0, 0, 0);
         }
     }
 }

@@ -17,19 +17,22 @@ import org.opendedup.sar.sdfs.restore.RestoreJournal.State;
 
 class RestoreJournalTest {
     private static final State STATE =
-            new State("123e4567-e89b-12d3-a456-426614174000", "61c3a4", "00ff", 17, 1L << 40, 2);
-    /** Version 1, as docs/FORMAT.md describes it. */
+            new State("123e4567-e89b-12d3-a456-426614174000", "61c3a4", "00ff", 4711, 17, 1L << 40, 2, 3, false);
+    /** Version 2, as docs/FORMAT.md describes it. */
     private static final String GOLDEN = """
-            sdfs-restore 1
+            sdfs-restore 2
             volume 123e4567-e89b-12d3-a456-426614174000
             source 61c3a4
             tree 00ff
+            root 4711
             nextContainer 17
             bytes 1099511627776
             damaged 2
+            lost 3
+            onlyRootLeft false
             """;
 
-    private static final String GOLDEN_CRC = "215a54b0";
+    private static final String GOLDEN_CRC = "ec8ac6a3";
 
     @TempDir
     Path folder;
@@ -40,7 +43,7 @@ class RestoreJournalTest {
     @BeforeEach
     void open() {
         file = folder.resolve("journal");
-        journal = new RestoreJournal(file);
+        journal = new RestoreJournal(file, file.toString());
     }
 
     @Test
@@ -76,7 +79,7 @@ class RestoreJournalTest {
 
     @Test
     void anotherVersionIsNamed() throws IOException {
-        Files.writeString(file, "sdfs-restore 2\nanything\n");
+        Files.writeString(file, "sdfs-restore 1\nanything\n");
         var e = assertThrows(IOException.class, journal::read);
         assertTrue(e.getMessage().contains("another version"), e.getMessage());
     }

@@ -42,12 +42,14 @@ final class AttributeCalls {
 
     private final FuseOperations operations;
     private final PathResolver resolver;
+    private final AccessLists accessLists;
     private final Caller caller;
     private final ThreadLocal<StatBuffer> stat;
 
     AttributeCalls(Serving serving) {
         operations = serving.operations();
         resolver = serving.resolver();
+        accessLists = serving.accessLists();
         caller = serving.caller();
         stat = serving.stat();
     }
@@ -67,7 +69,7 @@ final class AttributeCalls {
 
     private int attributes(Pointer path, Pointer target) {
         return Guard.run("getattr", () -> {
-            stat.get().copy(resolver.attributes(CString.bytes(path)), target);
+            stat.get().copy(accessLists.shown(resolver.attributes(CString.bytes(path))), target);
             return 0;
         });
     }
@@ -80,7 +82,13 @@ final class AttributeCalls {
     }
 
     private int changeMode(Pointer path, long mode) {
-        return change("chmod", path, AttributeChange.ofMode((int) mode & FileMode.PERMISSIONS));
+        int asked = (int) mode & FileMode.PERMISSIONS;
+        return Guard.run("chmod", () -> {
+            resolver.onInode(
+                    CString.bytes(path),
+                    inode -> operations.change(inode, AttributeChange.ofMode(accessLists.toSet(inode, asked))));
+            return 0;
+        });
     }
 
     /** An owner or group of -1 stays as it is. */
@@ -99,7 +107,7 @@ final class AttributeCalls {
     }
 
     private int truncate(Pointer path, long size) {
-        return change("truncate", path, AttributeChange.ofSize(size));
+        return change("truncate", path, AttributeChange.ofTruncation(size, Instant.now()));
     }
 
     /** @param times two of {@code struct timespec}: of access and of modification */
@@ -134,7 +142,7 @@ final class AttributeCalls {
             statvfs.f_frsize.set(BLOCK_BYTES);
             statvfs.f_blocks.set(space.capacityBytes() / BLOCK_BYTES);
             statvfs.f_bfree.set(free);
-            statvfs.f_bavail.set(free);
+            statvfs.f_bavail.set(space.availableBytes() / BLOCK_BYTES);
             // There is no table of inodes to fill up: a new file needs at most a block.
             statvfs.f_files.set(space.files() + free);
             statvfs.f_ffree.set(free);
@@ -166,6 +174,7 @@ final class AttributeCalls {
             case 0 -> SetMode.CREATE_OR_REPLACE;
             case XATTR_CREATE -> SetMode.CREATE;
             case XATTR_REPLACE -> SetMode.REPLACE;
+            case XATTR_CREATE | XATTR_REPLACE -> SetMode.CREATE_AND_REPLACE;
             default -> throw new PosixException(Reason.EINVAL, "setxattr with flags " + flags);
         };
     }

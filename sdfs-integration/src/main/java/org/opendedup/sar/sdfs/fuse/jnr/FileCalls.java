@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.fuse.jnr;
 
 import com.kenai.jffi.MemoryIO;
 import java.io.IOException;
+import java.time.Instant;
 import jnr.ffi.Pointer;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
@@ -26,6 +27,7 @@ final class FileCalls {
     private final UnlinkedFiles unlinked;
     private final OpenFiles openFiles;
     private final LinkedInodes linked;
+    private final AccessLists accessLists;
     private final Caller caller;
     private final ThreadLocal<StatBuffer> stat;
     private final Object appending = new Object();
@@ -36,6 +38,7 @@ final class FileCalls {
         unlinked = serving.unlinked();
         openFiles = serving.openFiles();
         linked = serving.linked();
+        accessLists = serving.accessLists();
         caller = serving.caller();
         stat = serving.stat();
     }
@@ -55,11 +58,12 @@ final class FileCalls {
     }
 
     private int open(Pointer path, Pointer info) {
+        Owner owner = caller.owner();
         return Guard.run(
                 "open",
                 () -> resolver.onInode(CString.bytes(path), inode -> {
                     boolean direct = mustBeDirect(operations.attributes(inode));
-                    long handle = operations.open(inode, FileInfo.isWritable(info), FileInfo.truncates(info));
+                    long handle = operations.open(inode, FileInfo.isWritable(info), FileInfo.truncates(info), owner);
                     remember(new OpenFile(handle, inode, FileInfo.appends(info), direct), info);
                     if (!direct && !linked.mayContain(inode)) {
                         FileInfo.setKeepCache(info);
@@ -157,7 +161,7 @@ final class FileCalls {
 
     private int sync(long path, int dataOnly, Pointer info) {
         return Guard.run("fsync", () -> {
-            operations.sync(openFiles.get(FileInfo.handle(info)).handle(), dataOnly != 0);
+            operations.sync(openFiles.get(FileInfo.handle(info)).handle());
             return 0;
         });
     }
@@ -165,14 +169,15 @@ final class FileCalls {
     private int attributes(long path, Pointer target, Pointer info) {
         return Guard.run("fgetattr", () -> {
             long inode = openFiles.inode(FileInfo.handle(info));
-            stat.get().copy(operations.attributes(inode), target);
+            stat.get().copy(accessLists.shown(operations.attributes(inode)), target);
             return 0;
         });
     }
 
     private int truncate(long path, long size, Pointer info) {
         return Guard.run("ftruncate", () -> {
-            operations.change(openFiles.get(FileInfo.handle(info)).inode(), AttributeChange.ofSize(size));
+            operations.change(
+                    openFiles.get(FileInfo.handle(info)).inode(), AttributeChange.ofTruncation(size, Instant.now()));
             return 0;
         });
     }

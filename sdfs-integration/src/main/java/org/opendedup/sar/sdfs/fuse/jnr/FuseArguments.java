@@ -9,6 +9,9 @@ final class FuseArguments {
     /** The most that libfuse 2 takes or gives in a request. */
     private static final int MAX_IO_BYTES = 128 << 10;
 
+    /** As libfuse 2 has it: the data of a request, and a page for its headers. */
+    static final int REQUEST_BYTES = MAX_IO_BYTES + 4096;
+
     /** Requests the kernel keeps under way for read-ahead: 8 MiB at the largest size. */
     private static final int MAX_BACKGROUND = 64;
 

@@ -20,6 +20,12 @@ public final class JnrBinding implements FuseBinding {
         return NAME;
     }
 
+    /** A request, and as much of libfuse's own. */
+    @Override
+    public long bufferBytes(int threads) {
+        return 2L * threads * FuseArguments.REQUEST_BYTES;
+    }
+
     @Override
     public FuseMount mount(FuseOperations operations, MountOptions options) throws IOException {
         Path mountPoint = options.mountPoint();

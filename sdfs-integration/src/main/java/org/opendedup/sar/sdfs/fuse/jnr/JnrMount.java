@@ -31,6 +31,7 @@ final class JnrMount implements FuseMount {
     private final Unmounter unmounter;
     private final CallbackTable callbacks;
     private final ServingThread.Session session;
+    private final LateSyncs syncs;
     private final List<ServingThread> threads = new ArrayList<>();
     private final AtomicInteger running;
     /** The kernel and libfuse agree, or the service has ended. */
@@ -48,8 +49,9 @@ final class JnrMount implements FuseMount {
         Serving serving = Serving.of(operations, libFuse);
         this.callbacks = callbacks(serving);
         this.session = mount(FuseArguments.of(options, root));
+        this.syncs = new LateSyncs(libFuse, session, serving.caller(), options.threads());
         for (int i = 0; i < options.threads(); i++) {
-            threads.add(new ServingThread(libFuse, session, serving, this::threadEnded));
+            threads.add(new ServingThread(libFuse, session, serving, syncs, this::threadEnded));
         }
     }
 
@@ -119,6 +121,7 @@ final class JnrMount implements FuseMount {
         if (running.decrementAndGet() > 0) {
             return;
         }
+        syncs.close();
         try {
             // Finds the mount gone, or unmounts it if the threads ended for another reason.
             libFuse.functions().fuse_teardown(session.fuse(), session.mountPoint());

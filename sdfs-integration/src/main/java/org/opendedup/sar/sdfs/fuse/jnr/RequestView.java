@@ -13,9 +13,12 @@ final class RequestView {
     private static final int OPCODE_GETATTR = 3;
     private static final int OPCODE_UNLINK = 10;
     private static final int OPCODE_RENAME = 12;
+    private static final int OPCODE_FSYNC = 20;
+    private static final int OPCODE_FSYNCDIR = 30;
 
     private static final int OPCODE_OFFSET = 4;
     private static final int NODE_OFFSET = 16;
+    private static final int USER_OFFSET = 24;
     private static final int HEADER_BYTES = 40;
     /** A rename's names follow the new directory's node. */
     private static final int RENAME_NAMES_OFFSET = HEADER_BYTES + 8;
@@ -41,6 +44,30 @@ final class RequestView {
 
     void end() {
         length = 0;
+    }
+
+    /** Does it wait for a commit by its nature? */
+    boolean isSync() {
+        return hasOpcode(OPCODE_FSYNC) || hasOpcode(OPCODE_FSYNCDIR);
+    }
+
+    int user() {
+        return buffer.getInt(USER_OFFSET);
+    }
+
+    int length() {
+        return length;
+    }
+
+    /** The memory that the request lies in, at its beginning. */
+    ByteBuffer buffer() {
+        return buffer;
+    }
+
+    /** The request alone, in memory of its own. */
+    ByteBuffer copy() {
+        ByteBuffer copy = ByteBuffer.allocateDirect(length);
+        return copy.put(0, buffer, 0, length);
     }
 
     boolean isUnlink() {

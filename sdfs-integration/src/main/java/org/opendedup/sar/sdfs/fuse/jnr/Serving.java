@@ -11,6 +11,7 @@ record Serving(
         UnlinkedFiles unlinked,
         OpenFiles openFiles,
         LinkedInodes linked,
+        AccessLists accessLists,
         Caller caller,
         ThreadLocal<StatBuffer> stat) {
 
@@ -24,6 +25,7 @@ record Serving(
                 unlinked,
                 new OpenFiles(),
                 new LinkedInodes(),
+                new AccessLists(operations),
                 new Caller(libFuse),
                 ThreadLocal.withInitial(() -> new StatBuffer(runtime)));
     }

@@ -17,16 +17,18 @@ final class ServingThread implements Runnable {
     private final LibFuse2.Functions fuse;
     private final Session session;
     private final Serving serving;
+    private final LateSyncs syncs;
     private final Runnable whenEnded;
     private final ByteBuffer buffer;
     /** libfuse is given the channel's place, and may put another channel there. */
     private final Pointer channelInOut;
 
     /** @param whenEnded told once, when the thread serves no more */
-    ServingThread(LibFuse2 libFuse, Session session, Serving serving, Runnable whenEnded) {
+    ServingThread(LibFuse2 libFuse, Session session, Serving serving, LateSyncs syncs, Runnable whenEnded) {
         this.fuse = libFuse.functions();
         this.session = session;
         this.serving = serving;
+        this.syncs = syncs;
         this.whenEnded = whenEnded;
         this.buffer = ByteBuffer.allocateDirect(session.bufferBytes());
         this.channelInOut = Memory.allocateDirect(libFuse.runtime(), Long.BYTES, true);
@@ -50,8 +52,12 @@ final class ServingThread implements Runnable {
         int length = receive(address);
         while (length > 0) {
             request.begin(length);
-            leadToUnlinkedFile(request);
-            fuse.fuse_session_process(session.session(), address, length, session.channel());
+            if (request.isSync()) {
+                syncs.serve(request);
+            } else {
+                leadToUnlinkedFile(request);
+                fuse.fuse_session_process(session.session(), address, length, session.channel());
+            }
             request.end();
             length = receive(address);
         }

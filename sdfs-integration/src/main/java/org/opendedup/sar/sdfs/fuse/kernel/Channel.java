@@ -57,6 +57,10 @@ final class Channel implements KernelCache, Closeable {
             ByteBuffer.allocateDirect(OUT_HEADER_BYTES).order(ByteOrder.nativeOrder());
 
     private final long interruptedAddress;
+    /** The same for {@link #answer}. Guarded by {@link #lifetime}. */
+    private final ByteBuffer lateAnswer =
+            ByteBuffer.allocateDirect(OUT_HEADER_BYTES).order(ByteOrder.nativeOrder());
+
     private final ServedRequest served = new ServedRequest(this::answerInterrupted);
 
     private boolean closed;
@@ -193,6 +197,18 @@ final class Channel implements KernelCache, Closeable {
     @Override
     public void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer) {
         lateAnswers.submit(this, inode, from, unique, answer);
+    }
+
+    /** For another thread than the channel's: answers a request that the worker left to others, by 0 or an error number. */
+    void answer(long unique, int errno) {
+        whileOpen(open -> {
+            lateAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -errno).putLong(8, unique);
+            boolean sent = libc.functions().write(open, libc.address(lateAnswer), OUT_HEADER_BYTES) == OUT_HEADER_BYTES;
+            // ENOENT: the caller was killed meanwhile.
+            if (!sent && libc.errno() != Errno.ENOENT) {
+                LOG.warn("the kernel refused an answer: {}", libc.functions().strerror(libc.errno()));
+            }
+        });
     }
 
     /** What another thread does with the descriptor. */

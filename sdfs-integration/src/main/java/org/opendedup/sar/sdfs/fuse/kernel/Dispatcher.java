@@ -14,8 +14,8 @@ import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
-import org.opendedup.sar.sdfs.fuse.kernel.Protocol.SetAttribute;
-import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Asked;
+import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
 import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.SpaceUse;
@@ -45,13 +45,16 @@ final class Dispatcher {
     private final Agreement agreement;
     private final ServedRequest served;
     private final LongConsumer interrupts;
+    private final SyncLine syncs;
     private final Request request;
     private final Reply reply;
+    private final Privileges privileges;
 
     /**
      * @param cache what the kernel has to be told of
      * @param served is told of each request that may be abandoned; the caller ends it
      * @param interrupts takes the number of a request whose caller got a signal
+     * @param syncs may take over what waits for a commit
      */
     Dispatcher(
             FuseOperations operations,
@@ -59,6 +62,7 @@ final class Dispatcher {
             Agreement agreement,
             ServedRequest served,
             LongConsumer interrupts,
+            SyncLine syncs,
             ByteBuffer requestBuffer,
             ByteBuffer replyBuffer) {
         this.operations = operations;
@@ -66,8 +70,10 @@ final class Dispatcher {
         this.agreement = agreement;
         this.served = served;
         this.interrupts = interrupts;
+        this.syncs = syncs;
         this.request = new Request(requestBuffer);
         this.reply = new Reply(replyBuffer);
+        this.privileges = new Privileges(operations, cache, SupplementaryGroups::containNow, request);
     }
 
     /**
@@ -97,15 +103,6 @@ final class Dispatcher {
         }
     }
 
-    /** Whether serving the request in the buffer waits for a disk by its nature. */
-    boolean takesLong(int length) {
-        return request.begin(length)
-                && switch (request.opcode()) {
-                    case Opcode.FSYNC, Opcode.FSYNCDIR, Opcode.SYNCFS -> true;
-                    default -> false;
-                };
-    }
-
     /** The kernel did not take the reply to the request last served: undoes what the reply gave. */
     void takeBack() {
         try {
@@ -128,7 +125,7 @@ final class Dispatcher {
 
     /**
      * Whether nothing comes of it if the caller is told EINTR and the request is served nevertheless. Not so where it changes
-     * what the kernel keeps in its caches.
+     * what the kernel keeps in its caches. Of syncs, see {@link #sync(Sync)}.
      */
     private static boolean mayBeAbandoned(int opcode) {
         return switch (opcode) {
@@ -141,10 +138,7 @@ final class Dispatcher {
                     Opcode.READDIRPLUS,
                     Opcode.GETXATTR,
                     Opcode.LISTXATTR,
-                    Opcode.STATFS,
-                    Opcode.FSYNC,
-                    Opcode.FSYNCDIR,
-                    Opcode.SYNCFS -> true;
+                    Opcode.STATFS -> true;
             default -> false;
         };
     }
@@ -228,7 +222,7 @@ final class Dispatcher {
         request.skip(16);
         ByteBuffer payload = request.takePayload(size);
         if ((flags & Protocol.WRITE_KILL_SUIDGID) != 0) {
-            dropSetId();
+            privileges.dropForWriting(request.node());
         }
         if ((flags & Protocol.WRITE_CACHE) != 0) {
             operations.writeBack(handle, offset, payload);
@@ -240,35 +234,16 @@ final class Dispatcher {
         return 0;
     }
 
-    /**
-     * An unprivileged caller changes the file. The reply carries no attributes, so the kernel is told before it.
-     */
-    private void dropSetId() throws IOException {
-        boolean dropped = operations.dropSetId(request.node());
-        if (dropSetGroupIdUnlessMember() || dropped) {
-            cache.invalidate(request.node());
-        }
-    }
-
-    /**
-     * Without group execute, setgid stays for members of the group only, as on local file systems; of the caller's groups a
-     * request names one.
-     */
-    private boolean dropSetGroupIdUnlessMember() throws IOException {
-        Attributes attributes = operations.attributes(request.node());
-        return !FileMode.isDirectory(attributes.mode())
-                && attributes.gid() != request.caller().gid()
-                && dropSetGroupId(attributes);
-    }
-
     private int open() throws IOException {
         int flags = request.takeInt();
         int openFlags = request.takeInt();
         boolean truncate = (flags & Protocol.O_TRUNC) != 0;
         if (truncate && (openFlags & Protocol.OPEN_KILL_SUIDGID) != 0) {
-            dropSetId();
+            privileges.dropForWriting(request.node());
         }
-        reply.putOpened(operations.open(request.node(), isWritable(flags), truncate), Protocol.FOPEN_KEEP_CACHE);
+        reply.putOpened(
+                operations.open(request.node(), isWritable(flags), truncate, request.caller()),
+                Protocol.FOPEN_KEEP_CACHE);
         return 0;
     }
 
@@ -309,14 +284,48 @@ final class Dispatcher {
         return 0;
     }
 
+    /** Of a file: its handle, and flags that make no difference here. */
     private int sync() throws IOException {
         long handle = request.takeLong();
-        operations.sync(handle, (request.takeInt() & Protocol.FSYNC_DATA_ONLY) != 0);
-        return 0;
+        return sync(new Sync() {
+            @Override
+            public void store() throws IOException {
+                operations.store(handle);
+            }
+
+            @Override
+            public void check() throws IOException {
+                operations.flush(handle);
+            }
+        });
     }
 
     private int syncAll() throws IOException {
-        operations.syncAll();
+        return sync(new Sync() {
+            @Override
+            public void store() throws IOException {
+                operations.storeAll();
+            }
+
+            @Override
+            public void check() {}
+        });
+    }
+
+    private int sync(Sync sync) throws IOException {
+        Asked asked =
+                new Asked(request.unique(), request.pid(), request.caller().uid(), describe());
+        if (syncs.takes(asked, sync)) {
+            return ANSWERED_LATER;
+        }
+        served.begin(asked.unique(), asked.pid());
+        try {
+            sync.store();
+            operations.commit();
+            sync.check();
+        } finally {
+            syncs.served();
+        }
         return 0;
     }
 
@@ -328,16 +337,9 @@ final class Dispatcher {
         long offset = request.takeFileOffset();
         long length = request.takeFileOffset();
         FallocateMode mode = FallocateMode.of(request.takeInt());
-        dropSetIdUnlessRoot(request.node());
+        privileges.dropForWritingUnlessRoot(request.node());
         mode.apply(operations, handle, offset, length);
         return 0;
-    }
-
-    /** For these requests the kernel does not say whether the caller may keep the bits (CAP_FSETID): root usually may. */
-    private void dropSetIdUnlessRoot(long inode) throws IOException {
-        if (request.caller().uid() != 0 && operations.dropSetId(inode)) {
-            cache.invalidate(inode);
-        }
     }
 
     /**
@@ -389,7 +391,7 @@ final class Dispatcher {
         if (flags != 0) {
             return Errno.EINVAL;
         }
-        dropSetIdUnlessRoot(inode);
+        privileges.dropForWritingUnlessRoot(inode);
         long copied = operations.copy(source, from, target, to, wide ? asked : Math.min(asked, MAX_NARROW_COPY_BYTES));
         if (wide) {
             reply.putLong(copied);
@@ -455,25 +457,8 @@ final class Dispatcher {
 
     private int setAttributes() throws IOException {
         SetAttributeArguments arguments = SetAttributeArguments.take(request);
-        if (arguments.has(SetAttribute.KILL_SUIDGID) || isRemovalOfPrivileges(arguments)) {
-            operations.dropSetId(request.node());
-            dropSetGroupIdUnlessMember();
-        } else if (arguments.has(SetAttribute.UID | SetAttribute.GID) || isEmptyChangeOfOwner(arguments)) {
-            operations.dropSetId(request.node());
-        }
-        AttributeChange change = arguments.toChange();
-        reply.putAttributesAlone(operations.change(request.node(), change));
+        reply.putAttributesAlone(operations.change(request.node(), privileges.apply(arguments)));
         return 0;
-    }
-
-    /** What is left of the kernel's wish to remove privileges before fallocate or copy_file_range: it asks for nothing. */
-    private boolean isRemovalOfPrivileges(SetAttributeArguments arguments) {
-        return arguments.hasNothingBut(0) && request.uid() != 0;
-    }
-
-    /** chown(-1, -1): only the change time is set, which no other call does. */
-    private static boolean isEmptyChangeOfOwner(SetAttributeArguments arguments) {
-        return arguments.has(SetAttribute.CTIME) && arguments.hasNothingBut(SetAttribute.CTIME);
     }
 
     private int readLink() throws IOException {
@@ -486,7 +471,7 @@ final class Dispatcher {
         long free = space.freeBytes() / Protocol.PAGE_BYTES;
         reply.putLong(space.capacityBytes() / Protocol.PAGE_BYTES);
         reply.putLong(free);
-        reply.putLong(free);
+        reply.putLong(space.availableBytes() / Protocol.PAGE_BYTES);
         // There is no table of inodes to fill up: a new file needs at most a block.
         reply.putLong(space.files() + free);
         reply.putLong(free);
@@ -614,21 +599,12 @@ final class Dispatcher {
             return Errno.E2BIG;
         }
         byte[] value = request.takeBytes(size);
-        if ((more & Protocol.SETXATTR_ACL_KILL_SGID) != 0) {
-            dropSetGroupId(operations.attributes(request.node()));
-        }
         operations.setExtendedAttribute(request.node(), name, value, mode);
-        return 0;
-    }
-
-    /** Takes setgid away; returns whether it was there. */
-    private boolean dropSetGroupId(Attributes attributes) throws IOException {
-        if ((attributes.mode() & FileMode.SETGID) == 0) {
-            return false;
+        // The kernel says it of default lists too, which change nobody's permissions.
+        if ((more & Protocol.SETXATTR_ACL_KILL_SGID) != 0 && ExtendedAttributeName.isOwnAccessList(name)) {
+            privileges.dropSetGid(request.node());
         }
-        int kept = attributes.mode() & FileMode.PERMISSIONS & ~FileMode.SETGID;
-        operations.change(request.node(), AttributeChange.ofMode(kept));
-        return true;
+        return 0;
     }
 
     private static SetMode setMode(int flags) throws PosixException {
@@ -636,6 +612,7 @@ final class Dispatcher {
             case 0 -> SetMode.CREATE_OR_REPLACE;
             case Protocol.XATTR_CREATE -> SetMode.CREATE;
             case Protocol.XATTR_REPLACE -> SetMode.REPLACE;
+            case Protocol.XATTR_CREATE | Protocol.XATTR_REPLACE -> SetMode.CREATE_AND_REPLACE;
             default -> throw new PosixException(PosixException.Reason.EINVAL, "setxattr with flags " + flags);
         };
     }

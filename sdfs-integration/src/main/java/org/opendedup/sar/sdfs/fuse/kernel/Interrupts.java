@@ -25,6 +25,7 @@ final class Interrupts implements Closeable {
     private static final long INTERVAL_MS = 200;
 
     private final List<ServedRequest> served;
+    private final LateSyncs syncs;
     private final IntPredicate killed;
     /** What each of {@link #served} was at the last look. */
     private final long[] seen;
@@ -33,10 +34,12 @@ final class Interrupts implements Closeable {
 
     /**
      * @param served one for each worker
+     * @param syncs what waits without a worker
      * @param killed tells whether the thread of this number has a signal waiting that ends it
      */
-    Interrupts(List<ServedRequest> served, IntPredicate killed) {
+    Interrupts(List<ServedRequest> served, LateSyncs syncs, IntPredicate killed) {
         this.served = List.copyOf(served);
+        this.syncs = syncs;
         this.killed = killed;
         this.seen = new long[served.size()];
         this.timer = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -57,6 +60,7 @@ final class Interrupts implements Closeable {
                 abandonIfKilled(request, unique);
             }
         }
+        syncs.interrupted(unique, killed);
     }
 
     private void look() {
@@ -68,6 +72,7 @@ final class Interrupts implements Closeable {
                 }
                 seen[i] = unique;
             }
+            syncs.look(killed);
         } catch (RuntimeException e) {
             // The next look must come.
             LOG.error("looking for killed programs", e);

@@ -24,6 +24,11 @@ public final class KernelBinding implements FuseBinding {
     }
 
     @Override
+    public long bufferBytes(int threads) {
+        return threads * Channel.BUFFER_BYTES;
+    }
+
+    @Override
     public FuseMount mount(FuseOperations operations, MountOptions options) throws IOException {
         Libc libc = new Libc();
         boolean root = libc.functions().geteuid() == 0;

@@ -31,6 +31,7 @@ final class KernelMount implements FuseMount {
     private final FuseOperations operations;
     private final List<Channel> channels;
     private final Interrupts interrupts;
+    private final LateSyncs syncs;
     private final Crew crew;
     private final AtomicInteger running;
     /** True once any thread has seen that the mount point is gone. */
@@ -47,13 +48,15 @@ final class KernelMount implements FuseMount {
             Mounter mounter,
             FuseOperations operations,
             List<Channel> channels,
-            Interrupts interrupts) {
+            Interrupts interrupts,
+            LateSyncs syncs) {
         this.mountPoint = mountPoint;
         this.libc = libc;
         this.mounter = mounter;
         this.operations = operations;
         this.channels = channels;
         this.interrupts = interrupts;
+        this.syncs = syncs;
         this.crew = new Crew(channels.size());
         this.running = new AtomicInteger(channels.size());
     }
@@ -74,9 +77,11 @@ final class KernelMount implements FuseMount {
             detachAfter(e, mounter, options.mountPoint());
             throw e;
         }
+        LateSyncs syncs = new LateSyncs(operations, channels.size());
         Interrupts interrupts =
-                new Interrupts(channels.stream().map(Channel::served).toList(), killed);
-        KernelMount mount = new KernelMount(options.mountPoint(), libc, mounter, operations, channels, interrupts);
+                new Interrupts(channels.stream().map(Channel::served).toList(), syncs, killed);
+        KernelMount mount =
+                new KernelMount(options.mountPoint(), libc, mounter, operations, channels, interrupts, syncs);
         mount.startThreads(agreement);
         mount.identify();
         ReadAhead.raise(options.mountPoint(), options.readAheadKib());
@@ -109,7 +114,13 @@ final class KernelMount implements FuseMount {
         interrupts.start();
         for (int i = 0; i < channels.size(); i++) {
             Worker worker = new Worker(
-                    channels.get(i), crew.members().get(i), operations, agreement, interrupts, this::workerEnded);
+                    channels.get(i),
+                    crew.members().get(i),
+                    operations,
+                    agreement,
+                    interrupts,
+                    syncs,
+                    this::workerEnded);
             Thread thread = new Thread(worker, "fuse-" + i);
             thread.setDaemon(true);
             thread.start();
@@ -133,6 +144,7 @@ final class KernelMount implements FuseMount {
         } catch (IOException e) {
             LOG.error("{} is left as a dead mount: umount -l {}", mountPoint, mountPoint, e);
         } finally {
+            syncs.close();
             endOperations();
         }
     }

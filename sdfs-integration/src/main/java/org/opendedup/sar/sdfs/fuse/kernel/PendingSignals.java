@@ -1,9 +1,5 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-
 /** Signals that wait for a thread, as {@code /proc} tells them (proc_pid_status(5)). */
 final class PendingSignals {
     private static final int SIGKILL = 9;
@@ -15,14 +11,8 @@ final class PendingSignals {
      * SIGKILL waiting. False for a thread that is not there or not to be seen.
      */
     static boolean killed(int thread) {
-        try {
-            return Files.readString(Path.of("/proc", Integer.toString(thread), "status"))
-                    .lines()
-                    .anyMatch(PendingSignals::saysKilled);
-        } catch (IOException | SecurityException e) {
-            // Gone, or hidden (hidepid): then nobody can tell, and the request is served to its end.
-            return false;
-        }
+        // Of one that is gone or hidden nobody can tell: the request is served to its end.
+        return ThreadStatus.lines(thread).anyMatch(PendingSignals::saysKilled);
     }
 
     private static boolean saysKilled(String line) {

@@ -137,9 +137,6 @@ final class Protocol {
     /** {@code FUSE_WRITE_KILL_SUIDGID}. */
     static final int WRITE_KILL_SUIDGID = 1 << 2;
 
-    /** {@code FUSE_FSYNC_FDATASYNC}. */
-    static final int FSYNC_DATA_ONLY = 1;
-
     /** {@code O_*} of open(2). */
     static final int O_ACCESS_MODE = 3;
 

@@ -27,6 +27,7 @@ final class Worker implements Runnable {
             FuseOperations operations,
             Agreement agreement,
             Interrupts interrupts,
+            LateSyncs syncs,
             EndListener listener) {
         this.channel = channel;
         this.member = member;
@@ -36,9 +37,27 @@ final class Worker implements Runnable {
                 agreement,
                 channel.served(),
                 interrupts::interrupted,
+                new OwnSyncs(channel, member, syncs),
                 channel.requestBuffer(),
                 channel.replyBuffer());
         this.listener = listener;
+    }
+
+    /** Syncs that come through this worker's channel. */
+    private record OwnSyncs(Channel channel, Crew.Member member, LateSyncs syncs) implements SyncLine {
+        @Override
+        public boolean takes(Asked asked, Sync sync) {
+            boolean taken = syncs.takes(channel, asked, sync);
+            if (!taken) {
+                member.willTakeLong();
+            }
+            return taken;
+        }
+
+        @Override
+        public void served() {
+            syncs.served();
+        }
     }
 
     @Override
@@ -74,9 +93,6 @@ final class Worker implements Runnable {
         int length = channel.receive();
         if (length > 0) {
             member.received();
-            if (dispatcher.takesLong(length)) {
-                member.willTakeLong();
-            }
         }
         return length;
     }

@@ -14,6 +14,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.UserDefinedFileAttributeView;
+import java.util.HexFormat;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,6 +24,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.sdfs.fuse.Shell;
+import org.opendedup.sar.volume.Volume.SetMode;
 
 /** The traps of libfuse 2 and jnr-fuse, on a mount of a file system in memory. */
 @Timeout(120)
@@ -240,6 +243,53 @@ class JnrMountTest {
         assumeTrue(shell("command -v setfattr").startsWith("/"), "skipped: needs setfattr (package attr)");
         String refused = shell("touch f; setfattr -n system.posix_acl_access -v 0x" + ACCESS_LIST + " f");
         assertTrue(refused.contains("not supported"), refused);
+    }
+
+    /** Set by the other binding: users get less by it than the mode says, and this one cannot have the kernel check it. */
+    @Test
+    void whatHasAnAccessListIsForItsOwnerAndRoot() throws Exception {
+        String denied = "Permission denied";
+        shell(
+                "chmod 755 ..; chmod 755 .; echo text > f; chown 1000 f; chmod 4666 f; mkdir d; echo deep > d/f; chmod 777 d");
+        assertEquals("text", shell(as(1001) + "cat f"), "the control");
+        assertEquals("deep", shell(as(1001) + "cat d/f"), "the control");
+        for (String name : List.of("f", "d")) {
+            setAccessList(name, ACCESS_LIST);
+        }
+        assertEquals("text", shell(as(1001) + "cat f"), "a list that says what the mode says");
+        // One user more, with nothing, and a mask.
+        String list = "02000000" + "01000600ffffffff" + "02000000e9030000" + "04000600ffffffff" + "10000600ffffffff"
+                + "20000600ffffffff";
+        for (String name : List.of("f", "d")) {
+            setAccessList(name, list);
+        }
+        for (String what : List.of("cat f", "sh -c 'echo 1 >> f'", "cat d/f", "ls d", "touch d/new", "rm -f d/f")) {
+            assertTrue(shell(as(1001) + what).contains(denied), what);
+            assertTrue(shell(as(1002) + what).contains(denied), what);
+        }
+        assertEquals("text", shell("cat f"));
+        assertEquals("text", shell(as(1000) + "cat f"));
+        // The kernel takes setuid away by a mode without group and others, which it does not see.
+        shell(as(1000) + "sh -c 'echo more >> f'");
+        assertEquals(0100666, memory.attributes(inode("f")).mode());
+        assertEquals("600", shell("stat -c %a f"));
+        // What its owner says is done.
+        shell(as(1000) + "chmod 640 f");
+        assertEquals(0100640, memory.attributes(inode("f")).mode());
+    }
+
+    private static String as(int user) {
+        return "setpriv --reuid=" + user + " --regid=" + user + " --clear-groups ";
+    }
+
+    private long inode(String name) throws Exception {
+        return Long.parseLong(shell("stat -c %i " + name));
+    }
+
+    private void setAccessList(String name, String hexadecimal) throws Exception {
+        byte[] attribute = "system.posix_acl_access".getBytes(StandardCharsets.US_ASCII);
+        byte[] list = HexFormat.of().parseHex(hexadecimal);
+        memory.setExtendedAttribute(inode(name), attribute, list, SetMode.CREATE_OR_REPLACE);
     }
 
     @Test

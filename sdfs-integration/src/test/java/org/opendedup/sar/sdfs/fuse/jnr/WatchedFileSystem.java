@@ -33,9 +33,9 @@ final class WatchedFileSystem extends MemoryFileSystem {
     }
 
     @Override
-    public void sync(long handle, boolean dataOnly) throws IOException {
+    public void sync(long handle) throws IOException {
         syncs++;
-        super.sync(handle, dataOnly);
+        super.sync(handle);
     }
 
     @Override

@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.NothingStored;
@@ -43,7 +44,8 @@ class DispatcherTest {
     private final Dispatcher dispatcher = dispatcher(memory, ALL_TAKEN);
 
     private Dispatcher dispatcher(FuseOperations operations, Agreement agreement) {
-        return new Dispatcher(operations, new NoKernel(), agreement, served, interrupted::add, request, reply);
+        return new Dispatcher(
+                operations, new NoKernel(), agreement, served, interrupted::add, new NoLine(), request, reply);
     }
 
     /** Has nothing cached. */
@@ -55,6 +57,17 @@ class DispatcherTest {
         public void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer) {
             throw new AssertionError("no bytes wait to be written back");
         }
+    }
+
+    /** Takes nothing over. */
+    private static final class NoLine implements SyncLine {
+        @Override
+        public boolean takes(Asked asked, Sync sync) {
+            return false;
+        }
+
+        @Override
+        public void served() {}
     }
 
     private int send(int opcode, long node, byte[]... arguments) {
@@ -164,6 +177,11 @@ class DispatcherTest {
         memory.change(inode, AttributeChange.ofMode(02755));
         send(Opcode.SETXATTR, inode, ints(1, 0, 0, 0), name("system.posix_acl_access"), new byte[1]);
         assertEquals(0102755, memory.attributes(inode).mode());
+        send(Opcode.SETXATTR, inode, ints(1, 0, 1, 0), name("system.posix_acl_default"), new byte[1]);
+        assertEquals(0102755, memory.attributes(inode).mode(), "a default list");
+        int refused = Protocol.XATTR_CREATE;
+        send(Opcode.SETXATTR, inode, ints(1, refused, 1, 0), name("system.posix_acl_access"), new byte[1]);
+        assertEquals(0102755, memory.attributes(inode).mode(), "a list that is refused");
         send(Opcode.SETXATTR, inode, ints(1, 0, 1, 0), name("system.posix_acl_access"), new byte[1]);
         assertEquals(0100755, memory.attributes(inode).mode());
     }
@@ -178,16 +196,55 @@ class DispatcherTest {
         assertEquals(0100777, modeAfterSetting(Protocol.SetAttribute.UID, 0), "chown");
     }
 
+    @Test
+    void setgidWithoutGroupExecuteStaysWithRootAndWithTheGroup() throws Exception {
+        int owner = Protocol.SetAttribute.UID | Protocol.SetAttribute.KILL_SUIDGID;
+        long inode = make(0106666, 7);
+        assertEquals(0102666, modeAfterSetting(inode, owner, 0, 0), "chown by root");
+        assertEquals(0102666, modeAfterSetting(make(0106666, 7), owner, 1000, 7), "chown by one of the group");
+        assertEquals(0100666, modeAfterSetting(make(0106666, 7), owner, 1000, 1000), "chown by another");
+        int size = Protocol.SetAttribute.SIZE | Protocol.SetAttribute.KILL_SUIDGID;
+        assertEquals(0102666, modeAfterSetting(make(0106666, 7), size, 1000, 7), "truncate by one of the group");
+        assertEquals(0100666, modeAfterSetting(make(0106666, 7), size, 0, 0), "truncate by root without CAP_FSETID");
+    }
+
+    @Test
+    void changingNoOwnerTakesPrivilegesOfWhatIsNoDirectoryIfTheCallerMayChangeTheMode() throws Exception {
+        assertEquals(0010777, modeAfterSetting(make(0016777, 0), 0, 0, 0), "root, of a fifo");
+        assertEquals(0046777, modeAfterSetting(make(0046777, 0), 0, 0, 0), "root, of a directory");
+        int time = Protocol.SetAttribute.CTIME;
+        long inode = make(0106777, 0);
+        request.putInt(28, 1000);
+        int length = put(Opcode.SETATTR, inode, ints(time), new byte[84]);
+        request.putInt(24, 1000);
+        assertErrno(Errno.EPERM, dispatcher.dispatch(length));
+        assertEquals(0106777, memory.attributes(inode).mode());
+        assertEquals(0100755, modeAfterSetting(make(0100755, 0), time, 1000, 1000), "nothing to take");
+    }
+
     /** The mode of a file of all bits after a SETATTR of these fields. */
     private int modeAfterSetting(int fields, int uid) throws Exception {
-        long inode = memory.create(1, new byte[] {(byte) ('a' + memory.inodes())}, 0100644, true, new Owner(0, 0))
-                .attributes()
-                .inode();
-        memory.change(inode, AttributeChange.ofMode(06777));
+        return modeAfterSetting(make(0106777, 0), fields, uid, 0);
+    }
+
+    private int modeAfterSetting(long inode, int fields, int uid, int gid) throws Exception {
         int length = put(Opcode.SETATTR, inode, ints(fields), new byte[84]);
-        request.putInt(24, uid);
+        request.putInt(24, uid).putInt(28, gid);
         assertEquals(16 + 104, dispatcher.dispatch(length));
         return memory.attributes(inode).mode();
+    }
+
+    /** Makes what {@code mode} says, owned by root and a group. */
+    private long make(int mode, int gid) throws Exception {
+        byte[] name = {(byte) ('a' + memory.inodes())};
+        Owner owner = new Owner(0, gid);
+        boolean isDirectory = FileMode.isDirectory(mode);
+        long inode = (isDirectory
+                        ? memory.makeDirectory(1, name, mode, owner)
+                        : memory.makeNode(1, name, mode, 0, owner))
+                .inode();
+        memory.change(inode, AttributeChange.ofMode(mode & FileMode.PERMISSIONS));
+        return inode;
     }
 
     @Test

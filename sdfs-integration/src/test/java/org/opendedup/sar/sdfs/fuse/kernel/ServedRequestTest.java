@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntPredicate;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.sdfs.fuse.NothingStored;
 
 /** Who answers a request that is abandoned. */
 class ServedRequestTest {
@@ -41,7 +42,8 @@ class ServedRequestTest {
     @Test
     void onlyAKilledCallersRequestIsAbandoned() {
         IntPredicate killed = pid -> pid == 7;
-        try (Interrupts interrupts = new Interrupts(List.of(request), killed)) {
+        try (LateSyncs syncs = new LateSyncs(new NothingStored(0), 1);
+                Interrupts interrupts = new Interrupts(List.of(request), syncs, killed)) {
             request.begin(2, 6);
             interrupts.interrupted(2);
             assertTrue(request.end());

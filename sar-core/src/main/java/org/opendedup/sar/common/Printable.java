@@ -1,0 +1,59 @@
+package org.opendedup.sar.common;
+
+/**
+ * Text for logs and terminals. Names of files are anybody's: one with a line break could forge a line of the log, one with an escape
+ * sequence command the terminal, one with a sign of direction show itself as another.
+ */
+public final class Printable {
+    private Printable() {}
+
+    /** On one line: everything that is not shown as itself becomes {@code \}{@code u} and four hexadecimal digits. */
+    public static String line(String text) {
+        return escaped(text, false);
+    }
+
+    /** As {@link #line}, but line breaks and tabs stay: for text of ours that has several lines, or begins one again. */
+    public static String lines(String text) {
+        return escaped(text, true);
+    }
+
+    private static String escaped(String text, boolean keepLines) {
+        int clean = 0;
+        while (clean < text.length() && isPlain(text, clean, keepLines)) {
+            clean++;
+        }
+        if (clean == text.length()) {
+            return text;
+        }
+        var escaped = new StringBuilder(text.length() + 16).append(text, 0, clean);
+        for (int at = clean; at < text.length(); at++) {
+            if (isPlain(text, at, keepLines)) {
+                escaped.append(text.charAt(at));
+            } else {
+                escaped.append(String.format("\\u%04x", (int) text.charAt(at)));
+            }
+        }
+        return escaped.toString();
+    }
+
+    private static boolean isPlain(String text, int at, boolean keepLines) {
+        char character = text.charAt(at);
+        if (character >= ' ' && character < 0x7f) {
+            return true;
+        }
+        if (keepLines && (character == '\n' || character == '\r' || character == '\t')) {
+            return true;
+        }
+        return switch (Character.getType(character)) {
+            case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> false;
+            case Character.SURROGATE -> isPaired(text, at);
+            default -> true;
+        };
+    }
+
+    private static boolean isPaired(String text, int at) {
+        return Character.isHighSurrogate(text.charAt(at))
+                ? at + 1 < text.length() && Character.isLowSurrogate(text.charAt(at + 1))
+                : at > 0 && Character.isHighSurrogate(text.charAt(at - 1));
+    }
+}

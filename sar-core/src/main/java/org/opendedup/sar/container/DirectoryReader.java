@@ -1,0 +1,75 @@
+package org.opendedup.sar.container;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.container.ContainerFormat.Footer;
+import org.opendedup.sar.container.ContainerFormat.Identity;
+import org.opendedup.sar.io.Input;
+
+/** Reads what a sealed container's file says of itself: footer, frame table, directory. Nothing is allocated that the format forbids. */
+final class DirectoryReader {
+    private final Input input;
+    private final long container;
+    private final String place;
+    private final ReadStatistics statistics;
+
+    /** @param statistics told of each read */
+    DirectoryReader(Input input, long container, ReadStatistics statistics) {
+        this.input = input;
+        this.container = container;
+        this.place = placeOf(container);
+        this.statistics = statistics;
+    }
+
+    static String placeOf(long container) {
+        return "container " + container + " (" + ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX)
+                + ")";
+    }
+
+    private byte[] read(long offset, int length) throws IOException {
+        byte[] bytes = new byte[length];
+        statistics.add(length);
+        input.readFully(offset, ByteBuffer.wrap(bytes));
+        return bytes;
+    }
+
+    Footer footer() throws IOException {
+        long fileBytes = input.length();
+        if (fileBytes < ContainerFormat.HEADER_BYTES + ContainerFormat.FOOTER_BYTES) {
+            throw new CorruptionException(place, fileBytes, "a sealed container", "a file of " + fileBytes + " bytes");
+        }
+        byte[] footer = read(fileBytes - ContainerFormat.FOOTER_BYTES, ContainerFormat.FOOTER_BYTES);
+        return ContainerFormat.readFooter(footer, container, fileBytes, place);
+    }
+
+    FrameTable frameTable() throws IOException {
+        Footer footer = footer();
+        byte[] bytes = read(footer.directoryOffset(), footer.tableBytes());
+        return checkGeneration(FrameTable.decode(bytes, footer.identity().salt(), place), footer);
+    }
+
+    /** The directory, with header and footer checked as well. */
+    SealedContainer directory() throws IOException {
+        Footer footer = footer();
+        Identity header = ContainerFormat.readHeader(read(0, ContainerFormat.HEADER_BYTES), container, place);
+        if (!header.equals(footer.identity())) {
+            throw new CorruptionException(place, 0, footer.identity().toString(), header.toString());
+        }
+        byte[] bytes = read(footer.directoryOffset(), footer.directoryBytes());
+        SealedContainer sealed = SealedContainer.decode(container, bytes, footer, place);
+        checkGeneration(sealed.frameTable(), footer);
+        return sealed;
+    }
+
+    private FrameTable checkGeneration(FrameTable table, Footer footer) throws CorruptionException {
+        if (!table.writing().equals(footer.identity().writing())) {
+            throw new CorruptionException(
+                    place,
+                    footer.directoryOffset(),
+                    footer.identity().writing().toString(),
+                    table.writing().toString());
+        }
+        return table;
+    }
+}

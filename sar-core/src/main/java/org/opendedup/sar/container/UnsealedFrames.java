@@ -1,0 +1,116 @@
+package org.opendedup.sar.container;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.container.ContainerFormat.Identity;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The whole frames of a container that was not sealed, in their order. Behind a damaged one the next is looked for byte by byte. For one
+ * thread.
+ */
+final class UnsealedFrames {
+    private static final Logger log = LoggerFactory.getLogger(UnsealedFrames.class);
+
+    private final SalvagedFile file;
+    private final Identity identity;
+    private long at = ContainerFormat.HEADER_BYTES;
+    private int nextSlot;
+    private int place;
+
+    UnsealedFrames(SalvagedFile file, Identity identity) {
+        this.file = file;
+        this.identity = identity;
+    }
+
+    /**
+     * Says which container a file is: by its header, else by what the volume knows, else by the first whole frame; null if nothing
+     * does. What the volume knows goes before frames, as a frame may lie in the file as somebody's data.
+     */
+    static @Nullable Identity identity(SalvagedFile file, long container, Writing known, String name)
+            throws IOException {
+        if (!file.has(0, ContainerFormat.HEADER_BYTES)) {
+            return null;
+        }
+        Identity fromHeader = header(file, container, name);
+        if (fromHeader != null) {
+            return fromHeader;
+        }
+        if (!known.equals(Writing.UNKNOWN)) {
+            return new Identity(container, known.salt(), known.generation());
+        }
+        for (long at = ContainerFormat.HEADER_BYTES; ; at++) {
+            at = nextMagic(file, at);
+            if (at < 0) {
+                return null;
+            }
+            FrameFormat.Header frame = frameAt(file, at);
+            if (frame != null && frame.identity().container() == container && crcHolds(file, at, frame)) {
+                return frame.identity();
+            }
+        }
+    }
+
+    private static @Nullable Identity header(SalvagedFile file, long container, String name)
+            throws UnsupportedFormatException {
+        byte[] header = new byte[ContainerFormat.HEADER_BYTES];
+        System.arraycopy(file.bytes(), file.place(0), header, 0, header.length);
+        try {
+            return ContainerFormat.readHeader(header, container, name);
+        } catch (CorruptionException damaged) {
+            log.warn("{}; looking for its frames", damaged.getMessage());
+            return null;
+        }
+    }
+
+    /** The offset of the next place where a frame may begin, or -1. */
+    private static long nextMagic(SalvagedFile file, long from) throws IOException {
+        for (long at = from; file.has(at, FrameFormat.HEADER_BYTES); at++) {
+            if (FrameFormat.magicAt(file.bytes(), file.place(at))) {
+                return at;
+            }
+        }
+        return -1;
+    }
+
+    private static FrameFormat.@Nullable Header frameAt(SalvagedFile file, long at) {
+        int place = file.place(at);
+        long room = Math.min(file.length() - at, FrameFormat.MAX_FRAME_BYTES);
+        return FrameFormat.readHeader(file.bytes(), place, place + (int) room);
+    }
+
+    private static boolean crcHolds(SalvagedFile file, long at, FrameFormat.Header frame) throws IOException {
+        return file.has(at, frame.frameBytes()) && FrameFormat.crcHolds(file.bytes(), file.place(at), frame);
+    }
+
+    /** The next whole frame, whose bytes are then at {@link #place} of the file's; null if there is none. */
+    FrameFormat.@Nullable Header next() throws IOException {
+        while (true) {
+            long found = nextMagic(file, at);
+            if (found < 0) {
+                at = file.length();
+                return null;
+            }
+            FrameFormat.Header frame = frameAt(file, found);
+            if (frame != null
+                    && frame.identity().equals(identity)
+                    && frame.firstSlot() >= nextSlot
+                    && crcHolds(file, found, frame)) {
+                nextSlot = frame.firstSlot() + frame.chunks();
+                at = found + frame.frameBytes();
+                place = file.place(found);
+                return frame;
+            }
+            at = found + 1;
+        }
+    }
+
+    /** Where the frame that {@link #next} gave lies in the file's bytes, until it is called again. */
+    int place() {
+        return place;
+    }
+}

@@ -1,0 +1,169 @@
+package org.opendedup.sar.metadata;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.zip.CRC32C;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.io.PrivateFiles;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A small file beside a database, {@value #NAME}: the sequence number of the last change that was acknowledged. It is written
+ * after the database's log was synced, so a database that knows less has lost something. It is synced when it is closed, not with
+ * each commit: after a power cut it may be as old as the kernel keeps written pages, about half a minute.
+ *
+ * <p>Its lock belongs to who uses the database, whose logs are read and cut before RocksDB takes its own. Safe for use by many
+ * threads.
+ */
+final class AcknowledgedSequence implements Closeable {
+    static final String NAME = "ACKNOWLEDGED";
+
+    private static final Logger log = LoggerFactory.getLogger(AcknowledgedSequence.class);
+
+    /** The bytes {@code SARA}, read as little-endian. */
+    private static final int MAGIC = 0x41524153;
+
+    private static final int VERSION = 1;
+    private static final int CRC_OFFSET = 16;
+    private static final int BYTES = 20;
+
+    private final Path file;
+    private final FileChannel channel;
+
+    /** 0 while it is unknown: no file, or a damaged one. Guarded by this. */
+    private long sequence;
+
+    /** Guarded by this. */
+    private boolean warned;
+
+    private AcknowledgedSequence(Path file, FileChannel channel) {
+        this.file = file;
+        this.channel = channel;
+    }
+
+    /**
+     * Opens the file in a database's folder; makes it if it is missing.
+     *
+     * @param anew true to forget what it says: it is that of an earlier database
+     * @throws IOException if the database is in use
+     */
+    static AcknowledgedSequence open(Path folder, boolean anew) throws IOException {
+        Path file = folder.resolve(NAME);
+        FileChannel channel =
+                PrivateFiles.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        lock(folder, channel);
+        AcknowledgedSequence opened = new AcknowledgedSequence(file, channel);
+        try {
+            opened.sequence = anew ? 0 : opened.read();
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+        return opened;
+    }
+
+    private static void lock(Path folder, FileChannel channel) throws IOException {
+        FileLock lock;
+        try {
+            lock = channel.tryLock();
+        } catch (OverlappingFileLockException e) {
+            // Held by this process, which would lose it with any channel to the file that is closed: this one stays
+            // open.
+            throw inUse(folder);
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+        if (lock == null) {
+            channel.close();
+            throw inUse(folder);
+        }
+    }
+
+    private static IOException inUse(Path folder) {
+        return new IOException("the metadata database in " + folder + " is in use");
+    }
+
+    private long read() throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        while (bytes.hasRemaining() && channel.read(bytes, bytes.position()) >= 0) {}
+        if (bytes.position() == 0) {
+            return 0;
+        }
+        if (bytes.hasRemaining() || bytes.getInt(0) != MAGIC || bytes.getInt(CRC_OFFSET) != crc(bytes)) {
+            log.warn("{} is damaged and made anew; whether the last commit is complete was not checked", file);
+            return 0;
+        }
+        if (bytes.getInt(4) != VERSION) {
+            throw new UnsupportedFormatException(file.toString(), bytes.getInt(4), VERSION);
+        }
+        return bytes.getLong(8);
+    }
+
+    private static int crc(ByteBuffer bytes) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes.array(), 0, CRC_OFFSET);
+        return (int) crc.getValue();
+    }
+
+    /**
+     * Fails if more was acknowledged than the database knows.
+     *
+     * @param found the database's last sequence number
+     * @param place the database, as an administrator knows it
+     * @param damage what is known to be damaged, in words
+     */
+    synchronized void requireIn(long found, String place, String damage) throws CorruptionException {
+        if (sequence > found) {
+            throw new CorruptionException(
+                    place,
+                    -1,
+                    "all changes up to number " + sequence + ", which were acknowledged",
+                    "those up to " + found + " only (" + damage
+                            + "); check the disk, and restore the folder from its last "
+                            + "backup. To give up what is missing and go on with the older state, delete " + file);
+        }
+    }
+
+    /**
+     * Notes that the database's changes up to this one are synced. If that fails it is said once, and nothing else happens: the changes
+     * are safe.
+     */
+    synchronized void raise(long synced) {
+        if (synced <= sequence) {
+            return;
+        }
+        sequence = synced;
+        ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putInt(0, MAGIC).putInt(4, VERSION).putLong(8, synced).putInt(CRC_OFFSET, crc(bytes));
+        try {
+            while (bytes.hasRemaining()) {
+                channel.write(bytes, bytes.position());
+            }
+        } catch (IOException e) {
+            if (!warned) {
+                warned = true;
+                log.warn("{} cannot be written ({}): damage of the last commit may go unnoticed", file, e.getMessage());
+            }
+        }
+    }
+
+    /** Syncs it, and gives the lock back. */
+    @Override
+    public void close() throws IOException {
+        try (channel) {
+            if (channel.isOpen()) {
+                channel.force(false);
+            }
+        }
+    }
+}

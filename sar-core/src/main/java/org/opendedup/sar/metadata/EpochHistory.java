@@ -1,0 +1,108 @@
+package org.opendedup.sar.metadata;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.util.Locale;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.metadata.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+
+/**
+ * The epochs of a volume's metadata, with the first container id that each could give out.
+ *
+ * <p>Why that is enough to tell what is foreign (docs/adr/0016): ids are given out from a reserved block, and opening goes on behind
+ * it. So two histories that part give out ids from different places on only if each begins above all that the other may have used:
+ * {@link #begin} is told where that is. What was stamped with an earlier epoch of this history then means the same as here for ids
+ * below the first one of the epoch that followed, whatever it went on to know.
+ */
+public final class EpochHistory implements Timeline {
+    private static final String PREFIX = "epoch ";
+    private static final byte[] FIRST_KEY = PREFIX.getBytes(US_ASCII);
+    /** Behind all keys with the prefix: {@code !} follows the space. */
+    private static final byte[] END_KEY = "epoch!".getBytes(US_ASCII);
+
+    private final KeyValueStore database;
+    private final UUID volume;
+    /** By number. Guarded by this. */
+    private final NavigableMap<Long, Begin> epochs = new TreeMap<>();
+
+    /**
+     * How an epoch began.
+     *
+     * @param firstContainer the least container id that it could give out
+     */
+    record Begin(long token, long firstContainer) {}
+
+    private EpochHistory(KeyValueStore database, UUID volume) {
+        this.database = database;
+        this.volume = volume;
+    }
+
+    static EpochHistory open(KeyValueStore database, UUID volume) throws IOException {
+        EpochHistory history = new EpochHistory(database, volume);
+        try (Cursor cursor = database.scan(Family.SYSTEM, FIRST_KEY, END_KEY)) {
+            while (cursor.next()) {
+                history.epochs.put(number(cursor.key()), SystemRecords.decodeEpoch(cursor.value()));
+            }
+        }
+        if (history.epochs.isEmpty()) {
+            throw new CorruptionException("metadata database", -1, "the record of an epoch", "none");
+        }
+        return history;
+    }
+
+    /** Adds the first epoch of a new volume to the batch that makes it. */
+    static void format(Batch batch, long token) throws IOException {
+        batch.put(Family.SYSTEM, key(1), SystemRecords.encodeEpoch(new Begin(token, 1)));
+    }
+
+    private static byte[] key(long number) {
+        return String.format(Locale.ROOT, "%s%016x", PREFIX, number).getBytes(US_ASCII);
+    }
+
+    private static long number(byte[] key) throws CorruptionException {
+        String text = new String(key, US_ASCII);
+        try {
+            return Long.parseLong(text, PREFIX.length(), text.length(), 16);
+        } catch (NumberFormatException e) {
+            throw new CorruptionException("metadata database", -1, "the number of an epoch", text);
+        }
+    }
+
+    @Override
+    public synchronized Epoch current() {
+        return new Epoch(volume, epochs.lastKey(), epochs.lastEntry().getValue().token());
+    }
+
+    @Override
+    public synchronized long sharedBelow(Epoch stamp) {
+        Begin begin = epochs.get(stamp.number());
+        if (!stamp.volume().equals(volume) || begin == null || begin.token() != stamp.token()) {
+            return 0;
+        }
+        var next = epochs.higherEntry(stamp.number());
+        return next == null ? Long.MAX_VALUE : next.getValue().firstContainer();
+    }
+
+    /**
+     * Begins the next epoch, durably.
+     *
+     * @param firstContainer ids from here on are free in every history that can be known of
+     */
+    synchronized void begin(long token, long firstContainer) throws IOException {
+        long number = epochs.lastKey() + 1;
+        Begin begin = new Begin(token, firstContainer);
+        try (Batch batch = database.batch()) {
+            batch.put(Family.SYSTEM, key(number), SystemRecords.encodeEpoch(begin));
+            batch.commit();
+        }
+        epochs.put(number, begin);
+    }
+}

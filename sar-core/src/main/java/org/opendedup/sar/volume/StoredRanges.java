@@ -1,0 +1,62 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.TreeMap;
+import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.RecipeStore;
+
+/** Ranges of a file whose bytes chunks give by its recipe: what replaces them takes no more of the capacity. */
+final class StoredRanges {
+    /** None are known of. */
+    static final StoredRanges NONE = new StoredRanges();
+
+    /** All bytes are. */
+    static final StoredRanges ALL = new StoredRanges();
+
+    static {
+        ALL.ends.put(0L, Long.MAX_VALUE);
+    }
+
+    /** By the beginning of each: its end. */
+    private final TreeMap<Long, Long> ends = new TreeMap<>();
+
+    private StoredRanges() {}
+
+    /** Those within {@code from} to {@code to}. They stay so while the caller holds the file's storing lock. */
+    static StoredRanges of(RecipeStore recipes, long inode, int pageBytes, long from, long to) throws IOException {
+        StoredRanges found = new StoredRanges();
+        for (long number = from / pageBytes; number * pageBytes < to; number++) {
+            found.add(recipes.page(inode, number), number * pageBytes);
+        }
+        return found;
+    }
+
+    private void add(RecipePage page, long start) {
+        for (int entry = 0; entry < page.count(); entry++) {
+            if (!page.isZero(entry)) {
+                add(start + page.start(entry), start + page.end(entry));
+            }
+        }
+    }
+
+    private void add(long from, long to) {
+        Map.Entry<Long, Long> last = ends.lastEntry();
+        ends.put(last != null && last.getValue() == from ? last.getKey() : from, to);
+    }
+
+    boolean has(long offset) {
+        Map.Entry<Long, Long> floor = ends.floorEntry(offset);
+        return floor != null && floor.getValue() > offset;
+    }
+
+    /** The first offset behind {@code offset} of which the opposite holds; {@link Long#MAX_VALUE} if there is none. */
+    long change(long offset) {
+        Map.Entry<Long, Long> floor = ends.floorEntry(offset);
+        if (floor != null && floor.getValue() > offset) {
+            return floor.getValue();
+        }
+        Long next = ends.higherKey(offset);
+        return next == null ? Long.MAX_VALUE : next;
+    }
+}

@@ -1,0 +1,200 @@
+package org.opendedup.sar.metadata;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.metadata.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.rocksdb.ColumnFamilyDescriptor;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.DBOptions;
+import org.rocksdb.FlushOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.WriteOptions;
+
+/**
+ * A manifest whose last record a power cut tore, while a table was being written out: the logs that it replaces are all there still, since
+ * they go when the record is synced.
+ */
+class TornManifestTest {
+    private static final long MEMORY_BYTES = 8 << 20;
+    private static final int SECTOR = 512;
+
+    /** Each writes a record; together they are longer than a page. */
+    private static final int FLUSHES = 40;
+
+    @TempDir
+    Path temporary;
+
+    /** Before the last table was written out, and after. */
+    private Path before;
+
+    private Path after;
+    private int trials;
+
+    @BeforeEach
+    void make() throws IOException, RocksDBException {
+        Path folder = temporary.resolve("written");
+        try (KeyValueStore store = KeyValueStores.openRocksDb(folder, MEMORY_BYTES, true);
+                Batch batch = store.batch()) {
+            batch.put(Family.INODE, key(-1), key(-1));
+            batch.commit();
+        }
+        before = temporary.resolve("before");
+        after = temporary.resolve("after");
+        List<ColumnFamilyDescriptor> families = new ArrayList<>();
+        families.add(new ColumnFamilyDescriptor(RocksDB.DEFAULT_COLUMN_FAMILY));
+        for (Family family : Family.values()) {
+            families.add(new ColumnFamilyDescriptor(
+                    family.name().toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII)));
+        }
+        List<ColumnFamilyHandle> handles = new ArrayList<>();
+        try (DBOptions options = new DBOptions();
+                RocksDB database = RocksDB.open(options, folder.toString(), families, handles);
+                WriteOptions synced = new WriteOptions().setSync(true);
+                FlushOptions flush = new FlushOptions().setWaitForFlush(true)) {
+            ColumnFamilyHandle inodes = handles.get(1 + Family.INODE.ordinal());
+            for (int i = 0; i < FLUSHES; i++) {
+                database.put(inodes, synced, key(i), key(i));
+                if (i == FLUSHES - 1) {
+                    copy(folder, before);
+                }
+                database.flush(flush, inodes);
+            }
+            copy(folder, after);
+            handles.forEach(ColumnFamilyHandle::close);
+        }
+    }
+
+    @Test
+    void aTornRecordIsCutOff() throws IOException {
+        byte[] whole = Files.readAllBytes(manifest(after));
+        int acknowledged = (int) Files.size(manifest(before));
+        assertTrue(acknowledged > 4096, "more than a page: " + acknowledged);
+        assertTrue(whole.length > acknowledged);
+        int last = lastRecord(manifest(after));
+        SplittableRandom random = new SplittableRandom(1);
+        for (int trial = 0; trial < 25; trial++) {
+            byte[] torn = whole.clone();
+            int from = acknowledged + random.nextInt(torn.length - acknowledged);
+            // Before the last record: all from there on, since one is synced after the other.
+            int to = from < last ? torn.length : Math.min(torn.length, from + 1 + random.nextInt(SECTOR));
+            Arrays.fill(torn, from, to, (byte) 0);
+            Path copy = copy(after, temporary.resolve("torn" + trials++));
+            copyLogs(before, copy);
+            Files.write(manifest(copy), torn);
+            assertOpens(copy);
+        }
+    }
+
+    /** The control: rot in a manifest is not a torn end. */
+    @Test
+    void aDamagedRecordBeforeAnotherIsRefused() throws IOException {
+        byte[] whole = Files.readAllBytes(manifest(after));
+        int acknowledged = (int) Files.size(manifest(before));
+        for (int at = 0; at < acknowledged; at += 499) {
+            Path copy = copy(before, temporary.resolve("damaged" + trials++));
+            byte[] damaged = whole.clone();
+            damaged[at] ^= 1;
+            Files.write(manifest(copy), damaged);
+            assertRefused(copy, damaged);
+        }
+    }
+
+    /** The log that held it is gone: so the record was synced, and has rotted. */
+    @Test
+    void aLastRecordThatIsNeededIsRefusedAndStaysAsItIs() throws IOException {
+        byte[] whole = Files.readAllBytes(manifest(after));
+        int acknowledged = (int) Files.size(manifest(before));
+        Path copy = copy(after, temporary.resolve("needed"));
+        try (DirectoryStream<Path> logs = Files.newDirectoryStream(copy, "*.log")) {
+            for (Path log : logs) {
+                Files.delete(log);
+            }
+        }
+        try (AcknowledgedSequence mark = AcknowledgedSequence.open(copy, false)) {
+            mark.raise(FLUSHES + 1);
+        }
+        byte[] damaged = whole.clone();
+        damaged[(acknowledged + whole.length) / 2] ^= 1;
+        Files.write(manifest(copy), damaged);
+        assertRefused(copy, damaged);
+    }
+
+    private static void assertRefused(Path copy, byte[] manifest) throws IOException {
+        assertThrows(
+                CorruptionException.class,
+                () -> KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false).close());
+        assertArrayEquals(manifest, Files.readAllBytes(manifest(copy)));
+    }
+
+    private static void assertOpens(Path folder) throws IOException {
+        try (KeyValueStore found = KeyValueStores.openRocksDb(folder, MEMORY_BYTES, false)) {
+            for (int i = -1; i < FLUSHES; i++) {
+                assertNotNull(found.get(Family.INODE, key(i)), "key " + i);
+            }
+        }
+    }
+
+    private static int lastRecord(Path manifest) throws IOException {
+        long[] last = {0};
+        new LogFragments().read(manifest, new LogFragments.Visitor() {
+            @Override
+            public void fragment(LogFragments.Type type, long offset, ByteBuffer payload) {
+                last[0] = offset;
+            }
+
+            @Override
+            public void damage(long offset) {
+                throw new AssertionError("an intact manifest");
+            }
+        });
+        return (int) last[0];
+    }
+
+    private static void copyLogs(Path from, Path to) throws IOException {
+        try (DirectoryStream<Path> logs = Files.newDirectoryStream(from, "*.log")) {
+            for (Path log : logs) {
+                Files.copy(log, to.resolve(log.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
+    }
+
+    private static byte[] key(int number) {
+        return ByteBuffer.allocate(Integer.BYTES).putInt(number).array();
+    }
+
+    private static Path manifest(Path folder) throws IOException {
+        return folder.resolve(Files.readString(folder.resolve("CURRENT")).strip());
+    }
+
+    private static Path copy(Path from, Path to) throws IOException {
+        Files.createDirectory(to);
+        try (Stream<Path> files = Files.list(from)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                Files.copy(file, to.resolve(file.getFileName()));
+            }
+        }
+        return to;
+    }
+}

@@ -1,0 +1,173 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
+
+/** Dirty extents beside an array of all bytes there may be. */
+class DirtyExtentsTest {
+    private static final int BYTES = 5000;
+    private static final int STEPS = 20_000;
+    private static final int MAX_WRITE_BYTES = 700;
+    private static final int MAX_RUN_BYTES = 1500;
+
+    private final DirtyBudget budget = new DirtyBudget(1 << 20);
+    private final Capacity capacity = new Capacity(1L << 30, 100, 0);
+    private final DirtyExtents extents = new DirtyExtents(budget, capacity);
+    /** Byte by byte: what is dirty, or {@link #ABSENT}. */
+    private final int[] expected = new int[BYTES];
+
+    private static final int ABSENT = -1;
+
+    DirtyExtentsTest() {
+        Arrays.fill(expected, ABSENT);
+    }
+
+    private void write(SplittableRandom random) {
+        byte[] data = new byte[random.nextInt(1, MAX_WRITE_BYTES)];
+        random.nextBytes(data);
+        int at = random.nextInt(BYTES - data.length);
+        StoredRanges stored = random.nextBoolean() ? StoredRanges.NONE : StoredRanges.ALL;
+        assertTrue(capacity.tryTake(extents.wanted(at, data.length, stored), false));
+        extents.write(at, ByteBuffer.wrap(data), stored);
+        for (int i = 0; i < data.length; i++) {
+            expected[at + i] = data[i] & 0xff;
+        }
+    }
+
+    private void remove(int from, int to) {
+        extents.remove(from, to);
+        Arrays.fill(expected, from, to, ABSENT);
+    }
+
+    private void zero(int from, int to) {
+        extents.zero(from, to);
+        for (int at = from; at < to; at++) {
+            expected[at] = expected[at] == ABSENT ? ABSENT : 0;
+        }
+    }
+
+    private void truncate(int size) {
+        extents.truncate(size);
+        Arrays.fill(expected, size, BYTES, ABSENT);
+    }
+
+    /**
+     * Stores as {@link FileWriter} does: what was dirty before must be stored or still be dirty when the end was reached, whatever is
+     * written meanwhile.
+     */
+    private void storeAll(SplittableRandom random) {
+        int[] before = expected.clone();
+        boolean[] stored = new boolean[BYTES];
+        long end = extents.end();
+        for (long at = 0; at < end; ) {
+            DirtyExtents.Run run = extents.takeRun(at, 1, MAX_RUN_BYTES, 0);
+            if (run == null) {
+                break;
+            }
+            assertTrue(run.end() > at, () -> "a run that ends at " + run.end());
+            int from = (int) run.start();
+            byte[] bytes = new byte[(int) run.end() - from];
+            run.copy(from, bytes, 0, bytes.length);
+            for (int i = 0; i < bytes.length; i++) {
+                assertEquals(expected[from + i], bytes[i] & 0xff, "byte " + (from + i));
+                stored[from + i] = true;
+                expected[from + i] = ABSENT;
+            }
+            while (random.nextInt(3) > 0) {
+                write(random);
+            }
+            // The last part is unfinished, and comes back under what was written meanwhile.
+            int most = (int) Math.min(run.end() - at, bytes.length);
+            int unfinished = run.end() < end && random.nextBoolean() ? random.nextInt(most) : 0;
+            int to = bytes.length - unfinished;
+            for (int i = to; i < bytes.length; i++) {
+                stored[from + i] = false;
+                expected[from + i] = expected[from + i] == ABSENT ? bytes[i] & 0xff : expected[from + i];
+            }
+            if (unfinished > 0) {
+                capacity.change(extents.putBack(run, (long) from + to));
+            }
+            capacity.giveBack(run.taken(run.start(), run.end()));
+            run.release();
+            at = from + to;
+        }
+        for (int at = 0; at < BYTES; at++) {
+            assertTrue(before[at] == ABSENT || stored[at], "byte " + at + " was dirty and not stored");
+        }
+    }
+
+    private void check() {
+        int[] found = new int[BYTES];
+        byte[] bytes = new byte[BYTES];
+        Arrays.fill(found, ABSENT);
+        long count = 0;
+        extents.overlay(0, BYTES, ByteBuffer.wrap(bytes));
+        for (int at = 0; at < BYTES; at++) {
+            if (extents.has(at)) {
+                found[at] = bytes[at] & 0xff;
+                count++;
+            }
+        }
+        assertArrayEquals(expected, found);
+        assertEquals(count, extents.bytes());
+        assertEquals(count == 0, extents.isEmpty());
+        assertEquals(extents.takenBytes(), capacity.takenBytes());
+    }
+
+    private void checkLooks(SplittableRandom random) {
+        int from = random.nextInt(BYTES);
+        int length = random.nextInt(1, BYTES - from + 1);
+        int present = from;
+        while (present < BYTES && expected[present] == ABSENT) {
+            present++;
+        }
+        int absent = from;
+        while (absent < BYTES && expected[absent] != ABSENT) {
+            absent++;
+        }
+        assertEquals(present == BYTES ? Long.MAX_VALUE : present, extents.nextPresent(from));
+        assertEquals(absent, extents.nextAbsent(from));
+        assertEquals(present < from + length, extents.intersects(from, length));
+        assertEquals(absent >= from + length, extents.covers(from, length));
+    }
+
+    @Test
+    void randomOpsAreAsByteByByte() {
+        SplittableRandom random = new SplittableRandom(TestSeed.next());
+        for (int step = 0; step < STEPS; step++) {
+            int from = random.nextInt(BYTES);
+            int to = random.nextInt(from, BYTES);
+            switch (random.nextInt(12)) {
+                case 0 -> remove(from, to);
+                case 1 -> zero(from, to);
+                case 2 -> truncate(from);
+                case 3, 4 -> storeAll(random);
+                default -> write(random);
+            }
+            checkLooks(random);
+            if (step % 20 == 0) {
+                check();
+            }
+        }
+        extents.truncate(0);
+        assertEquals(0, budget.usedBytes());
+    }
+
+    /** The extent that has the byte began earlier. */
+    @Test
+    void aRunIsTakenFromTheMiddleOfAnExtent() {
+        extents.write(10, ByteBuffer.wrap(new byte[100]), StoredRanges.NONE);
+        DirtyExtents.Run run = extents.takeRun(50, 1, MAX_RUN_BYTES, 0);
+        assertNotNull(run);
+        assertEquals(10, run.start());
+        assertEquals(110, run.end());
+    }
+}

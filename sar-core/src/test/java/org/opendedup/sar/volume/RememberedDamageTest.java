@@ -1,0 +1,109 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.metadata.Inode;
+
+/** Damage that was noticed in one mount is heeded in the next: content that is written again is stored afresh. */
+final class RememberedDamageTest {
+    @TempDir
+    Path folder;
+
+    private final byte[] data = new byte[3 << 20];
+    private VolumeConfig config;
+
+    @BeforeEach
+    void storeContent() throws IOException {
+        new Random(1).nextBytes(data);
+        config = VolumeConfigs.in(folder, 100L << 30, Chunking.VARIABLE_SHA256);
+        Volume.create(config);
+        try (Volume volume = Volume.open(config)) {
+            write(volume, "first");
+        }
+    }
+
+    private void write(Volume volume, String name) throws IOException {
+        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
+                .inode();
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, 0, ByteBuffer.wrap(data));
+        volume.sync(file, false);
+        volume.close(file);
+    }
+
+    private byte[] read(Volume volume, String name) throws IOException {
+        OpenFile file =
+                volume.open(volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode(), false);
+        try {
+            byte[] found = new byte[data.length];
+            volume.read(file, 0, ByteBuffer.wrap(found));
+            return found;
+        } finally {
+            volume.close(file);
+        }
+    }
+
+    private List<Path> containers() throws IOException {
+        try (Stream<Path> files = Files.walk(config.locations().data())) {
+            return files.filter(file -> file.toString().endsWith(".container")).toList();
+        }
+    }
+
+    private void damage() throws IOException {
+        for (Path container : containers()) {
+            byte[] bytes = Files.readAllBytes(container);
+            bytes[bytes.length / 3] ^= 1;
+            Files.write(container, bytes);
+        }
+    }
+
+    @Test
+    void whatIsWrittenAfterARemountDoesNotReferToIt() throws IOException {
+        damage();
+        try (Volume volume = Volume.open(config)) {
+            assertThrows(IOException.class, () -> read(volume, "first"));
+        }
+        try (Volume volume = Volume.open(config)) {
+            write(volume, "second");
+            assertArrayEquals(data, read(volume, "second"));
+        }
+        try (Volume volume = Volume.open(config)) {
+            assertArrayEquals(data, read(volume, "second"));
+            assertThrows(IOException.class, () -> read(volume, "first"));
+        }
+    }
+
+    @Test
+    void controlDamageThatNobodyNoticedIsReferredTo() throws IOException {
+        damage();
+        try (Volume volume = Volume.open(config)) {
+            write(volume, "second");
+            assertThrows(IOException.class, () -> read(volume, "second"));
+        }
+    }
+
+    @Test
+    void aContainerThatIsGoneIsNotReferredTo() throws IOException {
+        for (Path container : containers()) {
+            Files.delete(container);
+        }
+        try (Volume volume = Volume.open(config)) {
+            write(volume, "second");
+            assertArrayEquals(data, read(volume, "second"));
+            assertThrows(IOException.class, () -> read(volume, "first"));
+        }
+    }
+}

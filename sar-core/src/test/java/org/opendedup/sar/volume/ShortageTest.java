@@ -1,0 +1,412 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Device;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.FullKeyValueStore;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.tier.SsdTier;
+
+/** Stores that have no space for a while: what a volume answers meanwhile, what it does when there is space, what a crash leaves. */
+@Timeout(120)
+class ShortageTest {
+    private static final int CRASHES = 40;
+    private static final long MIB = 1 << 20;
+    private static final Owner ALICE = new Owner(1000, 1000);
+
+    private final VolumeConfig config = VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256);
+    private CrashDirectory containers = new CrashDirectory(1);
+    private CrashKeyValueStore database = new CrashKeyValueStore();
+    private FullKeyValueStore metadata = new FullKeyValueStore(database);
+    private final FakeDevice dataDevice = new FakeDevice("data");
+    private final FakeDevice metadataDevice = new FakeDevice("metadata");
+
+    private static final class FakeDevice implements Device {
+        final AtomicLong usable = new AtomicLong(10L << 30);
+        private final String name;
+
+        FakeDevice(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public long usableBytes() {
+            return usable.get();
+        }
+
+        @Override
+        public long totalBytes() {
+            return 20L << 30;
+        }
+
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    private Volume create() throws IOException {
+        Volume.create(config, containers, metadata, InstantSource.system());
+        return open();
+    }
+
+    private Volume open() throws IOException {
+        return Volume.open(
+                config,
+                new VolumeStores(
+                        containers,
+                        metadata,
+                        ChunkIndexes.heap(),
+                        InstantSource.system(),
+                        SsdTier::open,
+                        new VolumeDevices(dataDevice, metadataDevice, metadataDevice, Ballasts.none())),
+                Verification.FINGERPRINTS);
+    }
+
+    /** Opens what a crash leaves; the volume that ran before is not closed, as it has no power. */
+    private Volume crash(long seed) throws IOException {
+        database = database.crash(seed);
+        metadata = new FullKeyValueStore(database);
+        containers = containers.crash(seed);
+        return open();
+    }
+
+    private static long make(Volume volume, String name) throws IOException {
+        return volume.makeNode(Inode.ROOT, name(name), 0100644, 0, ALICE).inode();
+    }
+
+    private static byte[] name(String name) {
+        return name.getBytes(UTF_8);
+    }
+
+    private static byte[] random(long seed, int bytes) {
+        byte[] data = new byte[bytes];
+        new Random(seed).nextBytes(data);
+        return data;
+    }
+
+    private static void write(Volume volume, long inode, byte[] data) throws IOException {
+        OpenFile file = volume.open(inode, true);
+        try {
+            volume.write(file, 0, ByteBuffer.wrap(data));
+        } finally {
+            volume.close(file);
+        }
+    }
+
+    private static void sync(Volume volume, long inode) throws IOException {
+        OpenFile file = volume.open(inode, true);
+        try {
+            volume.sync(file, false);
+        } finally {
+            volume.close(file);
+        }
+    }
+
+    private static byte[] read(Volume volume, long inode) throws IOException {
+        OpenFile file = volume.open(inode, false);
+        try {
+            byte[] data = new byte[(int) volume.attributes(inode).size()];
+            volume.read(file, 0, ByteBuffer.wrap(data));
+            return data;
+        } finally {
+            volume.close(file);
+        }
+    }
+
+    private static byte[] read(Volume volume, String name) throws IOException {
+        return read(volume, volume.lookup(Inode.ROOT, name(name)).inode());
+    }
+
+    /** What waits for space, in which store. */
+    private enum Full {
+        METADATA,
+        CONTAINERS
+    }
+
+    private void fill(Full full) {
+        if (full == Full.METADATA) {
+            metadata.refuseNextCommits(Integer.MAX_VALUE);
+        } else {
+            containers.noSpaceAfter(100);
+        }
+    }
+
+    private void relieve() {
+        metadata.refuseNextCommits(0);
+        containers.noSpaceAfter(Long.MAX_VALUE);
+    }
+
+    @Test
+    void aShortageIsToldAsSuchAndEndsWithoutARemount() throws IOException {
+        for (Full full : Full.values()) {
+            containers = new CrashDirectory(1);
+            database = new CrashKeyValueStore();
+            metadata = new FullKeyValueStore(database);
+            try (Volume volume = create()) {
+                byte[] old = random(1, 300_000);
+                byte[] fresh = random(2, 300_000);
+                long kept = make(volume, "kept");
+                write(volume, kept, old);
+                sync(volume, kept);
+                long waiting = make(volume, "waiting");
+                write(volume, waiting, fresh);
+                fill(full);
+
+                assertThrows(NoSpaceException.class, () -> sync(volume, waiting));
+                assertThrows(NoSpaceException.class, volume::sync);
+                assertThrows(NoSpaceException.class, () -> make(volume, "refused"));
+                assertThrows(NoSpaceException.class, () -> write(volume, kept, fresh));
+                assertEquals(0, volume.space().freeBytes());
+                // Reading goes on, and so do changes that free something.
+                assertArrayEquals(old, read(volume, kept));
+                assertArrayEquals(fresh, read(volume, waiting));
+                volume.unlink(Inode.ROOT, name("kept"));
+                volume.rename(Inode.ROOT, name("waiting"), Inode.ROOT, name("renamed"), Volume.RenameMode.REPLACE);
+
+                relieve();
+                sync(volume, waiting);
+                assertTrue(volume.space().freeBytes() > 0);
+                write(volume, make(volume, "later"), old);
+                volume.sync();
+            }
+            try (Volume volume = crash(3)) {
+                assertThrows(PosixException.class, () -> read(volume, "kept"));
+                assertArrayEquals(random(2, 300_000), read(volume, "renamed"));
+                assertArrayEquals(random(1, 300_000), read(volume, "later"));
+                assertEquals(List.of(), VolumeChecker.check(volume));
+            }
+        }
+    }
+
+    /** Nobody has to ask: the commits by the clock try again. */
+    @Test
+    void whatWaitsIsWrittenByItselfWhenThereIsSpace() throws IOException, InterruptedException {
+        for (Full full : Full.values()) {
+            containers = new CrashDirectory(1);
+            database = new CrashKeyValueStore();
+            metadata = new FullKeyValueStore(database);
+            try (Volume volume = create()) {
+                long waiting = make(volume, "waiting");
+                write(volume, waiting, random(2, 300_000));
+                fill(full);
+                assertThrows(NoSpaceException.class, () -> sync(volume, waiting));
+                long before = volume.statistics().commits();
+                relieve();
+                while (volume.statistics().commits() == before || volume.space().freeBytes() == 0) {
+                    Thread.sleep(20);
+                }
+            }
+            try (Volume volume = crash(5)) {
+                assertArrayEquals(random(2, 300_000), read(volume, "waiting"));
+            }
+        }
+    }
+
+    /** The cut comes after the failed commit, before the repeated one or behind it; seeds decide what of the failed one is there. */
+    @Test
+    void aCrashBetweenAFailedCommitAndItsRepetitionLeavesOneStateOrTheOther() throws IOException {
+        int withFailed = 0;
+        for (int seed = 0; seed < CRASHES; seed++) {
+            for (Full full : Full.values()) {
+                containers = new CrashDirectory(seed);
+                database = new CrashKeyValueStore();
+                metadata = new FullKeyValueStore(database);
+                Volume volume = create();
+                write(volume, make(volume, "a"), random(1, 200_000));
+                volume.sync();
+                write(volume, make(volume, "b"), random(2, 200_000));
+                fill(full);
+                assertThrows(NoSpaceException.class, volume::sync);
+                // Gathers behind the frozen generation, and touches what it holds.
+                volume.unlink(Inode.ROOT, name("a"));
+                if (seed % 4 == 1) {
+                    assertThrows(NoSpaceException.class, volume::sync);
+                }
+                boolean repeated = seed % 4 == 2;
+                if (repeated) {
+                    relieve();
+                    volume.sync();
+                }
+                try (Volume found = crash(seed)) {
+                    List<String> names = names(found);
+                    if (repeated) {
+                        assertEquals(List.of("b"), names);
+                    } else {
+                        assertTrue(names.equals(List.of("a")) || names.equals(List.of("a", "b")), names::toString);
+                        assertArrayEquals(random(1, 200_000), read(found, "a"));
+                        withFailed += names.size() - 1;
+                    }
+                    if (names.contains("b")) {
+                        assertArrayEquals(random(2, 200_000), read(found, "b"));
+                    }
+                    assertEquals(List.of(), VolumeChecker.check(found));
+                } finally {
+                    closeWithoutPower(volume);
+                }
+            }
+        }
+        assertTrue(withFailed > 0, "no failed commit came to light after a crash");
+    }
+
+    /** Its threads end. */
+    private static void closeWithoutPower(Volume volume) {
+        try {
+            volume.close();
+        } catch (IOException e) {
+            // What else, if it had something to write.
+        }
+    }
+
+    private static List<String> names(Volume volume) throws IOException {
+        List<String> names = new ArrayList<>();
+        volume.list(Inode.ROOT, 0, false, (name, inode, type, cookie, attributes) -> {
+            String text = new String(name, UTF_8);
+            if (!text.startsWith(".")) {
+                names.add(text);
+            }
+            return true;
+        });
+        names.sort(null);
+        return names;
+    }
+
+    /** The control: chunks that a failed force lost are no shortage, and are never committed, however often it is tried. */
+    @Test
+    void lostChunksAreNeverCommittedAlsoWhenThereIsSpace() throws IOException {
+        Volume volume = create();
+        write(volume, make(volume, "a"), random(1, 200_000));
+        volume.sync();
+        write(volume, make(volume, "b"), random(2, 200_000));
+        metadata.refuseNextCommits(1);
+        assertThrows(NoSpaceException.class, volume::sync);
+        long c = make(volume, "c", () -> relieve());
+        write(volume, c, random(3, 200_000));
+        containers.failForce(1);
+
+        assertFalse(assertThrows(IOException.class, volume::sync) instanceof NoSpaceException);
+        assertFalse(assertThrows(IOException.class, volume::sync) instanceof NoSpaceException);
+        PosixException refused = assertThrows(PosixException.class, () -> make(volume, "d"));
+        assertEquals(PosixException.Reason.EROFS, refused.reason());
+        try (Volume found = crash(2)) {
+            assertArrayEquals(random(1, 200_000), read(found, "a"));
+            assertFalse(names(found).contains("c"));
+            assertEquals(List.of(), VolumeChecker.check(found));
+        } finally {
+            closeWithoutPower(volume);
+        }
+    }
+
+    /** What waited for space is lost after all: the commit that is tried again must notice. */
+    @Test
+    void chunksThatAreLostWhileTheyWaitAreNeverCommitted() throws IOException {
+        for (int seed = 0; seed < CRASHES; seed++) {
+            containers = new CrashDirectory(seed);
+            database = new CrashKeyValueStore();
+            metadata = new FullKeyValueStore(database);
+            Volume volume = create();
+            write(volume, make(volume, "a"), random(1, 200_000));
+            volume.sync();
+            write(volume, make(volume, "b"), random(2, 200_000));
+            OpenFile b = volume.open(volume.lookup(Inode.ROOT, name("b")).inode(), true);
+            containers.noSpaceAfter(100_000);
+            assertThrows(NoSpaceException.class, () -> volume.sync(b, false));
+            relieve();
+            containers.failForce(1);
+
+            assertFalse(assertThrows(IOException.class, () -> volume.sync(b, false)) instanceof NoSpaceException);
+            assertFalse(assertThrows(IOException.class, volume::sync) instanceof NoSpaceException);
+            volume.close(b);
+            try (Volume found = crash(seed)) {
+                assertEquals(List.of("a"), names(found));
+                assertArrayEquals(random(1, 200_000), read(found, "a"));
+                assertEquals(List.of(), VolumeChecker.check(found));
+            } finally {
+                closeWithoutPower(volume);
+            }
+        }
+    }
+
+    private static long make(Volume volume, String name, Runnable before) throws IOException {
+        before.run();
+        volume.sync();
+        return make(volume, name);
+    }
+
+    @Test
+    void writersDoNotWaitForMemoryThatOnlySpaceCanFree() throws IOException {
+        try (Volume volume = create()) {
+            fill(Full.CONTAINERS);
+            assertThrows(NoSpaceException.class, () -> {
+                for (int i = 0; i < 1000; i++) {
+                    write(volume, make(volume, "file-" + i), random(i, 1 << 20));
+                }
+            });
+            relieve();
+            volume.sync();
+            for (String name : names(volume)) {
+                byte[] found = read(volume, name);
+                byte[] wanted = random(Integer.parseInt(name.substring("file-".length())), 1 << 20);
+                assertTrue(found.length == 0 || Arrays.equals(found, wanted), name);
+            }
+            assertEquals(List.of(), VolumeChecker.check(volume));
+        }
+    }
+
+    @Test
+    void theScarcestDeviceDecides() throws IOException, InterruptedException {
+        try (Volume volume = create()) {
+            long inode = make(volume, "a");
+            long plenty = volume.space().freeBytes();
+            assertTrue(plenty > 9L << 30, () -> "only " + plenty);
+            // Beside the reserve of 64 MiB there is room for records of some GB at best, and then for those of some MB.
+            metadataDevice.usable.set(70 * MIB);
+            assertTrue(volume.space().freeBytes() < 2L << 30);
+            metadataDevice.usable.set(64 * MIB + 1000);
+            assertTrue(volume.space().freeBytes() < MIB);
+            awaitRefresh();
+            assertThrows(NoSpaceException.class, () -> write(volume, inode, random(1, 1 << 20)));
+            assertThrows(NoSpaceException.class, () -> make(volume, "b"));
+            assertThrows(
+                    NoSpaceException.class,
+                    () -> volume.setExtendedAttribute(
+                            inode, name("user.a"), new byte[5000], Volume.SetMode.CREATE_OR_REPLACE));
+            volume.unlink(Inode.ROOT, name("a"));
+            volume.sync();
+
+            metadataDevice.usable.set(10L << 30);
+            dataDevice.usable.set(65 * MIB);
+            long b = make(volume, "b");
+            awaitRefresh();
+            assertThrows(NoSpaceException.class, () -> write(volume, b, random(1, 16 << 20)));
+            assertTrue(volume.space().freeBytes() <= MIB);
+        }
+    }
+
+    /** Devices are asked twice a second. */
+    private static void awaitRefresh() throws InterruptedException {
+        Thread.sleep(600);
+    }
+}

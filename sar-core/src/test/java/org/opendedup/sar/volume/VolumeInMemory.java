@@ -1,0 +1,78 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.InstantSource;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+
+/** The stores of a volume in memory, which can lose power; with a moment in the middle of storing at which a test may act. */
+final class VolumeInMemory {
+    /** What happens while a run of bytes is being stored, by the thread that stores it. */
+    @FunctionalInterface
+    interface WhileStored {
+        void run() throws IOException;
+    }
+
+    private final VolumeConfig config;
+    private final CrashDirectory containers;
+    private final CrashKeyValueStore metadata;
+    private volatile WhileStored whileStored = () -> {};
+
+    private VolumeInMemory(VolumeConfig config, CrashDirectory containers, CrashKeyValueStore metadata) {
+        this.config = config;
+        this.containers = containers;
+        this.metadata = metadata;
+    }
+
+    /** An empty volume. Nothing lies in the configured locations. */
+    static VolumeInMemory create(VolumeConfig config, long seed) throws IOException {
+        VolumeInMemory made = new VolumeInMemory(config, new CrashDirectory(seed), new CrashKeyValueStore());
+        Volume.create(config, made.containers, made.metadata, InstantSource.system());
+        return made;
+    }
+
+    Volume open() throws IOException {
+        VolumeStores stores =
+                new VolumeStores(containers, metadata, watched(ChunkIndexes.heap()), InstantSource.system());
+        return Volume.open(config, stores, Verification.CHECKSUMS);
+    }
+
+    /** Sets what happens from now on at each look-up in the index: the run is out of the dirty bytes, and not stored yet. */
+    void whileStored(WhileStored action) {
+        whileStored = action;
+    }
+
+    /** What a power cut leaves now. The stores of the open volume fail from now on. */
+    VolumeInMemory crash(long seed) throws IOException {
+        CrashKeyValueStore metadataLeft = metadata.crash(seed);
+        return new VolumeInMemory(config, containers.crash(seed), metadataLeft);
+    }
+
+    /** Lets go of a volume whose stores have no power. */
+    static void abandon(Volume volume) {
+        try {
+            volume.close();
+        } catch (IOException e) {
+            // Its stores are gone: what else.
+        }
+    }
+
+    private ChunkIndex watched(ChunkIndex index) {
+        return (ChunkIndex) Proxy.newProxyInstance(
+                ChunkIndex.class.getClassLoader(), new Class<?>[] {ChunkIndex.class}, (self, method, arguments) -> {
+                    if (method.getName().equals("lookup")) {
+                        whileStored.run();
+                    }
+                    try {
+                        method.setAccessible(true);
+                        return method.invoke(index, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
+    }
+}

@@ -1,0 +1,87 @@
+package org.opendedup.sar.sdfs.fuse.jnr;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.opendedup.sar.sdfs.fuse.FileMode;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.volume.Attributes;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Files with an access list, as the kernel binding stores them. libfuse 2 cannot have the kernel check it, and the mode says more
+ * than the list: its bits for the group are the most that any user or group of the list has. So such a file is shown without the
+ * permissions of group and others: the kernel then refuses everybody but its owner and root, whatever they try.
+ */
+final class AccessLists {
+    private static final Logger LOG = LoggerFactory.getLogger(AccessLists.class);
+
+    private static final byte[] NAME = "system.posix_acl_access".getBytes(US_ASCII);
+
+    /** {@code linux/posix_acl_xattr.h}: a version, and the entries for owner, group and others. With no more, the mode says all. */
+    private static final int MODE_LIST_BYTES = 4 + 3 * 8;
+
+    private static final int GROUP_AND_OTHERS = 00077;
+    private static final int SET_ID = FileMode.SETUID | FileMode.SETGID;
+
+    private final FuseOperations operations;
+    private final AtomicBoolean told = new AtomicBoolean();
+
+    AccessLists(FuseOperations operations) {
+        this.operations = operations;
+    }
+
+    /** The attributes as the kernel is to see them. */
+    Attributes shown(Attributes attributes) throws IOException {
+        int open = attributes.mode() & GROUP_AND_OTHERS;
+        if (open == 0 || !hasList(attributes)) {
+            return attributes;
+        }
+        if (told.compareAndSet(false, true)) {
+            LOG.warn(
+                    "inode {} has an access list, which this FUSE binding cannot have checked: of files that have one, all but the"
+                            + " owner and root get EACCES. The binding 'kernel' lets in whom the lists say",
+                    attributes.inode());
+        }
+        return withMode(attributes, attributes.mode() & ~GROUP_AND_OTHERS);
+    }
+
+    /**
+     * The mode to set where the kernel asks for one. It takes setuid and setgid away before a write by sending the mode it knows
+     * without them: that must not take from the list what was only not shown.
+     */
+    int toSet(long inode, int asked) throws IOException {
+        Attributes now = operations.attributes(inode);
+        int mode = now.mode() & FileMode.PERMISSIONS;
+        int shown = shown(now).mode() & FileMode.PERMISSIONS;
+        boolean onlyDropsSetId = asked != shown && (asked | (shown & SET_ID)) == shown;
+        return onlyDropsSetId ? asked | (mode & GROUP_AND_OTHERS) : asked;
+    }
+
+    private boolean hasList(Attributes attributes) throws IOException {
+        if ((attributes.mode() & FileMode.TYPE_MASK) == FileMode.SYMBOLIC_LINK) {
+            return false;
+        }
+        byte[] list = operations.extendedAttribute(attributes.inode(), NAME);
+        return list != null && list.length > MODE_LIST_BYTES;
+    }
+
+    private static Attributes withMode(Attributes attributes, int mode) {
+        return new Attributes(
+                attributes.inode(),
+                attributes.generation(),
+                mode,
+                attributes.links(),
+                attributes.uid(),
+                attributes.gid(),
+                attributes.device(),
+                attributes.size(),
+                attributes.blocks(),
+                attributes.accessedNs(),
+                attributes.modifiedNs(),
+                attributes.changedNs(),
+                attributes.createdNs());
+    }
+}

@@ -1,0 +1,101 @@
+package org.opendedup.sar.sdfs.restore;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * Opens folders below an open folder, through no symbolic link and into no other file system, however deep they lie.
+ *
+ * <p>The kernel (5.6 and later) sees to that in one call, openat2. Where that call is missing, or a container's filter forbids it, one
+ * name after the other is opened.
+ */
+final class Descent {
+    private static final int FLAGS =
+            PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY | PosixCalls.O_NOFOLLOW | PosixCalls.O_CLOEXEC;
+    /** The number of openat2 on all architectures. */
+    private static final int OPENAT2 = 437;
+    /** RESOLVE_NO_XDEV, _NO_MAGICLINKS, _NO_SYMLINKS and _BENEATH. */
+    private static final long RESOLVE = 1 | 2 | 4 | 8;
+    /** {@code sizeof(struct open_how)}: flags, mode, resolve. */
+    private static final int HOW_BYTES = 3 * Long.BYTES;
+    /** PATH_MAX, less the zero at the end. */
+    private static final int MAX_PATH_BYTES = 4095;
+
+    private final PosixCalls posix;
+    private final byte[] how;
+    private final boolean hasOpenat2;
+
+    Descent(PosixCalls posix) {
+        this.posix = posix;
+        how = ByteBuffer.allocate(HOW_BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putLong(FLAGS)
+                .putLong(0)
+                .putLong(RESOLVE)
+                .array();
+        int fd = openat2(PosixCalls.AT_FDCWD, new byte[] {'.', 0});
+        hasOpenat2 = fd >= 0 || posix.errno() != PosixCalls.ENOSYS && posix.errno() != PosixCalls.EPERM;
+        if (fd >= 0) {
+            posix.functions().close(fd);
+        }
+    }
+
+    private int openat2(int folder, byte[] path) {
+        return (int) posix.functions().syscall(OPENAT2, folder, path, how, HOW_BYTES);
+    }
+
+    /** How many of these names, from the first on, {@link #open} takes at a time. */
+    int count(List<byte[]> names) {
+        int bytes = 0;
+        int count = 0;
+        for (byte[] name : names) {
+            bytes += name.length + 1;
+            if (bytes > MAX_PATH_BYTES + 1) {
+                break;
+            }
+            count++;
+        }
+        return count;
+    }
+
+    /**
+     * Opens the last of these names, each of which lies in the one before it.
+     *
+     * @return its descriptor; negative if that fails
+     */
+    int open(int folder, List<byte[]> names) {
+        return hasOpenat2 ? openat2(folder, path(names)) : step(folder, names);
+    }
+
+    private static byte[] path(List<byte[]> names) {
+        ByteArrayOutputStream path = new ByteArrayOutputStream();
+        for (byte[] name : names) {
+            if (path.size() > 0) {
+                path.write('/');
+            }
+            path.writeBytes(name);
+        }
+        path.write(0);
+        return path.toByteArray();
+    }
+
+    private int step(int folder, List<byte[]> names) {
+        int at = folder;
+        for (Iterator<byte[]> rest = names.iterator(); rest.hasNext(); ) {
+            int next = posix.functions().openat(at, PosixCalls.terminated(rest.next()), FLAGS, 0);
+            int errno = posix.errno();
+            if (at != folder) {
+                posix.functions().close(at);
+            }
+            if (next < 0) {
+                posix.setErrno(errno);
+                return next;
+            }
+            at = next;
+        }
+        return at;
+    }
+}

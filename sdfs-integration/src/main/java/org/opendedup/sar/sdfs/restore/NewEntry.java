@@ -1,0 +1,49 @@
+package org.opendedup.sar.sdfs.restore;
+
+import java.io.IOException;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.metadata.EntryNames;
+
+/** Makes symbolic links and nodes, and says which failures are those of a destination that cannot have a thing. */
+final class NewEntry {
+    private NewEntry() {}
+
+    /** Makes a symbolic link, device, fifo or socket; returns the C library's result. */
+    static int make(PosixCalls posix, Handle folder, byte[] name, TreeEntry entry) {
+        byte[] terminated = PosixCalls.terminated(name);
+        return entry.isSymbolicLink()
+                ? posix.functions().symlinkat(PosixCalls.terminated(entry.target()), folder.fd(), terminated)
+                : posix.functions()
+                        .mknodat(folder.fd(), terminated, entry.mode(), Integer.toUnsignedLong(entry.device()));
+    }
+
+    /** Whether a call failed as the file system, or the rights of this user, do not allow such a thing: all else can go on. */
+    static boolean isRefusal(int errno) {
+        return switch (errno) {
+            case PosixCalls.EPERM,
+                    PosixCalls.EACCES,
+                    PosixCalls.EINVAL,
+                    PosixCalls.E2BIG,
+                    PosixCalls.ERANGE,
+                    PosixCalls.EMLINK,
+                    PosixCalls.EOVERFLOW,
+                    PosixCalls.ENOSYS,
+                    PosixCalls.EOPNOTSUPP -> true;
+            default -> false;
+        };
+    }
+
+    /**
+     * The name of an entry, to be used in its folder.
+     *
+     * @throws CorruptionException if it would lead out of it
+     */
+    static byte[] name(TreeEntry entry) throws IOException {
+        byte[] name = entry.name();
+        if (!EntryNames.isValid(name)) {
+            throw new CorruptionException(
+                    "inode " + entry.inode(), -1, "a name in a folder", "'" + EntryNames.text(name) + "'");
+        }
+        return name;
+    }
+}

@@ -1,0 +1,113 @@
+package org.opendedup.sar.sdfs.restore;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The folders of a tree at its destination, opened as they are needed and so many kept open. Each is opened below one that is open, and
+ * only used if nobody but the writing user may have changed what is in it: so what was made there is what is found there. For one
+ * thread at a time.
+ */
+final class OpenFolders implements Closeable {
+    private static final int MAX_OPEN = 64;
+
+    private final PosixCalls posix;
+    private final Descent descent;
+    private final EntryLog entries;
+    private final DestinationRoot root;
+    private final Map<Long, Handle> open = new LinkedHashMap<>(16, 0.75f, true);
+
+    OpenFolders(PosixCalls posix, EntryLog entries, DestinationRoot root) {
+        this.posix = posix;
+        this.entries = entries;
+        this.root = root;
+        descent = new Descent(posix);
+    }
+
+    /** A folder of the tree by its number. Stays this one's; to be used before the next call. */
+    Handle get(long number) throws IOException {
+        List<byte[]> names = new ArrayList<>();
+        long at = number;
+        Handle handle;
+        while ((handle = known(at)) == null) {
+            TreeEntry entry = entries.read(at);
+            names.add(entry.name());
+            at = entry.parent();
+        }
+        Collections.reverse(names);
+        return names.isEmpty() ? handle : descend(handle, names, number);
+    }
+
+    private @Nullable Handle known(long number) {
+        return number == EntryLog.ROOT ? root.handle() : open.get(number);
+    }
+
+    /** Keeps what is on the way too, where that takes several steps: the next folder begins there. */
+    private Handle descend(Handle from, List<byte[]> names, long number) throws IOException {
+        Handle at = from;
+        for (int done = 0; done < names.size(); ) {
+            List<byte[]> rest = names.subList(done, names.size());
+            int count = descent.count(rest);
+            done += count;
+            long reached = ancestor(number, names.size() - done);
+            at = open(at, rest.subList(0, count), reached);
+        }
+        return at;
+    }
+
+    private long ancestor(long number, int levels) throws IOException {
+        long at = number;
+        for (int i = 0; i < levels; i++) {
+            at = entries.read(at).parent();
+        }
+        return at;
+    }
+
+    private Handle open(Handle folder, List<byte[]> names, long number) throws IOException {
+        int fd = descent.open(folder.fd(), names);
+        if (fd < 0) {
+            throw posix.failure("opening", root.text(entries, number));
+        }
+        Handle handle = new Handle(posix, fd, false, root.toString());
+        try {
+            FileStatus status = handle.status();
+            if (!status.isWrittenOnlyBy(root.user()) || status.device() != root.device()) {
+                throw new IOException(root.text(entries, number) + " is not the folder that the restore has made");
+            }
+        } catch (IOException e) {
+            handle.close();
+            throw e;
+        }
+        keep(number, handle);
+        return handle;
+    }
+
+    private void keep(long number, Handle handle) {
+        if (open.size() == MAX_OPEN) {
+            Map.Entry<Long, Handle> oldest = open.entrySet().iterator().next();
+            oldest.getValue().close();
+            open.remove(oldest.getKey());
+        }
+        open.put(number, handle);
+    }
+
+    /** Closes a folder that is not needed any more. */
+    void release(long number) {
+        Handle handle = open.remove(number);
+        if (handle != null) {
+            handle.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        open.values().forEach(Handle::close);
+        open.clear();
+    }
+}

@@ -1,0 +1,58 @@
+package org.opendedup.sar.sdfs.fuse;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeConfig;
+
+/** The kernel has the file cut off by the OPEN request itself (FUSE_ATOMIC_O_TRUNC). */
+class OpenTruncateTest {
+    @Test
+    void anOpenThatFailsLeavesTheFileAsItWas(@TempDir Path folder) throws Exception {
+        VolumeConfig config = config(folder);
+        Volume.create(config);
+        try (Volume volume = Volume.open(config)) {
+            FuseFileSystem files = new FuseFileSystem(volume, new HandleTable<>(1));
+            FuseOperations.CreatedFile made =
+                    files.create(Inode.ROOT, "file".getBytes(UTF_8), 0100644, true, new Owner(0, 0));
+            long inode = made.attributes().inode();
+            files.write(made.handle(), 0, ByteBuffer.wrap(new byte[100]));
+            PosixException full =
+                    assertThrows(PosixException.class, () -> files.open(inode, true, true, new Owner(0, 0)));
+            assertEquals(PosixException.Reason.ENFILE, full.reason());
+            assertEquals(100, files.attributes(inode).size());
+            files.close(made.handle());
+            // The control: as soon as one may be opened, it is cut off.
+            files.close(files.open(inode, true, true, new Owner(0, 0)));
+            assertEquals(0, files.attributes(inode).size());
+        }
+    }
+
+    private static VolumeConfig config(Path folder) {
+        return new VolumeConfig(
+                "test",
+                1L << 30,
+                95,
+                new VolumeConfig.Locations(
+                        folder.resolve("data"), folder.resolve("metadata"), folder.resolve("hashdb")),
+                Chunking.VARIABLE_SHA256,
+                new Compression(Compression.Codec.ZSTD, 1, 64 << 10),
+                256 << 10,
+                256L << 20,
+                2,
+                0755,
+                0,
+                0);
+    }
+}

@@ -1,0 +1,155 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
+import org.opendedup.sar.sdfs.fuse.Syncers;
+
+/** Programs that wait for a commit, more of them than there are workers, beside others. */
+@Timeout(120)
+class LateSyncsTest {
+    private static final int SYNCERS = 16;
+
+    private final SlowFileSystem slow = new SlowFileSystem();
+
+    /** Its commits, and its reads, end when the test lets them. */
+    private static final class SlowFileSystem extends MemoryFileSystem implements AutoCloseable {
+        final Semaphore stored = new Semaphore(0);
+        final Semaphore reads = new Semaphore(0);
+        final AtomicInteger commits = new AtomicInteger();
+        final CountDownLatch release = new CountDownLatch(1);
+        volatile boolean failing;
+
+        @Override
+        public void store(long handle) throws IOException {
+            super.store(handle);
+            stored.release();
+        }
+
+        @Override
+        public void commit() throws IOException {
+            await();
+            commits.incrementAndGet();
+            if (failing) {
+                throw new IOException("the disk is gone");
+            }
+        }
+
+        @Override
+        public int read(long handle, long offset, ByteBuffer target) throws IOException {
+            reads.release();
+            await();
+            return super.read(handle, offset, target);
+        }
+
+        private void await() throws IOException {
+            try {
+                release.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+        }
+
+        void awaitStored(int count) throws InterruptedException {
+            assertTrue(stored.tryAcquire(count, 60, TimeUnit.SECONDS), () -> stored.availablePermits() + " came");
+        }
+
+        @Override
+        public void close() {
+            release.countDown();
+        }
+    }
+
+    @Test
+    void othersAreServedWhileManyWaitAndThoseShareACommit() throws Exception {
+        try (MountedToy toy = new MountedToy(slow);
+                slow;
+                Syncers syncers = Syncers.start(toy.root, SYNCERS)) {
+            slow.awaitStored(SYNCERS);
+            assertEquals("d", toy.shell("stat none 2>/dev/null; mkdir d; touch d/f; ls -d d"));
+            assertEquals(0, slow.commits.get());
+            slow.close();
+            assertEquals(0, syncers.failures());
+            // Of the one that its worker serves, of who came first to the thread that commits, and of all others.
+            assertTrue(slow.commits.get() <= 3, () -> slow.commits + " commits");
+        }
+    }
+
+    /** The control: what keeps its worker does hold up the others. */
+    @Test
+    void readsThatHangKeepTheWorkers() throws Exception {
+        try (MountedToy toy = new MountedToy(slow);
+                slow) {
+            Files.write(toy.root.resolve("f"), new byte[8192]);
+            Process readers = new ProcessBuilder(
+                            "bash", "-c", "for i in {1..8}; do dd if=f of=/dev/null bs=4096 iflag=direct & done; wait")
+                    .directory(toy.root.toFile())
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            assertTrue(slow.reads.tryAcquire(4, 60, TimeUnit.SECONDS));
+            Process other = new ProcessBuilder("stat", "none")
+                    .directory(toy.root.toFile())
+                    .start();
+            assertFalse(other.waitFor(1, TimeUnit.SECONDS));
+            slow.close();
+            assertTrue(other.waitFor(60, TimeUnit.SECONDS));
+            assertTrue(readers.waitFor(60, TimeUnit.SECONDS));
+        }
+    }
+
+    @Test
+    void aFailedCommitIsToldToAllThatWaitForIt() throws Exception {
+        slow.failing = true;
+        try (MountedToy toy = new MountedToy(slow);
+                slow;
+                Syncers syncers = Syncers.start(toy.root, SYNCERS)) {
+            slow.awaitStored(SYNCERS);
+            slow.close();
+            assertEquals(SYNCERS, syncers.failures());
+        }
+    }
+
+    @Test
+    void aKilledProgramGoesThoughItsCommitHangs() throws Exception {
+        try (MountedToy toy = new MountedToy(slow);
+                slow) {
+            // The first is served by its worker, the second is not.
+            for (int i = 0; i < 2; i++) {
+                Files.write(toy.root.resolve("f"), new byte[1]);
+                Process syncer = new ProcessBuilder("sync", "f")
+                        .directory(toy.root.toFile())
+                        .start();
+                slow.awaitStored(1);
+                try (Syncers others = Syncers.start(toy.root, 1)) {
+                    slow.awaitStored(1);
+                    syncer.destroyForcibly();
+                    assertTrue(syncer.waitFor(30, TimeUnit.SECONDS));
+                }
+            }
+        }
+    }
+
+    @Test
+    void aMountWithOneWorkerServesOthersToo() throws Exception {
+        try (MountedToy toy = new MountedToy(slow, "threads=1");
+                slow;
+                Syncers syncers = Syncers.start(toy.root, 2)) {
+            slow.awaitStored(1);
+            assertEquals("d", toy.shell("mkdir d; ls -d d"));
+            slow.close();
+            assertEquals(0, syncers.failures());
+        }
+    }
+}

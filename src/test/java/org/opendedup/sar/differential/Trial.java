@@ -1,0 +1,73 @@
+package org.opendedup.sar.differential;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.opendedup.sar.mounted.TwoMounts;
+
+/** Runs ops in a new folder of both mounts, and compares the answers; then all there is, also after a remount. */
+final class Trial {
+    /** What stands for the op where all is compared with what it was before a remount. */
+    static final String REMOUNT = "a remount";
+
+    private static final String EVERYTHING = "0 0 all";
+
+    private final TwoMounts mounts;
+    private final String folder;
+    private Answer before = new Answer(new TreeMap<>());
+
+    Trial(TwoMounts mounts, String folder) {
+        this.mounts = mounts;
+        this.folder = folder;
+    }
+
+    /** Where the two differ: at which op, and how. */
+    record Difference(int index, String what) {
+        boolean isLike(Difference other) {
+            return what.equals(other.what);
+        }
+
+        @Override
+        public String toString() {
+            return "op " + index + ", " + what;
+        }
+    }
+
+    String folder() {
+        return folder;
+    }
+
+    /** Removes all that it made. */
+    void remove() throws IOException {
+        mounts.remove(folder);
+    }
+
+    /** The first difference, after which nothing else was run. */
+    Optional<Difference> run(List<String> ops) throws IOException {
+        try (Hands hands = new Hands(mounts, folder)) {
+            for (int i = 0; i < ops.size(); i++) {
+                int index = i;
+                Optional<String> difference = hands.call(ops.get(i)).difference();
+                if (difference.isPresent()) {
+                    return difference.map(what -> new Difference(index, what));
+                }
+            }
+            Call all = hands.call(EVERYTHING);
+            // Files that are open without a name are no more after a remount.
+            before = all.volume().only(key -> !key.subject().startsWith("fd"));
+            return all.withoutTimes().difference().map(what -> new Difference(ops.size(), what));
+        }
+    }
+
+    /** To be called after a remount, if {@link #run} found nothing: whether all is as it was. */
+    Optional<Difference> lookAgain() throws IOException {
+        try (Hands hands = new Hands(mounts, folder)) {
+            Call all = hands.call(EVERYTHING);
+            return all.withoutTimes()
+                    .difference()
+                    .or(() -> new Call(REMOUNT, before, all.volume()).difference())
+                    .map(what -> new Difference(0, "after a remount: " + what));
+        }
+    }
+}

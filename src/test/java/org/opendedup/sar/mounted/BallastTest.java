@@ -1,0 +1,103 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.io.Ballast;
+
+/** A ballast takes up its space on whatever file system, and gives it back. */
+class BallastTest {
+    private static final long DISK_BYTES = 64L << 20;
+    private static final long BALLAST_BYTES = 8L << 20;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void itTakesUpSpaceOnExt4() throws IOException {
+        try (LoopDisk disk = new LoopDisk(folder, DISK_BYTES)) {
+            checkTakesUpSpace(disk.folder());
+        }
+    }
+
+    /** Does not tell where files lie, so the ballast is filled. */
+    @Test
+    void itTakesUpSpaceOnTmpfs() throws IOException {
+        withMount(List.of("-t", "tmpfs", "-o", "size=" + DISK_BYTES, "tmpfs"), BallastTest::checkTakesUpSpace);
+    }
+
+    /** Has no fallocate, and would keep zeros in no space. */
+    @Test
+    void itTakesUpSpaceWhereFilesAreCompressed() throws IOException {
+        assumeTrue(Commands.run("sh", "-c", "command -v mkfs.btrfs").exitCode() == 0, "needs btrfs-progs");
+        Path image = folder.resolve("btrfs.img");
+        Commands.succeed("truncate", "-s", 4 * DISK_BYTES, image);
+        Commands.succeed("mkfs.btrfs", "-q", image);
+        withMount(List.of("-o", "loop,compress-force=zstd", image.toString()), BallastTest::checkTakesUpSpace);
+    }
+
+    private interface Check {
+        void in(Path place) throws IOException;
+    }
+
+    private void withMount(List<String> arguments, Check check) throws IOException {
+        assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
+        Path place = Files.createDirectory(folder.resolve("place"));
+        Object[] command = Stream.of(List.of("mount"), arguments, List.of(place.toString()))
+                .flatMap(List::stream)
+                .toArray();
+        Commands.Result mounted = Commands.run(command);
+        assumeTrue(mounted.exitCode() == 0, () -> "cannot be mounted here: " + mounted.output());
+        try {
+            check.in(place);
+        } finally {
+            Commands.run("umount", "-l", place);
+        }
+    }
+
+    private static void checkTakesUpSpace(Path place) throws IOException {
+        Ballast ballast = new Ballast(place, BALLAST_BYTES);
+        long before = usable(place);
+        assertFalse(ballast.exists());
+        ballast.make();
+        assertTrue(ballast.exists());
+        Path file = place.resolve(Ballast.NAME);
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+        assertTrue(blocks(file) * 512 >= BALLAST_BYTES, "it has not the blocks for its bytes");
+        long taken = before - usable(place);
+        assertTrue(taken >= BALLAST_BYTES * 9 / 10, () -> "it takes up " + taken + " bytes");
+
+        assertTrue(ballast.free());
+        assertFalse(ballast.free());
+        Commands.succeed("sync", "-f", place);
+        assertTrue(before - usable(place) < BALLAST_BYTES / 2, "its space is not free again");
+
+        // What finds no room leaves nothing behind.
+        assertThrows(IOException.class, () -> new Ballast(place, 10 * DISK_BYTES).make());
+        try (Stream<Path> left = Files.list(place)) {
+            assertEquals(
+                    List.of(),
+                    left.filter(path -> path.toString().contains(Ballast.NAME)).toList());
+        }
+    }
+
+    private static long usable(Path place) throws IOException {
+        Commands.succeed("sync", "-f", place);
+        return Files.getFileStore(place).getUsableSpace();
+    }
+
+    private static long blocks(Path file) throws IOException {
+        return Long.parseLong(Commands.succeed("stat", "-c", "%b", file).strip());
+    }
+}

@@ -1,0 +1,114 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The capacity of a mounted volume, as users meet it. */
+class CapacityOnMountTest {
+    private static final String AS_NOBODY = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
+    private static final long MIB = 1 << 20;
+    private static final String NO_SPACE = "No space left on device";
+
+    @TempDir
+    Path folder;
+
+    private static Commands.Result asNobody(Path in, String command) throws IOException {
+        return Commands.run("bash", "-c", "cd " + in + " && " + AS_NOBODY + command);
+    }
+
+    private static Path folderForAll(MountedVolume volume) throws IOException {
+        Path shared = Files.createDirectory(volume.mountPoint().resolve("shared"));
+        Commands.succeed("chmod", "0777", shared);
+        return shared;
+    }
+
+    /** Of the file system: all, free, and free for others than root, in bytes. */
+    private static long[] space(Path mountPoint) throws IOException {
+        String[] words = Commands.succeed("stat", "-f", "-c", "%S %b %f %a", mountPoint)
+                .strip()
+                .split(" ");
+        long block = Long.parseLong(words[0]);
+        return new long[] {
+            block * Long.parseLong(words[1]), block * Long.parseLong(words[2]), block * Long.parseLong(words[3])
+        };
+    }
+
+    @Test
+    void aSparseFileTakesNothingFromOthers() throws IOException {
+        try (MountedVolume volume =
+                MountedVolume.makeWithCapacity(Files.createDirectory(folder.resolve("sparse")), "1GB")) {
+            volume.mount();
+            Path shared = folderForAll(volume);
+            long[] before = space(volume.mountPoint());
+
+            assertEquals(0, asNobody(shared, "truncate -s 99G sparse").exitCode());
+            assertEquals(0, asNobody(shared, "truncate -s 200G beyond").exitCode());
+            assertEquals(before[2], space(volume.mountPoint())[2]);
+            Bytes.writeAndSync(volume.mountPoint().resolve("of-root"), Bytes.random(1, (int) (8 * MIB)));
+            // More than is free is refused at once, without being taken.
+            Commands.Result refused = asNobody(shared, "fallocate -l 1G large");
+            assertNotEquals(0, refused.exitCode());
+            assertTrue(refused.output().contains(NO_SPACE), refused::output);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("org.opendedup.sar.sdfs.fuse.FuseBindings#names")
+    void smallWritesEndAtTheCapacityAndRootHasTheRest(String binding) throws IOException {
+        try (MountedVolume volume =
+                MountedVolume.makeWithCapacity(Files.createDirectory(folder.resolve("small-" + binding)), "100MB")) {
+            volume.servedBy(binding).mount();
+            Path shared = folderForAll(volume);
+
+            Commands.Result many = asNobody(
+                    shared,
+                    "bash -c 'for i in {1..150}; do"
+                            + " head -c 1048576 /dev/urandom | dd of=f$i bs=4k iflag=fullblock conv=fsync status=none"
+                            + " || exit 1; done'");
+
+            assertNotEquals(0, many.exitCode());
+            assertTrue(many.output().contains(NO_SPACE), many::output);
+            long[] left = space(volume.mountPoint());
+            assertTrue(left[2] < 2 * MIB, () -> left[2] + " bytes are free for users");
+            assertTrue(left[1] > 4 * MIB, () -> left[1] + " bytes are free for root");
+            Bytes.writeAndSync(volume.mountPoint().resolve("of-root"), Bytes.random(1, (int) (3 * MIB)));
+            // What is there can be overwritten.
+            assertEquals(
+                    0,
+                    asNobody(shared, "dd if=/dev/urandom of=f1 bs=4k count=256 conv=notrunc,fsync status=none")
+                            .exitCode());
+            volume.remount();
+            assertEquals(left[1] - 3 * MIB, space(volume.mountPoint())[1]);
+            volume.unmount();
+            assertEquals(List.of(), Recount.problems(volume));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("org.opendedup.sar.sdfs.fuse.FuseBindings#names")
+    void aFileLargerThanTheCapacityEndsThere(String binding) throws IOException {
+        try (MountedVolume volume =
+                MountedVolume.makeWithCapacity(Files.createDirectory(folder.resolve("large-" + binding)), "100MB")) {
+            volume.servedBy(binding).mount();
+            Path file = volume.mountPoint().resolve("large");
+
+            Commands.Result one = Commands.run(
+                    "dd", "if=/dev/urandom", "of=" + file, "bs=1M", "count=150", "conv=fsync", "status=none");
+
+            assertNotEquals(0, one.exitCode());
+            assertTrue(one.output().contains(NO_SPACE), one::output);
+            Files.delete(file);
+            Bytes.writeAndSync(volume.mountPoint().resolve("after"), Bytes.random(2, (int) (8 * MIB)));
+        }
+    }
+}

@@ -1,0 +1,347 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Each device of a volume runs full, by the volume itself or by others: programs get ENOSPC and no other error, reads and deletes go
+ * on, and when there is space again all goes on without a remount.
+ */
+class FullDevicesTest {
+    private static final int FILE_BYTES = 2 << 20;
+    private static final long METADATA_BYTES = 96L << 20;
+    private static final long DATA_BYTES = 192L << 20;
+    /** Until the daemon has noticed that there is space again; many times what it takes. */
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** What a volume with a full device may claim to have: nothing but what was freed in this moment. */
+    private static final long NEXT_TO_NOTHING = 64L << 20;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aMetadataDeviceThatOthersFillRefusesWritesUntilThereIsSpace() throws IOException {
+        try (LoopDisk disk = disk("metadata", METADATA_BYTES);
+                MountedVolume volume = MountedVolume.makeWith(
+                        Files.createDirectory(folder.resolve("meta")),
+                        "--dedup-db-store=" + disk.folder().resolve("ddb"))) {
+            volume.mount();
+            List<Path> synced = writeFiles(volume, 0, 4);
+            Path hog = fillToTheLastByte(disk);
+
+            refuseUntilShort(volume);
+            assertTrue(freeBytes(volume) <= NEXT_TO_NOTHING, () -> "statfs shows space: " + show(volume));
+            checkFiles(synced);
+            Files.delete(synced.remove(0));
+
+            Files.delete(hog);
+            synced.add(writeWhenThereIsSpace(volume, 50));
+            Files.delete(synced.remove(0));
+            checkSoundAfterRemount(volume, synced);
+        }
+    }
+
+    @Test
+    void aMetadataDeviceThatTheVolumeFillsIsToldBeforeItIsFullAndDeletesFreeIt() throws IOException {
+        try (LoopDisk disk = disk("metadata", METADATA_BYTES);
+                MountedVolume volume = MountedVolume.makeWith(
+                        Files.createDirectory(folder.resolve("names")),
+                        "--dedup-db-store=" + disk.folder().resolve("ddb"))) {
+            volume.mount();
+            List<Path> synced = writeFiles(volume, 0, 2);
+            Path names = Files.createDirectory(volume.mountPoint().resolve("names"));
+
+            Commands.Result made = Commands.run("python3", "-c", MAKE_LINKS, names, Integer.toString(400_000));
+
+            assertTrue(made.output().contains("ENOSPC after"), made::output);
+            assertTrue(usable(disk) > 0, "the device has no reserve left");
+            checkFiles(synced);
+            // No link is left out: each delete is a change of metadata.
+            Commands.succeed("rm", "-r", names);
+            Files.delete(synced.remove(0));
+            checkSoundAfterRemount(volume, synced);
+        }
+    }
+
+    /** Long targets, so that few of them fill a device. Says after how many it was refused, and why. */
+    private static final String MAKE_LINKS = """
+            import errno, os, sys
+            folder, count = sys.argv[1], int(sys.argv[2])
+            for i in range(count):
+                try:
+                    os.symlink(os.urandom(1500).hex(), folder + '/' + str(i))
+                except OSError as e:
+                    print(errno.errorcode[e.errno], 'after', i)
+                    sys.exit(0)
+            print('never refused')
+            """;
+
+    @Test
+    void aDataDeviceThatOthersFillRefusesWritesUntilThereIsSpace() throws IOException {
+        try (LoopDisk disk = disk("data", DATA_BYTES);
+                MountedVolume volume = MountedVolume.make(
+                        Files.createDirectory(folder.resolve("chunks")),
+                        disk.folder().resolve("data"))) {
+            volume.mount();
+            List<Path> synced = writeFiles(volume, 0, 4);
+            Path hog = fillToTheLastByte(disk);
+
+            refuseUntilShort(volume);
+            assertTrue(freeBytes(volume) <= NEXT_TO_NOTHING, () -> "statfs shows space: " + show(volume));
+            checkFiles(synced);
+            Files.delete(synced.remove(0));
+            Files.createDirectory(volume.mountPoint().resolve("still"));
+
+            Files.delete(hog);
+            synced.add(writeWhenThereIsSpace(volume, 50));
+            checkSoundAfterRemount(volume, synced);
+        }
+    }
+
+    /** What was accepted while the device was filled is still there when there is space, without having been written again. */
+    @Test
+    void bytesOnTheirWayWaitForSpace() throws IOException {
+        try (LoopDisk disk = disk("data", DATA_BYTES);
+                MountedVolume volume = MountedVolume.make(
+                        Files.createDirectory(folder.resolve("waiting")),
+                        disk.folder().resolve("data"))) {
+            volume.mount();
+            List<Path> synced = writeFiles(volume, 0, 1);
+            Path waiting = volume.mountPoint().resolve("file-1");
+            String accepted;
+            Path hog;
+            // The bytes are in the daemon, or in the kernel's cache, when the device runs full; fsync is asked behind
+            // that.
+            Path script = Files.writeString(folder.resolve("write.py"), WRITE_THEN_SYNC);
+            Path bytes = Files.write(folder.resolve("bytes"), Bytes.random(1, FILE_BYTES));
+            Process writer = new ProcessBuilder(Commands.words("python3", script, bytes, waiting))
+                    .redirectErrorStream(true)
+                    .start();
+            try (var answers = writer.inputReader();
+                    var requests = writer.outputWriter()) {
+                assertEquals("written", answers.readLine());
+                hog = fillToTheLastByte(disk);
+                requests.write("sync\n");
+                requests.flush();
+                accepted = answers.readLine();
+                Files.delete(hog);
+                awaitSpace(volume);
+                requests.write("sync\n");
+                requests.flush();
+                assertEquals("synced", answers.readLine());
+            } finally {
+                writer.destroyForcibly();
+            }
+            assertTrue(List.of("synced", "ENOSPC").contains(accepted), accepted);
+            synced.add(waiting);
+            checkSoundAfterRemount(volume, synced);
+        }
+    }
+
+    private static final String WRITE_THEN_SYNC = """
+            import errno, os, sys, time
+            content = open(sys.argv[1], 'rb').read()
+            file = os.open(sys.argv[2], os.O_CREAT | os.O_WRONLY | os.O_DIRECT)
+            import mmap
+            buffer = mmap.mmap(-1, len(content))
+            buffer.write(content)
+            at = 0
+            while at < len(content):
+                at += os.pwrite(file, memoryview(buffer)[at:at + 131072], at)
+            print('written', flush=True)
+            for line in sys.stdin:
+                try:
+                    os.fsync(file)
+                    print('synced', flush=True)
+                except OSError as e:
+                    print(errno.errorcode[e.errno], flush=True)
+            """;
+
+    @Test
+    void aFullIndexDeviceCostsNothingButDeduplication() throws IOException {
+        try (LoopDisk disk = disk("index", METADATA_BYTES);
+                MountedVolume volume = MountedVolume.makeWithHashDb(
+                        Files.createDirectory(folder.resolve("index")),
+                        disk.folder().resolve("hdb"))) {
+            volume.mount();
+            List<Path> synced = writeFiles(volume, 0, 2);
+            Path hog = fillToTheLastByte(disk);
+
+            synced.addAll(writeFiles(volume, 10, 10));
+            checkFiles(synced);
+            volume.kill();
+            // The index cannot even be opened now.
+            volume.mount();
+            synced.addAll(writeFiles(volume, 20, 2));
+            checkFiles(synced);
+            Files.delete(hog);
+            volume.remount();
+            Path again = volume.mountPoint().resolve("again");
+            long before = volume.figure("stats", "storedBytes");
+            Bytes.writeAndSync(again, Bytes.random(20, FILE_BYTES));
+            long after = volume.figure("stats", "storedBytes");
+            assertTrue(after - before < FILE_BYTES / 4, "what the index should know again was stored again");
+            Files.delete(again);
+            checkSoundAfterRemount(volume, synced);
+        }
+    }
+
+    @Test
+    void aDiskThatOthersFilledCanBeMountedAndFilesDeleted() throws IOException {
+        // Everything lies on that disk here: containers, metadata, index, log.
+        try (LoopDisk disk = disk("all", DATA_BYTES);
+                MountedVolume volume =
+                        MountedVolume.make(Files.createDirectory(disk.folder().resolve("shared")))) {
+            volume.mount();
+            List<Path> synced = writeFiles(volume, 0, 6);
+            awaitBallast(volume);
+            for (int round = 0; round < 2; round++) {
+                // The first time it was closed in order, the second time not: then there is a log to be replayed, and
+                // containers to be sealed.
+                if (round == 0) {
+                    volume.unmount();
+                } else {
+                    Files.delete(disk.folder().resolve("hog"));
+                    synced.add(writeWhenThereIsSpace(volume, 50));
+                    awaitBallast(volume);
+                    volume.kill();
+                }
+                fillToTheLastByte(disk);
+
+                volume.mount();
+
+                checkFiles(synced);
+                Files.delete(synced.remove(0));
+                Commands.succeed("sync", volume.mountPoint());
+                refuseUntilShort(volume);
+            }
+            volume.kill();
+            volume.mount();
+            assertFalse(Files.exists(volume.mountPoint().resolve("file-0")), "a delete that was synced is forgotten");
+            Files.delete(disk.folder().resolve("hog"));
+            synced.add(writeWhenThereIsSpace(volume, 51));
+            checkSoundAfterRemount(volume, synced);
+        }
+    }
+
+    private LoopDisk disk(String name, long bytes) throws IOException {
+        return new LoopDisk(Files.createDirectory(folder.resolve(name + "-disk")), bytes);
+    }
+
+    private static List<Path> writeFiles(MountedVolume volume, int first, int count) throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (int i = first; i < first + count; i++) {
+            Path file = volume.mountPoint().resolve("file-" + i);
+            Bytes.writeAndSync(file, Bytes.random(i, FILE_BYTES));
+            files.add(file);
+        }
+        return files;
+    }
+
+    /** As another program would, block by block at the end. */
+    private static Path fillToTheLastByte(LoopDisk disk) throws IOException {
+        Path hog = disk.folder().resolve("hog");
+        Commands.run("dd", "if=/dev/zero", "of=" + hog, "bs=1M", "oflag=append", "conv=notrunc,fsync");
+        Commands.run("dd", "if=/dev/zero", "of=" + hog, "bs=512", "oflag=append", "conv=notrunc,fsync");
+        return hog;
+    }
+
+    /** Writes until it is refused, as it must be soon, with ENOSPC, again and again. */
+    private static void refuseUntilShort(MountedVolume volume) throws IOException {
+        int refused = 0;
+        for (int i = 0; refused < 5; i++) {
+            assertTrue(i < 60, "writes go on although nothing can be stored");
+            Path file = volume.mountPoint().resolve("refused-" + i);
+            try {
+                Bytes.writeAndSync(file, Bytes.random(1000 + i, FILE_BYTES));
+            } catch (IOException e) {
+                assertTrue(String.valueOf(e.getMessage()).contains("No space left on device"), e::toString);
+                refused++;
+            }
+            Files.deleteIfExists(file);
+        }
+    }
+
+    private static Path writeWhenThereIsSpace(MountedVolume volume, int number) throws IOException {
+        awaitSpace(volume);
+        return writeFiles(volume, number, 1).get(0);
+    }
+
+    private static void awaitSpace(MountedVolume volume) throws IOException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        Path trial = volume.mountPoint().resolve("trial");
+        while (true) {
+            try {
+                Bytes.writeAndSync(trial, Bytes.random(7, 100_000));
+                Files.delete(trial);
+                return;
+            } catch (IOException e) {
+                assertTrue(String.valueOf(e.getMessage()).contains("No space left on device"), e::toString);
+                assertTrue(System.nanoTime() < deadline, "there is space, and writes are still refused");
+                Files.deleteIfExists(trial);
+                pause();
+            }
+        }
+    }
+
+    private static void awaitBallast(MountedVolume volume) throws IOException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        Path log = volume.log();
+        while (!Files.exists(volume.data().resolve("ballast"))
+                || !Files.exists(volume.metadata().resolve("ballast"))) {
+            assertTrue(System.nanoTime() < deadline, () -> "there is no ballast; see " + log);
+            pause();
+        }
+    }
+
+    private static void pause() throws IOException {
+        try {
+            Thread.sleep(200);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+    }
+
+    private static long freeBytes(MountedVolume volume) throws IOException {
+        return Files.getFileStore(volume.mountPoint()).getUsableSpace();
+    }
+
+    private static String show(MountedVolume volume) {
+        try {
+            return Commands.run("df", volume.mountPoint()).output();
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
+    private static long usable(LoopDisk disk) throws IOException {
+        return Files.getFileStore(disk.folder()).getUsableSpace();
+    }
+
+    private static void checkFiles(List<Path> files) throws IOException {
+        MountedVolume.dropKernelCaches();
+        for (Path file : files) {
+            int seed = Integer.parseInt(file.getFileName().toString().substring("file-".length()));
+            Bytes.Comparison found = Bytes.compare(file, Bytes.random(seed, FILE_BYTES));
+            assertEquals(new Bytes.Comparison(FILE_BYTES / 4096, 0, 0), found, file::toString);
+        }
+    }
+
+    private static void checkSoundAfterRemount(MountedVolume volume, List<Path> synced) throws IOException {
+        volume.remount();
+        checkFiles(synced);
+        volume.unmount();
+        assertEquals(List.of(), Recount.problems(volume));
+    }
+}

@@ -1,0 +1,213 @@
+package org.opendedup.sar.mounted;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What other users of the machine get of a volume's own files, whatever the umask is: nothing. They are played by user 65534. */
+class PrivateStoreTest {
+    private static final String[] AS_NOBODY = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+    private static final String SECRET_NAME = "a-name-that-is-nobodys-business";
+    private static final String SECRET = "words that are nobody's business\n";
+
+    @TempDir
+    Path folder;
+
+    /** The folder of the tests is a private one, which would hide every mistake. */
+    @BeforeEach
+    void letEverybodyIn() throws IOException {
+        setMode(folder, "rwxr-xr-x");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"022", "0"})
+    void othersSeeNothingOfWhatAVolumeKeeps(String umask) throws IOException {
+        try (MountedVolume volume = make(umask)) {
+            volume.mount();
+            keepSecrets(volume);
+            assertIsPrivate(volume);
+            volume.remount();
+            assertIsPrivate(volume);
+            assertSecretsAreThere(volume);
+            volume.unmount();
+            assertIsPrivate(volume);
+        }
+    }
+
+    @Test
+    void aWideVolumeIsNarrowedOnceAndThatIsSaid() throws IOException {
+        try (MountedVolume volume = make("022")) {
+            volume.mount();
+            keepSecrets(volume);
+            volume.unmount();
+            for (Path place : places(volume)) {
+                Commands.succeed("chmod", "-R", "go+rX", place);
+            }
+            // The control: as volumes were before, this attacker wins.
+            assertTrue(isFoundByNobody(volume, SECRET));
+            assertTrue(isFoundByNobody(volume, SECRET_NAME));
+            assertEquals(
+                    0, asNobody("flock", "-sn", databaseLock(volume), "true").exitCode());
+
+            Commands.Result mounted = volume.tryMount(volume.mountPoint());
+            volume.adopt();
+
+            assertTrue(mounted.output().contains("other users had permissions for "), mounted::output);
+            assertTrue(Files.readString(volume.log()).contains("other users had permissions for "));
+            assertIsPrivate(volume);
+            assertSecretsAreThere(volume);
+            volume.unmount();
+            Commands.Result again = volume.tryMount(volume.mountPoint());
+            volume.adopt();
+            assertFalse(again.output().contains("other users"), again::output);
+        }
+    }
+
+    @Test
+    void aPlaceWhereOthersMayWriteIsRefused() throws IOException {
+        try (MountedVolume volume = make("022")) {
+            Path above = folder.resolve("kept");
+            for (Path open : List.of(volume.data(), volume.metadata(), volume.hashDb(), above, volume.configFolder())) {
+                Path real = open.equals(volume.metadata()) ? volume.metadata().getParent() : open;
+                String before = PosixFilePermissions.toString(Files.getPosixFilePermissions(real));
+                setMode(real, "rwxr-xrwx");
+                assertRefused(volume, "chmod go-w " + real);
+                setMode(real, before);
+            }
+            Commands.succeed("chmod", "1777", above); // as /tmp: nobody can replace what is another's there
+            Commands.succeed("chown", "65534", volume.data());
+            assertRefused(volume, volume.data() + ": it belongs to user 65534");
+            Commands.succeed("chown", "0", volume.data());
+            volume.mount();
+        }
+    }
+
+    private void assertRefused(MountedVolume volume, String message) throws IOException {
+        Commands.Result refused = volume.tryMount(volume.mountPoint());
+        assertEquals(1, refused.exitCode(), refused::output);
+        assertTrue(refused.output().contains(message), refused::output);
+        assertFalse(volume.isMounted());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"kernel", "jnr"})
+    void whoMakesAFileInTheVolumeSaysItsMode(String binding) throws IOException {
+        try (MountedVolume volume = make("0").servedBy(binding).mount()) {
+            Commands.succeed(
+                    "sh",
+                    "-c",
+                    "cd " + volume.mountPoint()
+                            + " && umask 0 && touch file && mkdir folder && mkfifo fifo && umask 027 "
+                            + "&& touch file2 && mkdir folder2");
+            assertEquals(
+                    "666 777 666 640 750",
+                    Commands.succeed(
+                                    "sh",
+                                    "-c",
+                                    "cd " + volume.mountPoint()
+                                            + " && stat -c %a file folder fifo file2 folder2 | xargs")
+                            .strip());
+            Path restored = folder.resolve("restored");
+            Commands.Result result = volume.script(
+                    "sdfscli",
+                    List.of(volume.name(), "restore", volume.mountPoint().toString(), restored.toString()));
+            assertEquals(0, result.exitCode(), result::output);
+            assertEquals(
+                    "666 777 666 640 750",
+                    Commands.succeed(
+                                    "sh",
+                                    "-c",
+                                    "cd " + restored + " && stat -c %a file folder fifo file2 folder2 | xargs")
+                            .strip());
+        }
+    }
+
+    private MountedVolume make(String umask) throws IOException {
+        Path kept = Files.createDirectory(folder.resolve("kept"));
+        setMode(kept, "rwxr-xr-x");
+        return MountedVolume.makeUnder(
+                umask,
+                kept,
+                "--chunk-store-compress=none",
+                "--sar-ssd-location=" + kept.resolve("ssd"),
+                "--sar-ssd-capacity=200MB");
+    }
+
+    private static List<Path> places(MountedVolume volume) {
+        Path kept = volume.data().getParent();
+        return List.of(kept.resolve("base"), volume.data(), volume.hashDb(), kept.resolve("ssd"));
+    }
+
+    private static Path databaseLock(MountedVolume volume) {
+        return volume.metadata().resolve("LOCK");
+    }
+
+    private static void keepSecrets(MountedVolume volume) throws IOException {
+        Path secret = Files.createDirectory(volume.mountPoint().resolve("secret"));
+        setMode(secret, "rwx------");
+        Bytes.writeAndSync(secret.resolve(SECRET_NAME), secretBytes());
+    }
+
+    private static byte[] secretBytes() {
+        return SECRET.repeat(3000).getBytes(US_ASCII);
+    }
+
+    private static void assertSecretsAreThere(MountedVolume volume) throws IOException {
+        byte[] found = Files.readAllBytes(volume.mountPoint().resolve("secret").resolve(SECRET_NAME));
+        assertTrue(Arrays.equals(secretBytes(), found));
+    }
+
+    private static void assertIsPrivate(MountedVolume volume) throws IOException {
+        List<String> wide = new ArrayList<>();
+        for (Path place : places(volume)) {
+            try (Stream<Path> all = Files.walk(place)) {
+                for (Path path : (Iterable<Path>) all::iterator) {
+                    String mode = PosixFilePermissions.toString(Files.getPosixFilePermissions(path));
+                    if (!mode.endsWith("------")) {
+                        wide.add(mode + " " + path);
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), wide);
+        assertTrue(Commands.run(grep(volume, SECRET)).exitCode() == 0, "the control: root finds it");
+        assertFalse(isFoundByNobody(volume, SECRET));
+        assertFalse(isFoundByNobody(volume, SECRET_NAME));
+        assertTrue(asNobody("flock", "-sn", databaseLock(volume), "true").exitCode() != 0);
+    }
+
+    private static boolean isFoundByNobody(MountedVolume volume, String what) throws IOException {
+        return asNobody(grep(volume, what)).output().contains(what.strip());
+    }
+
+    private static Object[] grep(MountedVolume volume, String what) {
+        List<Object> words = new ArrayList<>(List.of("grep", "-ra", "-m1", what.strip()));
+        words.addAll(places(volume));
+        return words.toArray();
+    }
+
+    private static Commands.Result asNobody(Object... command) throws IOException {
+        List<Object> words = new ArrayList<>(List.of((Object[]) AS_NOBODY));
+        words.addAll(List.of(command));
+        return Commands.run(words.toArray());
+    }
+
+    private static void setMode(Path path, String mode) throws IOException {
+        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(mode));
+    }
+}
