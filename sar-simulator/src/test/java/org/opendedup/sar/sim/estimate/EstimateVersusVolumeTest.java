@@ -61,7 +61,7 @@ class EstimateVersusVolumeTest {
         assertEquals(1, estimate.chunkShare());
         assertExact(fixed.statistics().chunks(), estimate.chunks());
         assertExact(fixed.statistics().uniqueBytes(), estimate.uniqueBytes());
-        assertEquals(fixed.statistics().logicalBytes(), estimate.bytes());
+        assertEquals(fixed.statistics().logicalBytes(), estimate.dataBytes());
         assertEquals(estimate.bytes(), estimate.zeroBytes() + estimate.dataBytes());
         assertNear(
                 (double) fixed.statistics().storedBytes(),
@@ -114,7 +114,7 @@ class EstimateVersusVolumeTest {
         }
         Estimate sample = Estimator.estimate(
                 List.of(part), settings(Chunking.SHA256, 64 << 20, 1), Progress.NONE, line -> {}, () -> false);
-        double scale = (double) fixed.statistics().logicalBytes() / sample.bytes();
+        double scale = (double) FILES * BLOCKS_OF_FILE * MadeData.BLOCK_BYTES / sample.bytes();
         double error =
                 estimate(Chunking.SHA256, SMALL_BYTES, seed).uniqueBytes().standardError();
         Figure naive = new Figure(sample.uniqueBytes().value() * scale, error);
