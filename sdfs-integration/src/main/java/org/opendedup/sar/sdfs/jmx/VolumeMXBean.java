@@ -78,7 +78,7 @@ public interface VolumeMXBean {
     @Unit("ratio")
     double getDedupRatio();
 
-    @Description("Logical over stored bytes: deduplication, zero runs and compression together")
+    @Description("Logical over stored bytes: deduplication and compression together")
     @Unit("ratio")
     double getReductionRatio();
 
