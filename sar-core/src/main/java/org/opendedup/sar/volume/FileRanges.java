@@ -126,12 +126,14 @@ final class FileRanges {
     }
 
     /**
-     * Dirty bytes go, but for those behind what the recipe describes: those become zero, and are stored as that, since the
-     * size that a commit keeps follows what is stored.
+     * Dirty bytes go, but for the last ones of a file if they lie behind what the recipe describes: those become zero, and are
+     * stored as that, since the size that a commit keeps follows what is stored.
      */
     private static void drop(Node node, Node.Contents contents, long from, long to) {
-        contents.dirty.remove(from, Math.min(to, node.storedBytes));
-        contents.dirty.zero(Math.max(from, node.storedBytes), to);
+        boolean areLast = contents.dirty.end() <= to;
+        long zeroed = areLast ? Math.max(from, node.storedBytes) : to;
+        contents.dirty.remove(from, Math.min(to, zeroed));
+        contents.dirty.zero(zeroed, to);
         contents.cleanCut = -1;
         contents.completions++;
     }
