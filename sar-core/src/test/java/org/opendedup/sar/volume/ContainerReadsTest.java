@@ -52,6 +52,11 @@ class ContainerReadsTest {
     private static final int REQUEST = 256 << 10;
     /** Two steps may be under way; the window begins small; the first requests are read before the reader is known to be in sequence. */
     private static final double MARGIN = 0.15;
+    /**
+     * Where chunks are kept for what a window sees: which reads come before the window is full depends on how quick the reader is, and
+     * a file like this one is read with 0.7 to 1.15 times as many.
+     */
+    private static final double MARGIN_OF_WINDOWS = 0.3;
 
     private final List<Long> recipe = new ArrayList<>();
     /** By container and slot the lengths of all chunks. */
@@ -106,11 +111,12 @@ class ContainerReadsTest {
             List<StreamStatus> readers = volume.readers();
             assertEquals(1, readers.size());
             volume.close(file);
-            while (!volume.readers().isEmpty()) {
-                readers = volume.readers().isEmpty() ? readers : volume.readers();
+            StreamStatus last = readers.get(0);
+            for (List<StreamStatus> now = volume.readers(); !now.isEmpty(); now = volume.readers()) {
+                last = now.get(0);
                 Thread.sleep(1);
             }
-            return readers.get(0).containerReads();
+            return last.containerReads();
         }
     }
 
@@ -196,11 +202,12 @@ class ContainerReadsTest {
     void aVolumeReadsAsManyAsAreCounted(CachePolicy policy) throws Exception {
         long counted = counted(policy);
         long read = readByVolume(policy);
-        assertTrue(read <= 1 + (1 + MARGIN) * counted, () -> read + " containers read, " + counted + " were counted");
         // What the reader has before it, the policies that keep chunks need not have read again.
-        boolean mayBeFewer = policy == CachePolicy.ASSEMBLY || policy == CachePolicy.DEFAULT;
+        boolean hasLongWindow = policy == CachePolicy.ASSEMBLY || policy == CachePolicy.DEFAULT;
+        double margin = hasLongWindow ? MARGIN_OF_WINDOWS : MARGIN;
+        assertTrue(read <= 1 + (1 + margin) * counted, () -> read + " containers read, " + counted + " were counted");
         assertTrue(
-                mayBeFewer || read >= (1 - MARGIN) * counted - 1,
+                hasLongWindow || read >= (1 - margin) * counted - 1,
                 () -> read + " containers read, " + counted + " were counted");
     }
 }
