@@ -84,7 +84,7 @@ class RestoreTest {
                 }
             });
             restoring.start();
-            while (!Files.exists(out) && restoring.isAlive()) {
+            while (!Files.exists(folder.resolve(".out.sdfs-restore/root")) && restoring.isAlive()) {
                 Thread.sleep(1);
             }
             volume.unmount();

@@ -220,7 +220,9 @@ final class Destination implements Closeable {
      */
     synchronized void finish(long number, TreeEntry entry) throws IOException {
         if (entry.isRoot()) {
-            root.checkInPlace();
+            if (entry.isDirectory()) {
+                root.checkInPlace();
+            }
             finish(entry, root.handle());
         } else if (entry.isDirectory()) {
             finish(entry, folders.get(number));

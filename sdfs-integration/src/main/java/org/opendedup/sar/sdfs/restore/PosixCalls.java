@@ -30,6 +30,7 @@ final class PosixCalls {
     static final int AT_REMOVEDIR = 0x200;
     static final int AT_SYMLINK_FOLLOW = 0x400;
     static final int AT_EMPTY_PATH = 0x1000;
+    static final int RENAME_NOREPLACE = 1;
 
     static final int EPERM = 1;
     static final int ENOENT = 2;
@@ -135,6 +136,8 @@ final class PosixCalls {
         int symlinkat(@In byte[] target, int directory, @In byte[] name);
 
         int linkat(int fromDirectory, @In byte[] from, int directory, @In byte[] name, int flags);
+
+        int renameat2(int fromDirectory, @In byte[] from, int directory, @In byte[] name, int flags);
 
         int mknodat(int directory, @In byte[] name, int mode, long device);
 

@@ -72,7 +72,8 @@ public final class TreeRestore {
         try (Handle folder = TrustedPath.open(posix, parent);
                 WorkFolder work = new WorkFolder(
                         posix, folder, bytes(workName), parent.resolve(workName).toString());
-                DestinationRoot root = new DestinationRoot(posix, folder, bytes(name), target.toString())) {
+                DestinationRoot root =
+                        new DestinationRoot(posix, folder, work, bytes(name), target.toString())) {
             restore(inode, work, root);
             progress.phase(Phase.DONE);
         } finally {
@@ -100,9 +101,15 @@ public final class TreeRestore {
         String howToBeginAnew = "to begin anew, remove " + target + " and " + work;
         RestoreRun run = new RestoreRun(
                 volume, source, root, work, posix, progress, () -> stopping, milestoneNanos, howToBeginAnew);
-        if (state.onlyRootLeft()) {
-            run.finishRoot(inode, state);
+        TreeEntry entry = TreeWalk.root(volume, inode);
+        if (!state.onlyRootLeft()) {
+            run.restore(inode, state);
+        } else if (entry.isDirectory()) {
+            run.finishRoot(entry, state);
+        } else if (root.isPublished(entry, state.root())) {
+            run.foundDone(state);
         } else {
+            // All of it once more, but for the bytes: what the file is now may be given other rights than what it was then.
             run.restore(inode, state);
         }
         work.delete();

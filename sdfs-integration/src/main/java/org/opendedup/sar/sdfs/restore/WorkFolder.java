@@ -21,6 +21,8 @@ final class WorkFolder implements Closeable {
     private static final int FOLDER = PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY;
     private static final byte[] SCRATCH = "scratch".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] JOURNAL = "journal".getBytes(StandardCharsets.US_ASCII);
+    /** A root that is no folder, until it is complete. */
+    static final byte[] UNPUBLISHED = "root".getBytes(StandardCharsets.US_ASCII);
 
     private final PosixCalls posix;
     private final Handle parent;
@@ -63,15 +65,11 @@ final class WorkFolder implements Closeable {
                     ? notTrusted(path)
                     : posix.failure("opening", path);
         }
-        try {
-            if (!opened.status().isWrittenOnlyBy(Writer.in(posix, opened))) {
+        return opened.verified(handle -> {
+            if (!handle.status().isWrittenOnlyBy(Writer.in(posix, handle))) {
                 throw notTrusted(path);
             }
-            return opened;
-        } catch (IOException e) {
-            opened.close();
-            throw e;
-        }
+        });
     }
 
     private IOException notTrusted(String path) {
@@ -95,8 +93,14 @@ final class WorkFolder implements Closeable {
         return openPrivate(above, child, path);
     }
 
-    private Handle folder() {
+    /** For what must not be reached by others; after {@link #open} or {@link #make}. */
+    Handle folder() {
         return Objects.requireNonNull(folder);
+    }
+
+    /** Removes what an earlier restore has made of a root that is no folder. */
+    void removeUnpublished() throws IOException {
+        remove(folder(), UNPUBLISHED, 0, shown + "/root");
     }
 
     RestoreJournal journal() {
@@ -134,6 +138,7 @@ final class WorkFolder implements Closeable {
                 remove(folder(), SCRATCH, PosixCalls.AT_REMOVEDIR, shown + "/scratch");
             }
         }
+        removeUnpublished();
         deleteFilesIn(folder());
         remove(folder(), JOURNAL, 0, shown + "/journal");
         FileStatus there = parent.statusOf(name, shown);

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.restore;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.opendedup.sar.sdfs.restore.RestoredVolume.bytes;
@@ -198,6 +199,33 @@ class OddTreeRestoreTest {
             assertEquals("stored", Files.readString(target.resolve(name)));
             assertEquals(1, Files.getAttribute(target.resolve(name), "unix:nlink"));
         }
+    }
+
+    @Test
+    void aSingleFileGetsItsNameWhereThereAreNoHardLinksToo() throws IOException {
+        long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
+        PosixCalls linkless = with("linkat", (arguments, real) -> fail(PosixCalls.EPERM));
+        PosixCalls neither = with(linkless, "renameat2", (arguments, real) -> fail(PosixCalls.EINVAL));
+        var e = assertThrows(IOException.class, () -> restoreOne(file, neither));
+        assertEquals("giving its name to " + target + ": Invalid argument", e.getMessage());
+        assertFalse(Files.exists(target));
+        restoreOne(file, linkless);
+        assertEquals("stored", Files.readString(target));
+        assertFalse(Files.exists(target.resolveSibling(".out.sdfs-restore")));
+    }
+
+    private void restoreOne(long file, PosixCalls posix) throws IOException {
+        new TreeRestore(volume.volume, "file", target, Long.MAX_VALUE, posix).run(file);
+    }
+
+    @Test
+    void aSingleFileThatWasBegunBeforeItsJournalWasIsMadeAnew() throws IOException {
+        long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
+        PosixCalls killed = with("ftruncate", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        assertThrows(IOException.class, () -> restoreOne(file, killed));
+        assertTrue(Files.exists(target.resolveSibling(".out.sdfs-restore").resolve("root")));
+        restoreOne(file, new PosixCalls());
+        assertEquals("stored", Files.readString(target));
     }
 
     @Test
