@@ -116,6 +116,10 @@ final class DestinationRoot implements Closeable {
 
     /** Makes a folder the user's alone. What somebody puts into it until then is theirs: it is given back. */
     private void take(Handle folder, boolean isNew) throws IOException {
+        if (isNew && Mounts.id(folder) != Mounts.id(parent)) {
+            throw replaced();
+        }
+        Mounts.checkTrusted(folder, posix.functions().geteuid());
         FileStatus before = folder.status();
         if (!isEmpty(folder)) {
             throw existsAlready();
@@ -177,6 +181,9 @@ final class DestinationRoot implements Closeable {
             return false;
         }
         hold(opened);
+        if (entry.isDirectory()) {
+            Mounts.checkTrusted(opened, posix.functions().geteuid());
+        }
         FileStatus status = opened.status();
         user = Writer.in(posix, entry.isDirectory() ? opened : above);
         boolean isOurs = !entry.isDirectory()

@@ -14,8 +14,8 @@ import org.opendedup.sar.io.FileDirectory;
 
 /**
  * What a restore needs beside its destination: a folder with the journal, and in it another one for what memory does not hold.
- * Both are their owner's alone. One that somebody else has made, or can write to, is refused: its journal might say that all is
- * written, and its scratch files might be links. It is held open, so that nothing can be put in its place.
+ * Both are their owner's alone. One that somebody else has made, has mounted, or can write to, is refused: its journal might say that
+ * all is written, and its scratch files might be links. It is held open, so that nothing can be put in its place.
  */
 final class WorkFolder implements Closeable {
     private static final int FOLDER = PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY;
@@ -52,10 +52,24 @@ final class WorkFolder implements Closeable {
         }
         folder = openPrivate(parent, name, shown);
         FileStatus journal = folder.statusOf(JOURNAL, shown + "/journal");
-        if (journal != null && !journal.isRegular()) {
+        if (journal == null) {
+            checkUnused(folder);
+        } else if (!journal.isRegular()) {
             throw new IOException(shown + "/journal is no file");
         }
         return true;
+    }
+
+    /**
+     * Whether a restore can have made it, which was ended before its journal was there. Another private folder of the user's may have been
+     * moved there, and is not to be emptied.
+     */
+    private void checkUnused(Handle opened) throws IOException {
+        try (Stream<Path> inside = Files.list(opened.path())) {
+            if (!inside.allMatch(file -> file.getFileName().toString().startsWith("journal."))) {
+                throw notTrusted(shown);
+            }
+        }
     }
 
     private Handle openPrivate(Handle above, byte[] child, String path) throws IOException {
@@ -66,6 +80,10 @@ final class WorkFolder implements Closeable {
                     : posix.failure("opening", path);
         }
         return opened.verified(handle -> {
+            // It was made in the folder above: what is mounted on it shows an owner and a mode of its own.
+            if (Mounts.id(handle) != Mounts.id(above)) {
+                throw notTrusted(path);
+            }
             if (!handle.status().isWrittenOnlyBy(Writer.in(posix, handle))) {
                 throw notTrusted(path);
             }
@@ -79,11 +97,7 @@ final class WorkFolder implements Closeable {
 
     void make() throws IOException {
         folder = makePrivate(parent, name, shown);
-        try (Stream<Path> inside = Files.list(folder.path())) {
-            if (inside.findAny().isPresent()) {
-                throw notTrusted(shown);
-            }
-        }
+        checkUnused(folder);
     }
 
     private Handle makePrivate(Handle above, byte[] child, String path) throws IOException {
