@@ -37,11 +37,13 @@ final class PosixCalls {
     static final int E2BIG = 7;
     static final int EACCES = 13;
     static final int EEXIST = 17;
+    static final int EXDEV = 18;
     static final int ENOTDIR = 20;
     static final int EINVAL = 22;
     static final int ENOSPC = 28;
     static final int EMLINK = 31;
     static final int ERANGE = 34;
+    static final int ENAMETOOLONG = 36;
     static final int ENOSYS = 38;
     static final int ELOOP = 40;
     static final int EOVERFLOW = 75;

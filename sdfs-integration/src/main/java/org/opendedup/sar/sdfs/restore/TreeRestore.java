@@ -68,7 +68,7 @@ public final class TreeRestore {
      */
     public void run(long inode) throws IOException {
         String name = Objects.requireNonNull(target.getFileName()).toString();
-        String workName = "." + name + ".sdfs-restore";
+        String workName = WorkFolder.nameFor(name);
         try (Handle folder = TrustedPath.open(posix, parent);
                 WorkFolder work = new WorkFolder(
                         posix, folder, bytes(workName), parent.resolve(workName).toString());

@@ -8,6 +8,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.FileDirectory;
@@ -19,6 +20,10 @@ import org.opendedup.sar.io.FileDirectory;
  */
 final class WorkFolder implements Closeable {
     private static final int FOLDER = PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY;
+    private static final String SUFFIX = ".sdfs-restore";
+    /** What eCryptfs takes; all others take more. */
+    private static final int MAX_NAME_BYTES = 143;
+
     private static final byte[] SCRATCH = "scratch".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] JOURNAL = "journal".getBytes(StandardCharsets.US_ASCII);
     /** A root that is no folder, until it is complete. */
@@ -43,6 +48,13 @@ final class WorkFolder implements Closeable {
         this.name = name;
         this.shown = shown;
         user = posix.functions().geteuid();
+    }
+
+    /** The name of the work folder of a destination: the destination's between others, or what stands for it where that is too long. */
+    static String nameFor(String destination) {
+        byte[] bytes = destination.getBytes(StandardCharsets.UTF_8);
+        boolean isShort = bytes.length + SUFFIX.length() < MAX_NAME_BYTES;
+        return "." + (isShort ? destination : UUID.nameUUIDFromBytes(bytes)) + SUFFIX;
     }
 
     /** Opens the one that an earlier restore has left; false if there is none. Refuses one that is not to be trusted. */
