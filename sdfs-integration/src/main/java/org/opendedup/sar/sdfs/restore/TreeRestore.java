@@ -122,6 +122,10 @@ public final class TreeRestore {
         State earlier = hasFolder ? work.journal().read().orElse(null) : null;
         if (earlier == null) {
             if (!root.isFree()) {
+                if (hasFolder) {
+                    // Of a restore that was ended when it had deleted its journal, or before it had one.
+                    work.delete();
+                }
                 throw new IOException(target + " exists already; a restore makes it anew");
             }
             if (!hasFolder) {
