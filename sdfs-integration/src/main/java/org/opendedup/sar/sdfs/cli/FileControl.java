@@ -83,7 +83,7 @@ final class FileControl implements Closeable {
             return job(restores, action, arguments);
         }
         String path = arguments.text("path");
-        Path target = Path.of(arguments.text("destination"));
+        Path target = Path.of(arguments.text("destination")).normalize();
         arguments.end();
         Path parent = target.getParent();
         if (!target.isAbsolute() || parent == null) {

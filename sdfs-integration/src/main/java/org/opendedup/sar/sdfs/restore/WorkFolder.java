@@ -99,6 +99,8 @@ final class WorkFolder implements Closeable {
             if (!handle.status().isWrittenOnlyBy(Writer.in(posix, handle))) {
                 throw notTrusted(path);
             }
+            // What is made in it would have those of the folder above, and gets a mode that puts them into force.
+            handle.removeAccessLists();
         });
     }
 

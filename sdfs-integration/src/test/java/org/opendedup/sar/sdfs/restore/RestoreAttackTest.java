@@ -11,6 +11,8 @@ import static org.opendedup.sar.sdfs.restore.TreeRestoreTest.name;
 import static org.opendedup.sar.sdfs.restore.TreeRestoreTest.with;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -257,6 +259,30 @@ class RestoreAttackTest {
     private void restoreOne(String name, PosixCalls posix) throws IOException {
         long inode = volume.volume.lookup(Inode.ROOT, bytes(name)).inode();
         new TreeRestore(volume.volume, name, target, Long.MAX_VALUE, posix).run(inode);
+    }
+
+    /** The owner of the folder above gives himself rights to whatever is made in it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"file", "fifo", "device"})
+    void theAccessListOfTheFolderAboveIsNotGivenOn(String name) throws Exception {
+        makeOthers();
+        PosixCalls posix = new PosixCalls();
+        ByteBuffer list = ByteBuffer.allocate(4 + 5 * 8).order(ByteOrder.LITTLE_ENDIAN).putInt(2);
+        for (int[] entry : new int[][] {{1, 7, -1}, {2, 7, OTHER}, {4, 7, -1}, {0x10, 7, -1}, {0x20, 5, -1}}) {
+            list.putShort((short) entry[0]).putShort((short) entry[1]).putInt(entry[2]);
+        }
+        try (Handle parent = TrustedPath.open(posix, target.getParent())) {
+            assertEquals(0, parent.setAttribute(bytes("system.posix_acl_default"), list.array()));
+        }
+        Path plain = Files.createFile(target.resolveSibling("plain"));
+        assertTrue(hasAccessList(plain), "the control");
+        restoreOne(name, posix);
+        assertFalse(hasAccessList(target));
+    }
+
+    private static boolean hasAccessList(Path path) throws Exception {
+        String program = "import os, sys; sys.exit('system.posix_acl_access' in os.listxattr(sys.argv[1]))";
+        return new ProcessBuilder("python3", "-c", program, path.toString()).start().waitFor() == 1;
     }
 
     @Test
