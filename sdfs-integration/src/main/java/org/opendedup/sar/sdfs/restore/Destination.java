@@ -209,7 +209,10 @@ final class Destination implements Closeable {
         if (file == null && posix.errno() != PosixCalls.ENOENT) {
             throw posix.failure("opening", text(entry));
         }
-        return file == null ? null : file.verified(opened -> {
+        if (file == null) {
+            return null;
+        }
+        return file.verified(opened -> {
             if (!opened.status().isRegular()) {
                 throw changed(entry);
             }

@@ -209,8 +209,8 @@ final class DestinationRoot implements Closeable {
         int result = posix.functions().linkat(from, unpublished, parent.fd(), published, 0);
         if (result != 0 && NewEntry.isRefusal(posix.errno())) {
             // No hard links there; where there are some, this flag is often not known.
-            result = posix.functions()
-                    .renameat2(from, unpublished, parent.fd(), published, PosixCalls.RENAME_NOREPLACE);
+            result =
+                    posix.functions().renameat2(from, unpublished, parent.fd(), published, PosixCalls.RENAME_NOREPLACE);
         }
         if (result != 0) {
             throw posix.errno() == PosixCalls.EEXIST ? existsAlready() : posix.failure("giving its name to", shown);

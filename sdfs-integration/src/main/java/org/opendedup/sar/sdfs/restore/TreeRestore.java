@@ -72,8 +72,7 @@ public final class TreeRestore {
         try (Handle folder = TrustedPath.open(posix, parent);
                 WorkFolder work = new WorkFolder(
                         posix, folder, bytes(workName), parent.resolve(workName).toString());
-                DestinationRoot root =
-                        new DestinationRoot(posix, folder, work, bytes(name), target.toString())) {
+                DestinationRoot root = new DestinationRoot(posix, folder, work, bytes(name), target.toString())) {
             restore(inode, work, root);
             progress.phase(Phase.DONE);
         } finally {
@@ -109,7 +108,7 @@ public final class TreeRestore {
         } else if (root.isPublished(entry, state.root())) {
             run.foundDone(state);
         } else {
-            // All of it once more, but for the bytes: what the file is now may be given other rights than what it was then.
+            // The source may be another file by now, whose rights are not for these bytes: all is compared once more.
             run.restore(inode, state);
         }
         work.delete();

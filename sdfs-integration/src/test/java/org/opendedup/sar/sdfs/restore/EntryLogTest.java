@@ -32,6 +32,7 @@ class EntryLogTest {
             0,
             bytes("target"),
             List.of(new ExtendedAttribute(bytes("user.a"), bytes("value"))));
+
     @TempDir
     Path folder;
 
@@ -41,8 +42,7 @@ class EntryLogTest {
             TreeEntry read = log.read(log.append(ENTRY));
             assertArrayEquals(ENTRY.name(), read.name());
             assertArrayEquals(ENTRY.target(), read.target());
-            assertArrayEquals(
-                    bytes("value"), read.extendedAttributes().get(0).value());
+            assertArrayEquals(bytes("value"), read.extendedAttributes().get(0).value());
         }
     }
 

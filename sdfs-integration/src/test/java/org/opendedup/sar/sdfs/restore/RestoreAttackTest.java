@@ -267,7 +267,8 @@ class RestoreAttackTest {
     void theAccessListOfTheFolderAboveIsNotGivenOn(String name) throws Exception {
         makeOthers();
         PosixCalls posix = new PosixCalls();
-        ByteBuffer list = ByteBuffer.allocate(4 + 5 * 8).order(ByteOrder.LITTLE_ENDIAN).putInt(2);
+        ByteBuffer list =
+                ByteBuffer.allocate(4 + 5 * 8).order(ByteOrder.LITTLE_ENDIAN).putInt(2);
         for (int[] entry : new int[][] {{1, 7, -1}, {2, 7, OTHER}, {4, 7, -1}, {0x10, 7, -1}, {0x20, 5, -1}}) {
             list.putShort((short) entry[0]).putShort((short) entry[1]).putInt(entry[2]);
         }
@@ -282,7 +283,10 @@ class RestoreAttackTest {
 
     private static boolean hasAccessList(Path path) throws Exception {
         String program = "import os, sys; sys.exit('system.posix_acl_access' in os.listxattr(sys.argv[1]))";
-        return new ProcessBuilder("python3", "-c", program, path.toString()).start().waitFor() == 1;
+        return new ProcessBuilder("python3", "-c", program, path.toString())
+                        .start()
+                        .waitFor()
+                == 1;
     }
 
     @Test

@@ -203,10 +203,7 @@ class RestoreFaultTest {
         for (int call = 0; ; call++) {
             Path target = folder.resolve("out" + call);
             Faults late = new Faults(Integer.MAX_VALUE, true);
-            PosixCalls killed = TreeRestoreTest.with(
-                    late.posix(),
-                    "utimensat",
-                    (arguments, real) -> fail(EIO));
+            PosixCalls killed = TreeRestoreTest.with(late.posix(), "utimensat", (arguments, real) -> fail(EIO));
             PosixCalls killedToo = TreeRestoreTest.with(killed, "futimens", (arguments, real) -> fail(EIO));
             assertThrows(IOException.class, () -> restore(source, target, killedToo));
             assertEquals(Set.of(), late.open);

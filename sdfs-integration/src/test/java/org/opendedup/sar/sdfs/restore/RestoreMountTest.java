@@ -104,7 +104,8 @@ class RestoreMountTest {
         try (ForeignFuse fuse = new ForeignFuse(target, OTHER)) {
             for (Path into : new Path[] {target, target.resolve("inner"), target.resolve("link/inner")}) {
                 var e = assertThrows(IOException.class, () -> volume.restore(into));
-                assertTrue(e.getMessage().contains("a file system that user " + OTHER + " has mounted"), e.getMessage());
+                assertTrue(
+                        e.getMessage().contains("a file system that user " + OTHER + " has mounted"), e.getMessage());
             }
         }
         // What was begun there goes on where nothing is mounted any more.

@@ -190,7 +190,9 @@ class TreeRestoreTest {
             return 0;
         });
         assertEquals(0, restore(noting).attributesLost(), "the control");
-        assertEquals(List.of("security.capability", "user.colour"), set.stream().sorted().toList());
+        assertEquals(
+                List.of("security.capability", "user.colour"),
+                set.stream().sorted().toList());
         set.clear();
         target = folder.resolve("unowned");
         RestoreStatus status = restore(with(noting, "fchown", (arguments, real) -> refuse()));
