@@ -84,7 +84,7 @@ class RestoreTest {
                 }
             });
             restoring.start();
-            while (!Files.exists(out) && restoring.isAlive()) {
+            while (!Files.exists(folder.resolve(".out.sdfs-restore/root")) && restoring.isAlive()) {
                 Thread.sleep(1);
             }
             volume.unmount();
@@ -95,6 +95,41 @@ class RestoreTest {
             }
             assertArrayEquals(content, Files.readAllBytes(out));
             assertFalse(Files.exists(folder.resolve(".out.sdfs-restore")));
+        }
+    }
+
+    @Test
+    void aDestinationInTheVolumeItselfIsRefusedWhicheverPathLeadsThere() throws IOException {
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("itself")))
+                .mount()) {
+            Path inside = Files.createDirectory(volume.mountPoint().resolve("inside"));
+            Files.write(volume.mountPoint().resolve("file"), Bytes.random(4, 5_000));
+            Path link = Files.createSymbolicLink(folder.resolve("link"), inside);
+            Path bound = Files.createDirectory(folder.resolve("bound"));
+            Commands.succeed("mount", "--bind", inside, bound);
+            try {
+                for (Path within : List.of(
+                        volume.mountPoint(),
+                        volume.mountPoint().resolve("out"),
+                        inside.resolve("out"),
+                        link.resolve("out"),
+                        bound,
+                        bound.resolve("out"))) {
+                    Commands.Result result =
+                            volume.script("sdfscli", List.of(volume.name(), "restore", "file", within.toString()));
+                    assertEquals(1, result.exitCode(), () -> within + ": " + result.output());
+                    assertTrue(
+                            result.output().contains(" lies in the volume itself"),
+                            () -> within + ": " + result.output());
+                }
+            } finally {
+                Commands.succeed("umount", bound);
+            }
+            // The control: what leads through the volume to another file system lies there.
+            Path outside = Files.createDirectory(folder.resolve("outside"));
+            Files.createSymbolicLink(inside.resolve("way"), outside);
+            run(volume, "restore", "file", inside.resolve("way/out").toString());
+            assertArrayEquals(Bytes.random(4, 5_000), Files.readAllBytes(outside.resolve("out")));
         }
     }
 

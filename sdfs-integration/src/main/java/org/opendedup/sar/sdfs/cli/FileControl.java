@@ -2,8 +2,10 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import org.opendedup.sar.restore.DiskModel;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 
@@ -22,13 +24,16 @@ final class FileControl implements Closeable {
     static final String START = "start";
 
     private final FileTools files;
-    private final Path mountPoint;
+    /** Number that the volume alone has, wherever its mount is moved. */
+    private final Optional<String> device;
+
     private final JobControl defragmentations = new JobControl(DEFRAG);
     private final JobControl restores = new JobControl(RESTORE);
 
-    FileControl(FileTools files, Path mountPoint) {
+    /** @param mountPoint where the volume has been mounted */
+    FileControl(FileTools files, Path mountPoint) throws IOException {
         this.files = files;
-        this.mountPoint = mountPoint;
+        device = MountTable.read().top(mountPoint).map(MountTable.Entry::device);
     }
 
     /** @throws IOException with a message for who asked */
@@ -78,18 +83,21 @@ final class FileControl implements Closeable {
             return job(restores, action, arguments);
         }
         String path = arguments.text("path");
-        Path target = Path.of(arguments.text("destination"));
+        Path target = Path.of(arguments.text("destination")).normalize();
         arguments.end();
         Path parent = target.getParent();
         if (!target.isAbsolute() || parent == null) {
             throw new IllegalArgumentException(target + " is no absolute path of a destination");
         }
-        Path real = parent.toRealPath().resolve(target.getFileName());
-        if (real.startsWith(mountPoint)) {
-            throw new IOException(real + " lies in the volume itself; copy within it with cp, which moves no data");
+        if (isInVolume(parent) || Files.exists(target) && isInVolume(target)) {
+            throw new IOException(target + " lies in the volume itself; copy within it with cp, which moves no data");
         }
-        // Not the path that was found just now: what is on the way may be another thing by then.
         return restores.start(files.restore(path, target), caller);
+    }
+
+    /** By whichever link or bind mount a path leads there, also by one of a folder in it. */
+    private boolean isInVolume(Path path) throws IOException {
+        return device.equals(Optional.of(MountTable.device(path)));
     }
 
     private static Map<String, Object> job(JobControl jobs, String action, ControlArguments arguments)

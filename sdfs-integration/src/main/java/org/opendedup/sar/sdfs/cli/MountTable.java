@@ -70,6 +70,14 @@ final class MountTable {
                 text(fields.get(separator + 1))));
     }
 
+    /** The device of what a path leads to, as an entry has it. Its number is made of both as in makedev(3). */
+    static String device(Path path) throws IOException {
+        long number = (long) Files.getAttribute(path, "unix:dev");
+        long major = number >>> 8 & 0xfff | number >>> 32 & ~0xfffL;
+        long minor = number & 0xff | number >>> 12 & ~0xffL & 0xffffffffL;
+        return major + ":" + minor;
+    }
+
     /** Works for a mount point whose server is dead as well, which cannot be looked at. */
     boolean contains(Path path) {
         return top(path).isPresent();

@@ -3,6 +3,8 @@ package org.opendedup.sar.sdfs.restore;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,7 @@ final class Destination implements Closeable {
     private static final int NANOS = 1_000_000_000;
     private static final int SET_USER_AND_GROUP_ID = 06000;
     private static final int WRITABLE_BY_OWNER = 0200;
+    private static final byte[] CAPABILITY = "security.capability".getBytes(StandardCharsets.US_ASCII);
     private static final int WRITING = PosixCalls.O_WRONLY | PosixCalls.O_NONBLOCK;
 
     private final PosixCalls posix;
@@ -206,21 +209,26 @@ final class Destination implements Closeable {
         if (file == null && posix.errno() != PosixCalls.ENOENT) {
             throw posix.failure("opening", text(entry));
         }
-        if (file != null && !file.status().isRegular()) {
-            file.close();
-            throw changed(entry);
+        if (file == null) {
+            return null;
         }
-        return file;
+        return file.verified(opened -> {
+            if (!opened.status().isRegular()) {
+                throw changed(entry);
+            }
+        });
     }
 
     /**
      * Gives an entry its owner, mode, extended attributes and times. Folders come after what is in them, the root after all others:
      * from then on others get in. What the file system or this user's rights do not allow is told; without its owner an entry does not
-     * get the bits that set user and group ids either.
+     * get the bits that set user and group ids either, nor capabilities.
      */
     synchronized void finish(long number, TreeEntry entry) throws IOException {
         if (entry.isRoot()) {
-            root.checkInPlace();
+            if (entry.isDirectory()) {
+                root.checkInPlace();
+            }
             finish(entry, root.handle());
         } else if (entry.isDirectory()) {
             finish(entry, folders.get(number));
@@ -272,7 +280,12 @@ final class Destination implements Closeable {
         }
         // Before the mode, which may forbid to write.
         for (ExtendedAttribute attribute : entry.extendedAttributes()) {
-            set(handle, entry, attribute);
+            if (owned || !Arrays.equals(attribute.name(), CAPABILITY)) {
+                set(handle, entry, attribute);
+            } else {
+                progress.lostAttribute(
+                        text(entry) + ": the attribute security.capability: is not given to what has another owner");
+            }
         }
         if (!entry.isSymbolicLink()) {
             // Programs would run with the rights of another owner than they had.

@@ -9,15 +9,20 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a tree's root becomes: made, or an empty folder that is there taken over, and held open from then on. Others may own the folder
- * above, and put something else in its place: that is noticed at the end, and nothing is done to it. Nobody else gets into it before
- * the very last.
+ * What a tree's root becomes, held open from when it is made. Others may own the folder above, and put something else in its place:
+ * that is noticed at the end, and nothing is done to it.
+ *
+ * <p>A folder is made in its place, or an empty one that is there is taken over; nobody else gets into it before the very last step.
+ * What is no folder is made in the work folder, where nobody else gets either, and stays there until it has its bytes, owner and mode.
+ * Then it gets its name: its owner could have written to it before it was given bits that set user ids, and what others may replace
+ * is not safely made by its name.
  */
 final class DestinationRoot implements Closeable {
     private static final int FOLDER = PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY;
 
     private final PosixCalls posix;
     private final Handle parent;
+    private final WorkFolder work;
     private final byte[] name;
     private final String shown;
     /** Who writes, as the file system of the root knows it. */
@@ -28,11 +33,13 @@ final class DestinationRoot implements Closeable {
 
     /**
      * @param parent the open folder above it; the caller closes it
-     * @param name in that folder
+     * @param work in that folder too; open by the time when something is made
+     * @param name in the folder above
      */
-    DestinationRoot(PosixCalls posix, Handle parent, byte[] name, String shown) {
+    DestinationRoot(PosixCalls posix, Handle parent, WorkFolder work, byte[] name, String shown) {
         this.posix = posix;
         this.parent = parent;
+        this.work = work;
         this.name = name;
         this.shown = shown;
         user = posix.functions().geteuid();
@@ -58,20 +65,29 @@ final class DestinationRoot implements Closeable {
         }
     }
 
-    /** Makes it: a folder that only the user gets into, an empty file, a link or a node. */
+    /** Makes it: a folder that only the user gets into, a file of the right length, a link or a node. */
     void make(TreeEntry entry) throws IOException {
-        Handle made;
         if (entry.isDirectory()) {
-            made = makeFolder();
-        } else if (entry.isRegular()) {
-            made = makeFile(entry.size());
-        } else {
-            if (NewEntry.make(posix, parent, name, entry) != 0) {
-                throw posix.failure("making", shown);
-            }
-            made = parent.opened(name, PosixCalls.O_PATH, shown);
+            hold(makeFolder());
+            return;
         }
-        hold(made);
+        checkFree();
+        work.removeUnpublished();
+        hold(entry.isRegular() ? makeFile(entry.size()) : makeOther(entry));
+    }
+
+    private Handle makeOther(TreeEntry entry) throws IOException {
+        if (NewEntry.make(posix, work.folder(), WorkFolder.UNPUBLISHED, entry) != 0) {
+            throw posix.failure("making", shown);
+        }
+        return work.folder().opened(WorkFolder.UNPUBLISHED, PosixCalls.O_PATH, shown);
+    }
+
+    /** Of what is no folder. */
+    private void checkFree() throws IOException {
+        if (parent.statusOf(name, shown) != null) {
+            throw existsAlready();
+        }
     }
 
     private void hold(Handle made) throws IOException {
@@ -90,13 +106,7 @@ final class DestinationRoot implements Closeable {
                     ? replaced()
                     : posix.failure("opening", shown);
         }
-        try {
-            take(folder, isNew);
-            return folder;
-        } catch (IOException e) {
-            folder.close();
-            throw e;
-        }
+        return folder.verified(opened -> take(opened, isNew));
     }
 
     private IOException replaced() {
@@ -106,6 +116,10 @@ final class DestinationRoot implements Closeable {
 
     /** Makes a folder the user's alone. What somebody puts into it until then is theirs: it is given back. */
     private void take(Handle folder, boolean isNew) throws IOException {
+        if (isNew && Mounts.id(folder) != Mounts.id(parent)) {
+            throw replaced();
+        }
+        Mounts.checkTrusted(folder, posix.functions().geteuid());
         FileStatus before = folder.status();
         if (!isEmpty(folder)) {
             throw existsAlready();
@@ -136,17 +150,13 @@ final class DestinationRoot implements Closeable {
     }
 
     private Handle makeFile(long size) throws IOException {
-        Handle file = parent.at(name, PosixCalls.O_WRONLY | PosixCalls.O_CREAT | PosixCalls.O_EXCL, 0600, shown);
-        if (file == null) {
-            throw posix.errno() == PosixCalls.EEXIST ? existsAlready() : posix.failure("making", shown);
-        }
-        file.removeAccessLists();
-        if (posix.functions().ftruncate(file.fd(), size) != 0) {
-            IOException failure = posix.failure("making room for", shown);
-            file.close();
-            throw failure;
-        }
-        return file;
+        int flags = PosixCalls.O_WRONLY | PosixCalls.O_CREAT | PosixCalls.O_EXCL;
+        return work.folder().opened(WorkFolder.UNPUBLISHED, flags, 0600, shown).verified(file -> {
+            file.removeAccessLists();
+            if (posix.functions().ftruncate(file.fd(), size) != 0) {
+                throw posix.failure("making room for", shown);
+            }
+        });
     }
 
     /**
@@ -156,26 +166,56 @@ final class DestinationRoot implements Closeable {
      * @return false if it is not there, or is something else
      */
     boolean reopen(TreeEntry entry, long inode, boolean mayBeOpen) throws IOException {
-        Handle found = parent.at(name, flags(entry), 0, shown);
-        if (found == null && mayBeOpen && posix.errno() == PosixCalls.EACCES) {
-            found = parent.at(name, PosixCalls.O_PATH, 0, shown);
+        Handle above = parent;
+        byte[] found = name;
+        if (!entry.isDirectory()) {
+            checkFree();
+            above = work.folder();
+            found = WorkFolder.UNPUBLISHED;
         }
-        if (found == null) {
+        Handle opened = above.at(found, flags(entry), 0, shown);
+        if (opened == null && mayBeOpen && posix.errno() == PosixCalls.EACCES) {
+            opened = above.at(found, PosixCalls.O_PATH, 0, shown);
+        }
+        if (opened == null) {
             return false;
         }
-        FileStatus status = found.status();
-        user = Writer.in(posix, entry.isDirectory() ? found : parent);
-        boolean isPrivate =
-                entry.isRegular() || entry.isDirectory() ? status.isWrittenOnlyBy(user) : status.uid() == user;
-        boolean isGivenOn = mayBeOpen
-                && (status.uid() == entry.uid() || status.uid() == user)
-                && (entry.isDirectory() || status.links() == 1);
-        if (status.inode() != inode || status.type() != entry.type() || !isPrivate && !isGivenOn) {
-            found.close();
-            return false;
+        hold(opened);
+        if (entry.isDirectory()) {
+            Mounts.checkTrusted(opened, posix.functions().geteuid());
         }
-        hold(found);
-        return true;
+        FileStatus status = opened.status();
+        user = Writer.in(posix, entry.isDirectory() ? opened : above);
+        boolean isOurs = !entry.isDirectory()
+                || status.isWrittenOnlyBy(user)
+                || mayBeOpen && (status.uid() == entry.uid() || status.uid() == user);
+        return isOurs && status.inode() == inode && status.type() == entry.type();
+    }
+
+    /** Whether an earlier restore has come to its very end. Of what is no folder; see {@link #publish}. */
+    boolean isPublished(TreeEntry entry, long inode) throws IOException {
+        FileStatus there = parent.statusOf(name, shown);
+        return there != null && there.inode() == inode && there.type() == entry.type();
+    }
+
+    /**
+     * Gives its name to what is no folder: it is complete and durable, and nothing is done to it any more. Whatever has that name
+     * already is not replaced.
+     */
+    void publish() throws IOException {
+        int from = work.folder().fd();
+        byte[] unpublished = PosixCalls.terminated(WorkFolder.UNPUBLISHED);
+        byte[] published = PosixCalls.terminated(name);
+        int result = posix.functions().linkat(from, unpublished, parent.fd(), published, 0);
+        if (result != 0 && NewEntry.isRefusal(posix.errno())) {
+            // No hard links there; where there are some, this flag is often not known.
+            result =
+                    posix.functions().renameat2(from, unpublished, parent.fd(), published, PosixCalls.RENAME_NOREPLACE);
+        }
+        if (result != 0) {
+            throw posix.errno() == PosixCalls.EEXIST ? existsAlready() : posix.failure("giving its name to", shown);
+        }
+        checkInPlace();
     }
 
     private static int flags(TreeEntry entry) {

@@ -2,9 +2,11 @@ package org.opendedup.sar.sdfs.restore;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
@@ -37,7 +39,12 @@ final class EntryLog implements Closeable {
             throw new IllegalStateException("every JDK has SHA-256", e);
         }
         output = scratch.create(NAME);
-        input = scratch.open(NAME);
+        try {
+            input = scratch.open(NAME);
+        } catch (IOException e) {
+            output.close();
+            throw e;
+        }
     }
 
     /** Returns the entry's number. */
@@ -62,11 +69,24 @@ final class EntryLog implements Closeable {
     }
 
     TreeEntry read(long number) throws IOException {
-        ByteBuffer length = ByteBuffer.allocate(Integer.BYTES);
-        input.readFully(number, length);
-        ByteBuffer encoded = ByteBuffer.allocate(length.getInt(0));
+        ByteBuffer lengthBytes = ByteBuffer.allocate(Integer.BYTES);
+        input.readFully(number, lengthBytes);
+        int length = lengthBytes.getInt(0);
+        // Before there is memory for it.
+        if (length < 0 || length > output.position() - number - Integer.BYTES) {
+            throw damage(number, "a length of " + length);
+        }
+        ByteBuffer encoded = ByteBuffer.allocate(length);
         input.readFully(number + Integer.BYTES, encoded);
-        return TreeEntry.decode(encoded.flip());
+        try {
+            return TreeEntry.decode(encoded.flip());
+        } catch (BufferUnderflowException e) {
+            throw damage(number, "lengths that reach beyond its end");
+        }
+    }
+
+    private static CorruptionException damage(long number, String found) {
+        return new CorruptionException(NAME, number, "an entry of a tree", found);
     }
 
     /** The path of an entry for messages, from the tree's root: of a deep one the last names. */
@@ -105,8 +125,9 @@ final class EntryLog implements Closeable {
     /** Deletes the file. */
     @Override
     public void close() throws IOException {
-        output.close();
-        input.close();
-        scratch.delete(NAME);
+        try (output;
+                input) {
+            scratch.delete(NAME);
+        }
     }
 }

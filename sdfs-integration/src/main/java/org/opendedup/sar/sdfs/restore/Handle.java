@@ -44,11 +44,36 @@ final class Handle implements Closeable {
 
     /** As above, where it must be there. */
     Handle opened(byte[] name, int flags, String path) throws IOException {
-        Handle handle = at(name, flags, 0, path);
+        return opened(name, flags, 0, path);
+    }
+
+    /** As above, where it must be there or be made. */
+    Handle opened(byte[] name, int flags, int mode, String path) throws IOException {
+        Handle handle = at(name, flags, mode, path);
         if (handle == null) {
-            throw posix.failure("opening", path);
+            throw posix.failure((flags & PosixCalls.O_CREAT) == 0 ? "opening" : "making", path);
         }
         return handle;
+    }
+
+    /** What must hold of something before it is used. */
+    @FunctionalInterface
+    interface Check {
+        void of(Handle handle) throws IOException;
+    }
+
+    /** Hands this on if a check lets it, and else closes it. */
+    Handle verified(Check check) throws IOException {
+        boolean isVerified = false;
+        try {
+            check.of(this);
+            isVerified = true;
+            return this;
+        } finally {
+            if (!isVerified) {
+                close();
+            }
+        }
     }
 
     /** Just names a thing in this folder, of any kind, without opening it; null if there is none. */

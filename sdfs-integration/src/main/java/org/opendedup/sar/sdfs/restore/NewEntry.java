@@ -22,10 +22,12 @@ final class NewEntry {
         return switch (errno) {
             case PosixCalls.EPERM,
                     PosixCalls.EACCES,
+                    PosixCalls.EXDEV,
                     PosixCalls.EINVAL,
                     PosixCalls.E2BIG,
                     PosixCalls.ERANGE,
                     PosixCalls.EMLINK,
+                    PosixCalls.ENAMETOOLONG,
                     PosixCalls.EOVERFLOW,
                     PosixCalls.ENOSYS,
                     PosixCalls.EOPNOTSUPP -> true;

@@ -74,16 +74,12 @@ final class OpenFolders implements Closeable {
         if (fd < 0) {
             throw posix.failure("opening", root.text(entries, number));
         }
-        Handle handle = new Handle(posix, fd, false, root.toString());
-        try {
-            FileStatus status = handle.status();
+        Handle handle = new Handle(posix, fd, false, root.toString()).verified(opened -> {
+            FileStatus status = opened.status();
             if (!status.isWrittenOnlyBy(root.user()) || status.device() != root.device()) {
                 throw new IOException(root.text(entries, number) + " is not the folder that the restore has made");
             }
-        } catch (IOException e) {
-            handle.close();
-            throw e;
-        }
+        });
         keep(number, handle);
         return handle;
     }

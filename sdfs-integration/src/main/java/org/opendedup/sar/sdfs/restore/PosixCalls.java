@@ -30,17 +30,20 @@ final class PosixCalls {
     static final int AT_REMOVEDIR = 0x200;
     static final int AT_SYMLINK_FOLLOW = 0x400;
     static final int AT_EMPTY_PATH = 0x1000;
+    static final int RENAME_NOREPLACE = 1;
 
     static final int EPERM = 1;
     static final int ENOENT = 2;
     static final int E2BIG = 7;
     static final int EACCES = 13;
     static final int EEXIST = 17;
+    static final int EXDEV = 18;
     static final int ENOTDIR = 20;
     static final int EINVAL = 22;
     static final int ENOSPC = 28;
     static final int EMLINK = 31;
     static final int ERANGE = 34;
+    static final int ENAMETOOLONG = 36;
     static final int ENOSYS = 38;
     static final int ELOOP = 40;
     static final int EOVERFLOW = 75;
@@ -135,6 +138,8 @@ final class PosixCalls {
         int symlinkat(@In byte[] target, int directory, @In byte[] name);
 
         int linkat(int fromDirectory, @In byte[] from, int directory, @In byte[] name, int flags);
+
+        int renameat2(int fromDirectory, @In byte[] from, int directory, @In byte[] name, int flags);
 
         int mknodat(int directory, @In byte[] name, int mode, long device);
 

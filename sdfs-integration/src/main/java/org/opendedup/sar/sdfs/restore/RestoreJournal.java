@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.restore;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -21,6 +22,8 @@ final class RestoreJournal {
     private static final String FORMAT = MAGIC
             + "%d\nvolume %s\nsource %s\ntree %s\nroot %d\nnextContainer %d\nbytes %d\ndamaged %d\nlost %d\nonlyRootLeft %b\n";
     private static final int LINES = 11;
+    /** The longest path that can be asked for takes an eighth of this. */
+    private static final int MAX_BYTES = 1 << 20;
 
     private final Path file;
     private final String shown;
@@ -103,12 +106,16 @@ final class RestoreJournal {
 
     /** What was written last; empty if there is no journal. */
     Optional<State> read() throws IOException {
-        String text;
-        try {
-            text = Files.readString(file);
+        byte[] bytes;
+        try (InputStream in = Files.newInputStream(file)) {
+            bytes = in.readNBytes(MAX_BYTES + 1);
         } catch (NoSuchFileException e) {
             return Optional.empty();
         }
+        if (bytes.length > MAX_BYTES) {
+            throw new CorruptionException(shown, -1, "a restore's journal", "more than " + MAX_BYTES + " bytes");
+        }
+        String text = new String(bytes, StandardCharsets.UTF_8);
         if (text.startsWith(MAGIC) && !text.startsWith(MAGIC + VERSION + "\n")) {
             throw new IOException(shown + " was written by another version of this program");
         }

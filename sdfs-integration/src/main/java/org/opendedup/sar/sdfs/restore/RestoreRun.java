@@ -72,7 +72,7 @@ final class RestoreRun {
                 Destination destination = new Destination(posix, entries, root, progress)) {
             boolean isMade = !from.tree().isEmpty();
             if (isMade) {
-                reopenRoot(inode, from, false);
+                reopenRoot(TreeWalk.root(volume, inode), from);
             }
             String tree = walk(inode, scratch, entries, new Planning(entries, places, destination, isMade));
             progress.found(places.bytes());
@@ -90,12 +90,17 @@ final class RestoreRun {
                 tree, root.handle().status().inode(), progress.status().damagedPlaces());
     }
 
-    /** Does what is left of a restore that has set all attributes but the root's. Others may be in there by now. */
-    void finishRoot(long inode, State state) throws IOException {
+    /** Tells of a restore of a file, link or node that had done all and was ended then. */
+    void foundDone(State state) {
         progress.resumed(state);
         progress.found(state.bytes());
         progress.foundEntry();
-        TreeEntry entry = reopenRoot(inode, state, true);
+    }
+
+    /** Does what is left of a restore that has set all attributes but those of the root, a folder. Others may be in it by now. */
+    void finishRoot(TreeEntry entry, State state) throws IOException {
+        foundDone(state);
+        reopenRoot(entry, state);
         try (EntryLog entries = new EntryLog(work.emptyScratch());
                 Destination destination = new Destination(posix, entries, root, progress)) {
             progress.phase(Phase.FINISHING);
@@ -104,12 +109,10 @@ final class RestoreRun {
         }
     }
 
-    private TreeEntry reopenRoot(long inode, State state, boolean mayBeOpen) throws IOException {
-        TreeEntry entry = TreeWalk.root(volume, inode);
-        if (!root.reopen(entry, state.root(), mayBeOpen)) {
+    private void reopenRoot(TreeEntry entry, State state) throws IOException {
+        if (!root.reopen(entry, state.root(), state.onlyRootLeft())) {
             throw new IOException(root + " was changed since it was restored; " + howToBeginAnew);
         }
-        return entry;
     }
 
     /** Makes durable what was written and made so far. */
@@ -346,7 +349,12 @@ final class RestoreRun {
         }
         sync();
         work.journal().write(state.withOnlyRootLeft(progress.lost()));
-        destination.finish(EntryLog.ROOT, entries.read(EntryLog.ROOT));
+        TreeEntry entry = entries.read(EntryLog.ROOT);
+        destination.finish(EntryLog.ROOT, entry);
         sync();
+        if (!entry.isDirectory()) {
+            root.publish();
+            sync();
+        }
     }
 }

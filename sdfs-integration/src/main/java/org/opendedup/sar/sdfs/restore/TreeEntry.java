@@ -1,5 +1,6 @@
 package org.opendedup.sar.sdfs.restore;
 
+import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,6 +94,7 @@ record TreeEntry(
         return out.flip();
     }
 
+    /** @throws BufferUnderflowException if lengths in it are not those of an entry */
     static TreeEntry decode(ByteBuffer in) {
         long parent = in.getLong();
         long inode = in.getLong();
@@ -123,7 +125,7 @@ record TreeEntry(
     }
 
     private static List<ExtendedAttribute> attributes(ByteBuffer in) {
-        int count = in.getInt();
+        int count = checked(in.getInt(), in.remaining() / (2 * Integer.BYTES));
         var attributes = new ArrayList<ExtendedAttribute>(count);
         for (int i = 0; i < count; i++) {
             attributes.add(new ExtendedAttribute(get(in), get(in)));
@@ -136,8 +138,15 @@ record TreeEntry(
     }
 
     private static byte[] get(ByteBuffer in) {
-        byte[] bytes = new byte[in.getInt()];
+        byte[] bytes = new byte[checked(in.getInt(), in.remaining())];
         in.get(bytes);
         return bytes;
+    }
+
+    private static int checked(int count, int max) {
+        if (count < 0 || count > max) {
+            throw new BufferUnderflowException();
+        }
+        return count;
     }
 }

@@ -68,11 +68,11 @@ public final class TreeRestore {
      */
     public void run(long inode) throws IOException {
         String name = Objects.requireNonNull(target.getFileName()).toString();
-        String workName = "." + name + ".sdfs-restore";
+        String workName = WorkFolder.nameFor(name);
         try (Handle folder = TrustedPath.open(posix, parent);
                 WorkFolder work = new WorkFolder(
                         posix, folder, bytes(workName), parent.resolve(workName).toString());
-                DestinationRoot root = new DestinationRoot(posix, folder, bytes(name), target.toString())) {
+                DestinationRoot root = new DestinationRoot(posix, folder, work, bytes(name), target.toString())) {
             restore(inode, work, root);
             progress.phase(Phase.DONE);
         } finally {
@@ -100,9 +100,15 @@ public final class TreeRestore {
         String howToBeginAnew = "to begin anew, remove " + target + " and " + work;
         RestoreRun run = new RestoreRun(
                 volume, source, root, work, posix, progress, () -> stopping, milestoneNanos, howToBeginAnew);
-        if (state.onlyRootLeft()) {
-            run.finishRoot(inode, state);
+        TreeEntry entry = TreeWalk.root(volume, inode);
+        if (!state.onlyRootLeft()) {
+            run.restore(inode, state);
+        } else if (entry.isDirectory()) {
+            run.finishRoot(entry, state);
+        } else if (root.isPublished(entry, state.root())) {
+            run.foundDone(state);
         } else {
+            // The source may be another file by now, whose rights are not for these bytes: all is compared once more.
             run.restore(inode, state);
         }
         work.delete();
@@ -115,6 +121,10 @@ public final class TreeRestore {
         State earlier = hasFolder ? work.journal().read().orElse(null) : null;
         if (earlier == null) {
             if (!root.isFree()) {
+                if (hasFolder) {
+                    // Of a restore that was ended when it had deleted its journal, or before it had one.
+                    work.delete();
+                }
                 throw new IOException(target + " exists already; a restore makes it anew");
             }
             if (!hasFolder) {

@@ -10,10 +10,11 @@ import java.util.Deque;
 /**
  * Opens a folder by the path that a user gave, one name after the other, each in the folder that was opened before it. A symbolic link
  * on the way is followed if it belongs to root or to the user who writes: one of somebody else could lead anywhere, and be changed
- * between two looks.
+ * between two looks. A FUSE file system that somebody else has mounted is not entered at all: its server says whose a link is.
  */
 final class TrustedPath {
     private static final int ROOT = 0;
+    private static final int NONE = -1;
     private static final int MAX_LINKS = 40;
     private static final int MAX_TARGET_BYTES = 4096;
     private static final int FOLDER = PosixCalls.O_PATH | PosixCalls.O_DIRECTORY;
@@ -23,6 +24,8 @@ final class TrustedPath {
     private final int user;
     private final Deque<byte[]> names = new ArrayDeque<>();
     private int links;
+    /** The mount that was entered last, and may be written to. */
+    private long mount = NONE;
 
     private TrustedPath(PosixCalls posix, Path path) {
         this.posix = posix;
@@ -60,7 +63,15 @@ final class TrustedPath {
         if (root == null) {
             throw posix.failure("opening", "/");
         }
-        return root;
+        return root.verified(this::checkMount);
+    }
+
+    private void checkMount(Handle folder) throws IOException {
+        long entered = Mounts.id(folder);
+        if (entered != mount) {
+            Mounts.checkTrusted(folder, user);
+            mount = entered;
+        }
     }
 
     /** Puts the names of a path before those that are left. */
@@ -79,7 +90,7 @@ final class TrustedPath {
     private Handle step(Handle folder, byte[] name) throws IOException {
         Handle next = folder.at(name, FOLDER, 0, path.toString());
         if (next != null) {
-            return next;
+            return next.verified(this::checkMount);
         }
         int errno = posix.errno();
         if (errno != PosixCalls.ENOTDIR && errno != PosixCalls.ELOOP) {

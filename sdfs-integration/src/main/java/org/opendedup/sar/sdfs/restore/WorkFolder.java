@@ -8,19 +8,26 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.FileDirectory;
 
 /**
  * What a restore needs beside its destination: a folder with the journal, and in it another one for what memory does not hold.
- * Both are their owner's alone. One that somebody else has made, or can write to, is refused: its journal might say that all is
- * written, and its scratch files might be links. It is held open, so that nothing can be put in its place.
+ * Both are their owner's alone. One that somebody else has made, has mounted, or can write to, is refused: its journal might say that
+ * all is written, and its scratch files might be links. It is held open, so that nothing can be put in its place.
  */
 final class WorkFolder implements Closeable {
     private static final int FOLDER = PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY;
+    private static final String SUFFIX = ".sdfs-restore";
+    /** What eCryptfs takes; all others take more. */
+    private static final int MAX_NAME_BYTES = 143;
+
     private static final byte[] SCRATCH = "scratch".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] JOURNAL = "journal".getBytes(StandardCharsets.US_ASCII);
+    /** A root that is no folder, until it is complete. */
+    static final byte[] UNPUBLISHED = "root".getBytes(StandardCharsets.US_ASCII);
 
     private final PosixCalls posix;
     private final Handle parent;
@@ -43,6 +50,13 @@ final class WorkFolder implements Closeable {
         user = posix.functions().geteuid();
     }
 
+    /** The name of the work folder of a destination: the destination's between others, or what stands for it where that is too long. */
+    static String nameFor(String destination) {
+        byte[] bytes = destination.getBytes(StandardCharsets.UTF_8);
+        boolean isShort = bytes.length + SUFFIX.length() < MAX_NAME_BYTES;
+        return "." + (isShort ? destination : UUID.nameUUIDFromBytes(bytes)) + SUFFIX;
+    }
+
     /** Opens the one that an earlier restore has left; false if there is none. Refuses one that is not to be trusted. */
     boolean open() throws IOException {
         if (parent.statusOf(name, shown) == null) {
@@ -50,10 +64,24 @@ final class WorkFolder implements Closeable {
         }
         folder = openPrivate(parent, name, shown);
         FileStatus journal = folder.statusOf(JOURNAL, shown + "/journal");
-        if (journal != null && !journal.isRegular()) {
+        if (journal == null) {
+            checkUnused(folder);
+        } else if (!journal.isRegular()) {
             throw new IOException(shown + "/journal is no file");
         }
         return true;
+    }
+
+    /**
+     * Whether a restore can have made it, which was ended before its journal was there. Another private folder of the user's may have been
+     * moved there, and is not to be emptied.
+     */
+    private void checkUnused(Handle opened) throws IOException {
+        try (Stream<Path> inside = Files.list(opened.path())) {
+            if (!inside.allMatch(file -> file.getFileName().toString().startsWith("journal."))) {
+                throw notTrusted(shown);
+            }
+        }
     }
 
     private Handle openPrivate(Handle above, byte[] child, String path) throws IOException {
@@ -63,15 +91,17 @@ final class WorkFolder implements Closeable {
                     ? notTrusted(path)
                     : posix.failure("opening", path);
         }
-        try {
-            if (!opened.status().isWrittenOnlyBy(Writer.in(posix, opened))) {
+        return opened.verified(handle -> {
+            // It was made in the folder above: what is mounted on it shows an owner and a mode of its own.
+            if (Mounts.id(handle) != Mounts.id(above)) {
                 throw notTrusted(path);
             }
-            return opened;
-        } catch (IOException e) {
-            opened.close();
-            throw e;
-        }
+            if (!handle.status().isWrittenOnlyBy(Writer.in(posix, handle))) {
+                throw notTrusted(path);
+            }
+            // What is made in it would have those of the folder above, and gets a mode that puts them into force.
+            handle.removeAccessLists();
+        });
     }
 
     private IOException notTrusted(String path) {
@@ -81,11 +111,7 @@ final class WorkFolder implements Closeable {
 
     void make() throws IOException {
         folder = makePrivate(parent, name, shown);
-        try (Stream<Path> inside = Files.list(folder.path())) {
-            if (inside.findAny().isPresent()) {
-                throw notTrusted(shown);
-            }
-        }
+        checkUnused(folder);
     }
 
     private Handle makePrivate(Handle above, byte[] child, String path) throws IOException {
@@ -95,8 +121,14 @@ final class WorkFolder implements Closeable {
         return openPrivate(above, child, path);
     }
 
-    private Handle folder() {
+    /** For what must not be reached by others; after {@link #open} or {@link #make}. */
+    Handle folder() {
         return Objects.requireNonNull(folder);
+    }
+
+    /** Removes what an earlier restore has made of a root that is no folder. */
+    void removeUnpublished() throws IOException {
+        remove(folder(), UNPUBLISHED, 0, shown + "/root");
     }
 
     RestoreJournal journal() {
@@ -134,6 +166,7 @@ final class WorkFolder implements Closeable {
                 remove(folder(), SCRATCH, PosixCalls.AT_REMOVEDIR, shown + "/scratch");
             }
         }
+        removeUnpublished();
         deleteFilesIn(folder());
         remove(folder(), JOURNAL, 0, shown + "/journal");
         FileStatus there = parent.statusOf(name, shown);

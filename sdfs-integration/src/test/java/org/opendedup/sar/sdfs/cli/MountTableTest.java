@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -37,6 +39,15 @@ class MountTableTest {
                 new MountTable.Entry(
                         40, "0:42", "/mnt/é\\040", Set.of("rw", "nosuid", "ro", "allow_other"), "fuse.sdfs"),
                 entry);
+    }
+
+    @Test
+    void theDeviceOfAPathIsThatOfItsMount() throws IOException {
+        for (String mountPoint : List.of("/proc", "/dev")) {
+            Path path = Path.of(mountPoint);
+            assertEquals(
+                    MountTable.read().top(path).map(MountTable.Entry::device).orElseThrow(), MountTable.device(path));
+        }
     }
 
     private static MountTable table(String... lines) {

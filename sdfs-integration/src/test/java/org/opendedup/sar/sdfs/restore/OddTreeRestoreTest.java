@@ -2,6 +2,8 @@ package org.opendedup.sar.sdfs.restore;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.opendedup.sar.sdfs.restore.RestoredVolume.bytes;
@@ -26,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.Volume;
@@ -139,6 +142,43 @@ class OddTreeRestoreTest {
         assertEquals(2, Files.getAttribute(second.resolve("null too"), "unix:nlink"));
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {PosixCalls.EXDEV, PosixCalls.ENAMETOOLONG})
+    void aLinkThatCannotBeMadeThereIsNamedAndAllElseIsRestored(int errno) throws IOException {
+        long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
+        volume.volume.link(file, Inode.ROOT, bytes("second name"));
+        volume.volume.makeSymbolicLink(Inode.ROOT, bytes("link"), bytes("file"), new Owner(0, 0));
+        PosixCalls linkless = with("linkat", (arguments, real) -> fail(errno));
+        PosixCalls posix = with(linkless, "symlinkat", (arguments, real) -> fail(errno));
+
+        RestoreStatus status = volume.restore(target, posix);
+
+        assertEquals(2, status.entriesLost(), status::toString);
+        assertEquals("stored", Files.readString(target.resolve("file")));
+        assertEquals("stored", Files.readString(target.resolve("second name")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {128, 129, 130, 241, 242, 255})
+    void aDestinationMayHaveAsLongANameAsAFile(int length) throws IOException {
+        volume.makeFile(Inode.ROOT, "file", bytes("stored"));
+        target = folder.resolve("ä".repeat(length / 2) + "n".repeat(length % 2));
+        PosixCalls killed = with("futimens", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        assertThrows(IOException.class, () -> volume.restore(target, killed));
+        RestoreStatus status = volume.restore(target);
+        assertEquals(6, status.bytesResumed());
+        assertEquals("stored", Files.readString(target.resolve("file")));
+        try (Stream<Path> beside = Files.list(folder)) {
+            assertEquals(2, beside.count(), "the base and the destination");
+        }
+    }
+
+    @Test
+    void twoDestinationsWithLongNamesHaveNoWorkFolderInCommon() {
+        assertNotEquals(WorkFolder.nameFor("n".repeat(254) + "1"), WorkFolder.nameFor("n".repeat(254) + "2"));
+        assertEquals(".out.sdfs-restore", WorkFolder.nameFor("out"));
+    }
+
     @Test
     void anAttributeThatIsTooLargeForTheDestinationIsNamedAndAllElseIsRestored() throws IOException {
         long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
@@ -198,6 +238,33 @@ class OddTreeRestoreTest {
             assertEquals("stored", Files.readString(target.resolve(name)));
             assertEquals(1, Files.getAttribute(target.resolve(name), "unix:nlink"));
         }
+    }
+
+    @Test
+    void aSingleFileGetsItsNameWhereThereAreNoHardLinksToo() throws IOException {
+        long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
+        PosixCalls linkless = with("linkat", (arguments, real) -> fail(PosixCalls.EPERM));
+        PosixCalls neither = with(linkless, "renameat2", (arguments, real) -> fail(PosixCalls.EINVAL));
+        var e = assertThrows(IOException.class, () -> restoreOne(file, neither));
+        assertEquals("giving its name to " + target + ": Invalid argument", e.getMessage());
+        assertFalse(Files.exists(target));
+        restoreOne(file, linkless);
+        assertEquals("stored", Files.readString(target));
+        assertFalse(Files.exists(target.resolveSibling(".out.sdfs-restore")));
+    }
+
+    private void restoreOne(long file, PosixCalls posix) throws IOException {
+        new TreeRestore(volume.volume, "file", target, Long.MAX_VALUE, posix).run(file);
+    }
+
+    @Test
+    void aSingleFileThatWasBegunBeforeItsJournalWasIsMadeAnew() throws IOException {
+        long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
+        PosixCalls killed = with("ftruncate", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        assertThrows(IOException.class, () -> restoreOne(file, killed));
+        assertTrue(Files.exists(target.resolveSibling(".out.sdfs-restore").resolve("root")));
+        restoreOne(file, new PosixCalls());
+        assertEquals("stored", Files.readString(target));
     }
 
     @Test

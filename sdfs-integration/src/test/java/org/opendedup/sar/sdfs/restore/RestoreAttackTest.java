@@ -11,6 +11,8 @@ import static org.opendedup.sar.sdfs.restore.TreeRestoreTest.name;
 import static org.opendedup.sar.sdfs.restore.TreeRestoreTest.with;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -26,11 +28,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.sdfs.restore.TreeRestoreTest.Instead;
+import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.Owner;
 
 /** Somebody who owns the folder above the destination does the worst at the worst moment. With openat2, and where it is missing. */
 @Timeout(120)
 class RestoreAttackTest {
     private static final int OTHER = 4711;
+    /** Calls that may give the destination its name. */
+    private static final List<String> MAKING = List.of("openat", "symlinkat", "mknodat", "linkat", "renameat2");
 
     @TempDir
     Path folder;
@@ -81,7 +87,11 @@ class RestoreAttackTest {
     }
 
     private PosixCalls replacing(boolean hasOpenat2, String call, String before, Attack attack) {
-        return with(calls(hasOpenat2), call, once(before, attack));
+        return replacing(calls(hasOpenat2), call, before, attack);
+    }
+
+    private static PosixCalls replacing(PosixCalls calls, String call, String before, Attack attack) {
+        return with(calls, call, once(before, attack));
     }
 
     /** What the attacker does. */
@@ -170,15 +180,157 @@ class RestoreAttackTest {
         assertTrue(Files.isSymbolicLink(work), "not ours");
     }
 
-    @Test
-    void aFileThatIsPutInTheDestinationsPlaceIsNotWrittenTo() throws IOException {
-        long file = volume.volume.lookup(Inode.ROOT, bytes("file")).inode();
-        PosixCalls posix =
-                replacing(true, "openat", "out", () -> Files.createSymbolicLink(target, victim.resolve("file")));
-        var e = assertThrows(
-                IOException.class,
-                () -> new TreeRestore(volume.volume, "file", target, Long.MAX_VALUE, posix).run(file));
+    @ParameterizedTest
+    @ValueSource(strings = {"file", "link", "fifo", "device"})
+    void whatIsPutInThePlaceOfASingleFileBeforeItGetsThereStays(String name) throws IOException {
+        makeOthers();
+        PosixCalls posix = calls(true);
+        for (String call : MAKING) {
+            posix = replacing(posix, call, "out", () -> Files.createSymbolicLink(target, victim.resolve("file")));
+        }
+        PosixCalls attacked = posix;
+        var e = assertThrows(IOException.class, () -> restoreOne(name, attacked));
         assertTrue(e.getMessage().contains(target + " exists already"), e.getMessage());
+        assertEquals(victim.resolve("file"), Files.readSymbolicLink(target));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"file", "link", "fifo", "device"})
+    void whatTakesThePlaceOfASingleFileOnceItIsThereIsLeftAlone(String name) throws IOException {
+        makeOthers();
+        boolean[] attacked = {false};
+        PosixCalls posix = calls(true);
+        for (String call : MAKING) {
+            posix = with(posix, call, (arguments, real) -> {
+                Object result = real.call();
+                if (!attacked[0] && Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+                    attacked[0] = true;
+                    replaceByVictims(name);
+                }
+                return result;
+            });
+        }
+        PosixCalls replacing = posix;
+        var e = assertThrows(IOException.class, () -> restoreOne(name, replacing));
+        assertTrue(attacked[0]);
+        assertTrue(
+                e.getMessage().contains("somebody has put something else in the place of " + target), e.getMessage());
+    }
+
+    @Test
+    void whatIsDoneToANodeByItsNameReachesTheVictims() throws IOException {
+        // The control of the test above: the victim's node is changed by whoever goes by the name.
+        makeOthers();
+        Files.createFile(target);
+        replaceByVictims("fifo");
+        Files.setAttribute(target, "unix:mode", 0622);
+        assertFalse(state(victim).equals(victimBefore));
+        Files.setAttribute(victim.resolve("fifo"), "unix:mode", 0600);
+        assertEquals(victimBefore, state(victim));
+    }
+
+    /** A link, a fifo and a device for anybody, which the victim has too, for itself. */
+    private void makeOthers() throws IOException {
+        assumeTrue(System.getProperty("user.name").equals("root"), "needs root, to make devices");
+        Owner owner = new Owner(OTHER, OTHER);
+        volume.volume.makeSymbolicLink(Inode.ROOT, bytes("link"), bytes("file"), owner);
+        volume.volume.makeNode(Inode.ROOT, bytes("fifo"), 0010622, 0, owner);
+        volume.volume.makeNode(Inode.ROOT, bytes("device"), 0020622, 0x103, owner);
+        PosixCalls posix = new PosixCalls();
+        try (Handle folder = TrustedPath.open(posix, victim)) {
+            for (TreeEntry node : List.of(node(0010600, 0), node(0020600, 0x103), node(0120777, 0))) {
+                String name = node.isSymbolicLink() ? "link" : node.device() == 0 ? "fifo" : "device";
+                assertEquals(0, NewEntry.make(posix, folder, bytes(name), node));
+            }
+        }
+        victimBefore = state(victim);
+    }
+
+    private static TreeEntry node(int mode, int device) {
+        return new TreeEntry(0, bytes("node"), 7, mode, 1, 0, 0, device, 0, 0, 0, 0, bytes("file"), List.of());
+    }
+
+    /** Gives a thing of the victim's the destination's name. */
+    private void replaceByVictims(String name) throws IOException {
+        Files.delete(target);
+        Files.createLink(target, victim.resolve(name));
+    }
+
+    private void restoreOne(String name, PosixCalls posix) throws IOException {
+        long inode = volume.volume.lookup(Inode.ROOT, bytes(name)).inode();
+        new TreeRestore(volume.volume, name, target, Long.MAX_VALUE, posix).run(inode);
+    }
+
+    /** The owner of the folder above gives himself rights to whatever is made in it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"file", "fifo", "device"})
+    void theAccessListOfTheFolderAboveIsNotGivenOn(String name) throws Exception {
+        makeOthers();
+        PosixCalls posix = new PosixCalls();
+        ByteBuffer list =
+                ByteBuffer.allocate(4 + 5 * 8).order(ByteOrder.LITTLE_ENDIAN).putInt(2);
+        for (int[] entry : new int[][] {{1, 7, -1}, {2, 7, OTHER}, {4, 7, -1}, {0x10, 7, -1}, {0x20, 5, -1}}) {
+            list.putShort((short) entry[0]).putShort((short) entry[1]).putInt(entry[2]);
+        }
+        try (Handle parent = TrustedPath.open(posix, target.getParent())) {
+            assertEquals(0, parent.setAttribute(bytes("system.posix_acl_default"), list.array()));
+        }
+        Path plain = Files.createFile(target.resolveSibling("plain"));
+        assertTrue(hasAccessList(plain), "the control");
+        restoreOne(name, posix);
+        assertFalse(hasAccessList(target));
+    }
+
+    private static boolean hasAccessList(Path path) throws Exception {
+        String program = "import os, sys; sys.exit('system.posix_acl_access' in os.listxattr(sys.argv[1]))";
+        return new ProcessBuilder("python3", "-c", program, path.toString())
+                        .start()
+                        .waitFor()
+                == 1;
+    }
+
+    @Test
+    void aFileThatItsOwnerHasWrittenToMeanwhileGetsNoRights() throws IOException {
+        assumeTrue(System.getProperty("user.name").equals("root"), "needs root, to give files away");
+        long file = volume.volume.lookup(Inode.ROOT, bytes("file")).inode();
+        volume.volume.change(file, new AttributeChange(06755, OTHER, 0, null, null, null, null));
+        PosixCalls killed = with("fchmod", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        var e = assertThrows(IOException.class, () -> restoreOne("file", killed));
+        assertTrue(e.getMessage().startsWith("setting the mode of " + target), e.getMessage());
+        if (Files.exists(target)) {
+            assertEquals(OTHER, Files.getAttribute(target, "unix:uid"));
+            Files.writeString(target, "attack");
+        }
+        restoreOne("file", new PosixCalls());
+        assertEquals(0106755, Files.getAttribute(target, "unix:mode"));
+        assertEquals("stored", Files.readString(target));
+        assertEquals(1, Files.getAttribute(target, "unix:nlink"));
+    }
+
+    @Test
+    void aFileThatHasItsNameIsLeftAloneByARestoreThatGoesOn() throws IOException {
+        PosixCalls killed = with("unlinkat", (arguments, real) -> {
+            return Files.exists(target) ? fail(PosixCalls.EACCES) : real.call();
+        });
+        assertThrows(IOException.class, () -> restoreOne("file", killed));
+        Files.setAttribute(target, "unix:mode", 0600);
+        Files.writeString(target, "theirs");
+        restoreOne("file", new PosixCalls());
+        assertEquals(0100600, Files.getAttribute(target, "unix:mode"));
+        assertEquals("theirs", Files.readString(target));
+        assertEquals(1, Files.getAttribute(target, "unix:nlink"));
+        assertFalse(Files.exists(target.resolveSibling(".out.sdfs-restore")));
+    }
+
+    @Test
+    void aFileOfAnotherNameGetsNoRightsOfTheOneThatIsCalledSoNow() throws IOException {
+        PosixCalls killed = with("fchmod", (arguments, real) -> fail(PosixCalls.ENOSPC));
+        assertThrows(IOException.class, () -> restoreOne("file", killed));
+        volume.volume.unlink(Inode.ROOT, bytes("file"));
+        long other = volume.makeFile(Inode.ROOT, "file", bytes("other!"));
+        volume.volume.change(other, new AttributeChange(06755, null, null, null, null, null, null));
+        var e = assertThrows(IOException.class, () -> restoreOne("file", new PosixCalls()));
+        assertTrue(e.getMessage().contains("file was changed since its restore"), e.getMessage());
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -82,6 +83,22 @@ class RestoreJournalTest {
         Files.writeString(file, "sdfs-restore 1\nanything\n");
         var e = assertThrows(IOException.class, journal::read);
         assertTrue(e.getMessage().contains("another version"), e.getMessage());
+    }
+
+    @Test
+    void aFileThatIsTooLongForAJournalIsNotTakenIntoMemory() throws IOException {
+        journal.write(STATE);
+        try (RandomAccessFile grown = new RandomAccessFile(file.toFile(), "rw")) {
+            grown.setLength(3L << 30);
+        }
+        assertThrows(CorruptionException.class, journal::read);
+    }
+
+    @Test
+    void theLongestSourceIsReadAgain() throws IOException {
+        State state = State.begin("a", "ä".repeat(32 << 10));
+        journal.write(state);
+        assertEquals(Optional.of(state), journal.read());
     }
 
     @Test

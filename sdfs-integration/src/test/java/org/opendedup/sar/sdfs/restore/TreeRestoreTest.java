@@ -17,6 +17,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -176,6 +177,32 @@ class TreeRestoreTest {
         assertEquals("hello", Files.readString(restored));
         assertArrayEquals(bytes("blue"), (byte[]) Files.getAttribute(restored, "user:colour"));
         assertEquals(2_000, Files.getLastModifiedTime(restored).toMillis());
+    }
+
+    @Test
+    void withoutTheOwnerThereAreNoCapabilities() throws IOException {
+        long file = make(Inode.ROOT, "file");
+        volume.setExtendedAttribute(file, bytes("security.capability"), new byte[20], Volume.SetMode.CREATE);
+        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), Volume.SetMode.CREATE);
+        List<String> set = new ArrayList<>();
+        PosixCalls noting = with("fsetxattr", (arguments, real) -> {
+            set.add(name(arguments[1]));
+            return 0;
+        });
+        assertEquals(0, restore(noting).attributesLost(), "the control");
+        assertEquals(
+                List.of("security.capability", "user.colour"),
+                set.stream().sorted().toList());
+        set.clear();
+        target = folder.resolve("unowned");
+        RestoreStatus status = restore(with(noting, "fchown", (arguments, real) -> refuse()));
+        assertEquals(List.of("user.colour"), set);
+        assertEquals(3, status.attributesLost(), status::toString);
+        assertTrue(
+                status.losses()
+                        .contains(target.resolve("file")
+                                + ": the attribute security.capability: is not given to what has another owner"),
+                status::toString);
     }
 
     @Test
