@@ -18,6 +18,8 @@ import org.rocksdb.RocksDBException;
 class HashDbAttackTest {
     private static final int FILES = 2;
     private static final int FILE_BYTES = 2 << 20;
+    /** Of the hash database's format. */
+    private static final int VERSION = 2;
 
     @TempDir
     Path folder;
@@ -92,14 +94,14 @@ class HashDbAttackTest {
             volume.mount();
             Bytes.writeAndSync(volume.mountPoint().resolve("file-1"), Bytes.random(1, FILE_BYTES));
             volume.unmount();
-            setVersion(volume.hashDb(), 2);
+            setVersion(volume.hashDb(), VERSION + 1);
 
             Commands.Result refused = volume.tryMount(volume.mountPoint());
 
             assertEquals(1, refused.exitCode(), refused::output);
             assertTrue(refused.output().contains(volume.hashDb().toString()), refused::output);
-            assertTrue(refused.output().contains("version 2"), refused::output);
-            setVersion(volume.hashDb(), 1);
+            assertTrue(refused.output().contains("version " + (VERSION + 1)), refused::output);
+            setVersion(volume.hashDb(), VERSION);
             volume.mount();
             assertEquals(
                     new Bytes.Comparison(FILE_BYTES / 4096, 0, 0),
