@@ -109,8 +109,7 @@ public final class PrivateFolder {
     private void requireOwned(Path at, boolean isItself) throws IOException {
         int owner = attribute(at, "uid");
         if (owner != user && owner != ROOT) {
-            throw refused(
-                    at, isItself, "it belongs to user " + owner, "chown it, or use the volume as that user");
+            throw refused(at, isItself, "it belongs to user " + owner, "chown it, or use the volume as that user");
         }
     }
 

@@ -132,7 +132,10 @@ class PrivateFolderTest {
         List<String> modes = new ArrayList<>();
         PrivateFolder.at(kept).narrowAll(path -> modes.add(temporary.relativize(path) + " in " + mode(kept)));
         assertEquals(
-                List.of("above/kept in rwxr-xr-x", "above/kept/inner in rwx------", "above/kept/inner/file in rwx------"),
+                List.of(
+                        "above/kept in rwxr-xr-x",
+                        "above/kept/inner in rwx------",
+                        "above/kept/inner/file in rwx------"),
                 modes);
     }
 
@@ -143,11 +146,13 @@ class PrivateFolderTest {
         set(file, "rw-r--r--");
         set(kept, "rwxr-xr-x");
         PrivateFolder folder = PrivateFolder.at(kept);
-        assertThrows(IllegalStateException.class, () -> folder.narrowAll(path -> {
-            if (path.endsWith("file")) {
-                throw new IllegalStateException("the process ends");
-            }
-        }));
+        assertThrows(
+                IllegalStateException.class,
+                () -> folder.narrowAll(path -> {
+                    if (path.endsWith("file")) {
+                        throw new IllegalStateException("the process ends");
+                    }
+                }));
         assertEquals("rwx------", mode(kept));
         assertTrue(folder.isWide());
         assertEquals(1, folder.narrowAll());

@@ -102,7 +102,8 @@ class MountHelperTest {
     /** Without a line in fstab, mount(8) takes the options that the mount has from its table, which tells user_id too. */
     @Test
     void whatIsAllowedOnARemountBeatsTheTableButNotFstab() {
-        var table = MountHelperOptions.of("rw,nosuid,nodev,relatime,remount,allow_suid,user_id=0,group_id=0,allow_other");
+        var table =
+                MountHelperOptions.of("rw,nosuid,nodev,relatime,remount,allow_suid,user_id=0,group_id=0,allow_other");
         assertEquals("rw,nodev,relatime,allow_suid,allow_other", table.forFileSystem());
         var fstab = MountHelperOptions.of("rw,remount,nosuid,allow_suid");
         assertEquals("rw,nosuid,allow_suid", fstab.forFileSystem());
