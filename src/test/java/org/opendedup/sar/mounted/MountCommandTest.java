@@ -206,6 +206,12 @@ class MountCommandTest {
         assertTrue(mountLine().contains(" rw,nodev,noexec,relatime,"), mountLine());
         installation.succeed("mount", "-o", "remount,exec,nosuid,allow_dev", mountPoint);
         assertTrue(mountLine().contains(" rw,nosuid,relatime,"), mountLine());
+        installation.succeed("mount", "-o", "remount,allow_suid,nodev", mountPoint);
+        assertTrue(mountLine().contains(" rw,nodev,relatime,"), mountLine());
+        installation.succeed("sdfscli", VOLUME, "unmount");
+
+        said = mount("-v", "-o", "allow_suid,allow_dev,nosuid");
+        assertTrue(said.contains("devices work, set-user-ID programs do not (nosuid)"), said);
     }
 
     @Test

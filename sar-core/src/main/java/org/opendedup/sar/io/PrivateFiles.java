@@ -14,7 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the files and folders of a volume: for their owner only, whatever the process's umask is. Each holds bytes of many users,
+ * Makes the files and folders of a volume: for their owner only, however wide the process's umask is. Each holds bytes of many users,
  * which the modes within the volume protect.
  */
 public final class PrivateFiles {
@@ -36,7 +36,8 @@ public final class PrivateFiles {
 
     /**
      * Makes a folder, if it is missing, and the ones above it that are. Those are not of the volume alone: others may go through
-     * them as they may through the folder where they are made.
+     * them as they may through the folder where they are made, but for what the process's umask forbids, as with {@code mkdir -p}. So it is
+     * their owner only who goes through what the daemon makes, whose umask is 077.
      */
     public static void createFolders(Path folder) throws IOException {
         if (Files.isDirectory(folder)) {

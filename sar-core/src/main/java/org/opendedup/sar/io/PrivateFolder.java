@@ -2,6 +2,8 @@ package org.opendedup.sar.io;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.FileSystemLoopException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -10,14 +12,24 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A folder in which a volume keeps something: nobody but the user of this process, and root, can read, change or replace what is in
  * it. Group permissions count as everybody's: a volume is shared by its mount, never by its files.
  */
 public final class PrivateFolder {
+    private static final Logger log = LoggerFactory.getLogger(PrivateFolder.class);
+
+    /** The kernel follows no more on the way to a file. */
+    private static final int LINKS_MAX = 40;
+
     private static final int ROOT = 0;
     private static final int WRITABLE_BY_OTHERS = 022;
     private static final int SEARCHABLE_BY_OTHERS = 011;
@@ -28,8 +40,8 @@ public final class PrivateFolder {
     private final Path folder;
     private final int user;
 
-    private PrivateFolder(Path folder, int user) {
-        this.folder = folder.toAbsolutePath().normalize();
+    PrivateFolder(Path folder, int user) {
+        this.folder = folder.toAbsolutePath();
         this.user = user;
     }
 
@@ -38,120 +50,220 @@ public final class PrivateFolder {
     }
 
     /**
-     * Makes sure that no other user can write in the folder, or put another in its place. It need not exist.
+     * Makes sure that no other user can write in the folder, or put another in its place. It need not exist. Goes the kernel's way, name
+     * by name: through each folder that a symbolic link leads through, too.
      *
      * @throws AccessDeniedException if one can; names the folder that lets them, and the way out
      */
     public void requireSafe() throws IOException {
-        for (@Nullable Path at = folder; at != null; at = at.getParent()) {
-            if (Files.exists(at, LinkOption.NOFOLLOW_LINKS)) {
-                // Also the place of a symbolic link on the way, and the way it leads.
-                requireSafe(at.toRealPath(), at.equals(folder));
+        Deque<Path> left = new ArrayDeque<>();
+        folder.forEach(left::addLast);
+        Path at = folder.getRoot();
+        int links = 0;
+        while (!left.isEmpty()) {
+            requireSafe(at, false);
+            Path name = left.removeFirst();
+            Path next = at.resolve(name).normalize();
+            if (Files.isSymbolicLink(next)) {
+                if (++links > LINKS_MAX) {
+                    throw new FileSystemLoopException(folder.toString());
+                }
+                requireKeptInPlace(next, at);
+                Path target = Files.readSymbolicLink(next);
+                at = target.isAbsolute() ? target.getRoot() : at;
+                List<Path> names = new ArrayList<>();
+                target.forEach(names::add);
+                Collections.reverse(names);
+                names.forEach(left::addFirst);
+            } else if (Files.exists(next, LinkOption.NOFOLLOW_LINKS)) {
+                at = next;
+            } else {
+                return;
             }
         }
-    }
-
-    private void requireSafe(Path real, boolean isItself) throws IOException {
-        Deque<Path> way = new ArrayDeque<>();
-        for (@Nullable Path at = real; at != null; at = at.getParent()) {
-            way.addFirst(at);
-        }
-        for (Path at : way) {
-            requireSafe(at, isItself && at.equals(real), real);
-            if (!at.equals(real) && (attribute(at, "mode") & SEARCHABLE_BY_OTHERS) == 0) {
-                return; // nobody else comes further
-            }
-        }
-    }
-
-    /** @param isItself in a sticky folder others may make files, but not replace ours: good enough on the way only */
-    private void requireSafe(Path at, boolean isItself, Path through) throws IOException {
-        int owner = attribute(at, "uid");
-        if (owner != user && owner != ROOT) {
-            throw refused(at, through, "it belongs to user " + owner, "chown it, or use the volume as that user");
-        }
-        int mode = attribute(at, "mode");
-        if ((mode & WRITABLE_BY_OTHERS) != 0 && (isItself || (mode & STICKY) == 0)) {
-            throw refused(at, through, "other users may write there", "look what lies there, then: chmod go-w " + at);
-        }
-    }
-
-    private IOException refused(Path at, Path through, String why, String wayOut) {
-        return new AccessDeniedException(
-                at.toString(),
-                null,
-                why + ", and could replace what a volume keeps in " + (at.equals(through) ? "it" : folder) + "; "
-                        + wayOut);
-    }
-
-    /** Whether others may do anything in the folder itself, or see what is in it. */
-    public boolean isWide() throws IOException {
-        return isWide(folder);
-    }
-
-    private static boolean isWide(Path path) throws IOException {
-        return (attribute(path, "mode") & ANYTHING_BY_OTHERS) != 0;
-    }
-
-    /** Takes others' permissions from the folder itself; the number of those that had some, 0 or 1. */
-    public int narrow() throws IOException {
-        return narrow(folder);
+        requireSafe(at, true);
     }
 
     /**
-     * Takes others' permissions from the folder and all that is in it, on the same file system; the folder itself last, so that one
-     * that is private shows that this came to its end.
+     * Of a folder without a symbolic link on its way.
+     *
+     * @param isItself in a sticky folder others may make files, but not replace ours: good enough on the way only
+     */
+    private void requireSafe(Path at, boolean isItself) throws IOException {
+        if (isHidden(at)) {
+            return;
+        }
+        requireOwned(at, isItself);
+        if (isWritable(at) && (isItself || !isSticky(at))) {
+            throw refused(at, isItself, "other users may write there", "look what lies there, then: chmod go-w " + at);
+        }
+    }
+
+    /** A symbolic link: where others may make files, its owner may put another in its place. */
+    private void requireKeptInPlace(Path link, Path at) throws IOException {
+        if (isWritable(at) && !isHidden(at)) {
+            requireOwned(link, false);
+        }
+    }
+
+    private void requireOwned(Path at, boolean isItself) throws IOException {
+        int owner = attribute(at, "uid");
+        if (owner != user && owner != ROOT) {
+            throw refused(at, isItself, "it belongs to user " + owner, "chown it, or use the volume as that user");
+        }
+    }
+
+    /** Whether nobody else comes to it. */
+    private static boolean isHidden(Path folder) throws IOException {
+        for (@Nullable Path above = folder.getParent(); above != null; above = above.getParent()) {
+            if ((attribute(above, "mode") & SEARCHABLE_BY_OTHERS) == 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isWritable(Path folder) throws IOException {
+        return (attribute(folder, "mode") & WRITABLE_BY_OTHERS) != 0;
+    }
+
+    private static boolean isSticky(Path folder) throws IOException {
+        return (attribute(folder, "mode") & STICKY) != 0;
+    }
+
+    private IOException refused(Path at, boolean isItself, String why, String wayOut) {
+        return new AccessDeniedException(
+                at.toString(),
+                null,
+                why + ", and could replace what a volume keeps in " + (isItself ? "it" : folder) + "; " + wayOut);
+    }
+
+    /** Whether others may do anything in the folder, or may have been able to when {@link #narrowAll} was cut short. */
+    public boolean isWide() throws IOException {
+        return (attribute(folder.toRealPath(), "mode") & (ANYTHING_BY_OTHERS | STICKY)) != 0;
+    }
+
+    /**
+     * Takes others' permissions from the folder itself; the number of those that had some, 0 or 1.
+     *
+     * @throws AccessDeniedException if this user may not, as it belongs to another; says so
+     */
+    public int narrow() throws IOException {
+        Path top = folder.toRealPath();
+        int mode = attribute(top, "mode") & PERMISSIONS;
+        setTop(top, mode & ~ANYTHING_BY_OTHERS);
+        return (mode & ANYTHING_BY_OTHERS) == 0 ? 0 : 1;
+    }
+
+    /**
+     * Takes others' permissions from the folder, so that nobody comes in any more, and then from all that is in it, on the same file
+     * system. Until this has come to its end, the folder is sticky: so it shows that it has to be done anew. What belongs to another user
+     * keeps its permissions, behind the folder; the log says so.
      *
      * @return how many files and folders had some
+     * @throws AccessDeniedException as {@link #narrow}
      */
     public int narrowAll() throws IOException {
-        Narrowing narrowing = new Narrowing((long) Files.getAttribute(folder, "unix:dev"));
-        Files.walkFileTree(folder.toRealPath(), narrowing);
+        return narrowAll(path -> {});
+    }
+
+    /** @param step for tests */
+    int narrowAll(Step step) throws IOException {
+        Path top = folder.toRealPath();
+        int mode = attribute(top, "mode") & PERMISSIONS;
+        Narrowing narrowing = new Narrowing(top, step);
+        step.before(top);
+        if ((mode & ANYTHING_BY_OTHERS) != 0) {
+            setTop(top, mode & ~ANYTHING_BY_OTHERS | STICKY);
+            narrowing.narrowed++;
+        }
+        Files.walkFileTree(top, narrowing);
+        narrowing.report();
+        setTop(top, mode & ~ANYTHING_BY_OTHERS & ~STICKY);
         return narrowing.narrowed;
     }
 
-    private static int narrow(Path path) throws IOException {
-        if (!isWide(path)) {
-            return 0;
+    private static void setTop(Path top, int mode) throws IOException {
+        if ((attribute(top, "mode") & PERMISSIONS) == mode) {
+            return;
         }
-        int mode = attribute(path, "mode") & PERMISSIONS & ~ANYTHING_BY_OTHERS;
-        Files.setAttribute(path, "unix:mode", mode);
-        return 1;
+        try {
+            Files.setAttribute(top, "unix:mode", mode);
+        } catch (FileSystemException e) {
+            String why = "other users have permissions there, which this user may not take away, as it belongs to user "
+                    + attribute(top, "uid") + " (" + e.getReason() + "); chown it, or: chmod go-rwx " + top;
+            throw (IOException) new AccessDeniedException(top.toString(), null, why).initCause(e);
+        }
     }
 
     private static int attribute(Path path, String name) throws IOException {
-        return (int) Files.getAttribute(path, "unix:" + name);
+        return (int) Files.getAttribute(path, "unix:" + name, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** Is told of each file or folder before its permissions are taken. */
+    @FunctionalInterface
+    interface Step {
+        void before(Path path) throws IOException;
     }
 
     private static final class Narrowing extends SimpleFileVisitor<Path> {
+        private final Path top;
+        private final Step step;
         private final long device;
         private int narrowed;
+        private int left;
+        private @Nullable FileSystemException firstLeft;
 
-        Narrowing(long device) {
-            this.device = device;
+        Narrowing(Path top, Step step) throws IOException {
+            this.top = top;
+            this.step = step;
+            this.device = (long) Files.getAttribute(top, "unix:dev");
         }
 
         @Override
         public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) throws IOException {
-            boolean isHere = (long) Files.getAttribute(directory, "unix:dev") == device;
-            return isHere ? FileVisitResult.CONTINUE : FileVisitResult.SKIP_SUBTREE;
+            if ((long) Files.getAttribute(directory, "unix:dev") != device) {
+                return FileVisitResult.SKIP_SUBTREE;
+            }
+            if (!directory.equals(top)) {
+                narrow(directory);
+            }
+            return FileVisitResult.CONTINUE;
         }
 
         @Override
         public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
             if (attributes.isRegularFile()) {
-                narrowed += narrow(file);
+                narrow(file);
             }
             return FileVisitResult.CONTINUE;
         }
 
-        @Override
-        public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException failure) throws IOException {
-            if (failure != null) {
-                throw failure;
+        private void narrow(Path path) throws IOException {
+            step.before(path);
+            try {
+                int mode = attribute(path, "mode") & PERMISSIONS;
+                if ((mode & ANYTHING_BY_OTHERS) != 0) {
+                    Files.setAttribute(path, "unix:mode", mode & ~ANYTHING_BY_OTHERS);
+                    narrowed++;
+                }
+            } catch (NoSuchFileException e) {
+                // It has gone meanwhile.
+                log.debug("{} is not there any more", path, e);
+            } catch (FileSystemException e) {
+                left++;
+                firstLeft = firstLeft == null ? e : firstLeft;
             }
-            narrowed += narrow(directory);
-            return FileVisitResult.CONTINUE;
+        }
+
+        void report() {
+            if (firstLeft != null) {
+                log.warn(
+                        "other users' permissions stay for {} files and folders, such as {}; they cannot come there, as {} is private",
+                        left,
+                        firstLeft.getMessage(),
+                        top);
+            }
         }
 
         /** A file may go meanwhile; and what its owner cannot enter, as another's lost+found, others cannot either. */

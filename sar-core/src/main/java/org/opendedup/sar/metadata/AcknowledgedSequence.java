@@ -5,13 +5,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.zip.CRC32C;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +36,7 @@ final class AcknowledgedSequence implements Closeable {
     private static final int BYTES = 20;
 
     private final Path file;
+    private final LockFile lock;
     private final FileChannel channel;
 
     /** 0 while it is unknown: no file, or a damaged one. Guarded by this. */
@@ -45,8 +45,9 @@ final class AcknowledgedSequence implements Closeable {
     /** Guarded by this. */
     private boolean warned;
 
-    private AcknowledgedSequence(Path file, FileChannel channel) {
+    private AcknowledgedSequence(Path file, LockFile lock, FileChannel channel) {
         this.file = file;
+        this.lock = lock;
         this.channel = channel;
     }
 
@@ -58,10 +59,19 @@ final class AcknowledgedSequence implements Closeable {
      */
     static AcknowledgedSequence open(Path folder, boolean anew) throws IOException {
         Path file = folder.resolve(NAME);
-        FileChannel channel =
-                PrivateFiles.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-        lock(folder, channel);
-        AcknowledgedSequence opened = new AcknowledgedSequence(file, channel);
+        LockFile lock = LockFile.tryAcquire(file).orElseThrow(() -> inUse(folder));
+        try {
+            FileChannel channel = PrivateFiles.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            return open(file, lock, channel, anew);
+        } catch (IOException e) {
+            lock.close();
+            throw e;
+        }
+    }
+
+    private static AcknowledgedSequence open(Path file, LockFile lock, FileChannel channel, boolean anew)
+            throws IOException {
+        AcknowledgedSequence opened = new AcknowledgedSequence(file, lock, channel);
         try {
             opened.sequence = anew ? 0 : opened.read();
         } catch (IOException e) {
@@ -69,24 +79,6 @@ final class AcknowledgedSequence implements Closeable {
             throw e;
         }
         return opened;
-    }
-
-    private static void lock(Path folder, FileChannel channel) throws IOException {
-        FileLock lock;
-        try {
-            lock = channel.tryLock();
-        } catch (OverlappingFileLockException e) {
-            // Held by this process, which would lose it with any channel to the file that is closed: this one stays
-            // open.
-            throw inUse(folder);
-        } catch (IOException e) {
-            channel.close();
-            throw e;
-        }
-        if (lock == null) {
-            channel.close();
-            throw inUse(folder);
-        }
     }
 
     private static IOException inUse(Path folder) {
@@ -160,7 +152,8 @@ final class AcknowledgedSequence implements Closeable {
     /** Syncs it, and gives the lock back. */
     @Override
     public void close() throws IOException {
-        try (channel) {
+        try (lock;
+                channel) {
             if (channel.isOpen()) {
                 channel.force(false);
             }

@@ -42,18 +42,6 @@ final class ControlArguments {
         throw wrong(name, value, "a whole number");
     }
 
-    /** @throws IOException if it is missing or no whole number that an {@code int} holds */
-    int integer(String name) throws IOException {
-        if (!left.containsKey(name)) {
-            throw new IOException("the argument '" + name + "' is missing");
-        }
-        long value = number(name, 0);
-        if (value != (int) value) {
-            throw wrong(name, value, "a number below 2147483648");
-        }
-        return (int) value;
-    }
-
     /** An object of its own; empty if it is missing. */
     @SuppressWarnings("unchecked")
     Map<String, Object> object(String name) throws IOException {

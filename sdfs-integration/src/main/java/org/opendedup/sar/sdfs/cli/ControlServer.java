@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
@@ -70,17 +71,24 @@ final class ControlServer implements Closeable {
     private final ServerSocketChannel server;
     private final Handler handler;
     private final Duration timeout;
+    private final ThreadFactory connectionThreads;
     /** Those that stay open after their reply. */
     private final Set<MessageChannel> attended = ConcurrentHashMap.newKeySet();
 
     private final Semaphore free = new Semaphore(MAX_CONNECTIONS);
     private final Thread thread;
 
-    private ControlServer(Path socket, ServerSocketChannel server, Handler handler, Duration timeout) {
+    private ControlServer(
+            Path socket,
+            ServerSocketChannel server,
+            Handler handler,
+            Duration timeout,
+            ThreadFactory connectionThreads) {
         this.socket = socket;
         this.server = server;
         this.handler = handler;
         this.timeout = timeout;
+        this.connectionThreads = connectionThreads;
         this.thread = new Thread(this::serve, "sdfs-control");
         thread.setDaemon(true);
     }
@@ -94,6 +102,12 @@ final class ControlServer implements Closeable {
     }
 
     static ControlServer start(Path socket, Handler handler, Duration timeout) throws IOException {
+        return start(socket, handler, timeout, task -> new Thread(task, "sdfs-control-connection"));
+    }
+
+    /** @param connectionThreads gives each connection its thread */
+    static ControlServer start(Path socket, Handler handler, Duration timeout, ThreadFactory connectionThreads)
+            throws IOException {
         ControlSocket.checkLength(socket);
         Files.deleteIfExists(socket);
         ServerSocketChannel channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
@@ -104,7 +118,7 @@ final class ControlServer implements Closeable {
             channel.close();
             throw e;
         }
-        var server = new ControlServer(socket, channel, handler, timeout);
+        var server = new ControlServer(socket, channel, handler, timeout, connectionThreads);
         server.thread.start();
         return server;
     }
@@ -114,11 +128,7 @@ final class ControlServer implements Closeable {
             free.acquireUninterruptibly();
             boolean handedOn = false;
             try {
-                SocketChannel accepted = server.accept();
-                Thread answering = new Thread(() -> serve(accepted), "sdfs-control-connection");
-                answering.setDaemon(true);
-                answering.start();
-                handedOn = true;
+                handedOn = handOn(server.accept());
             } catch (AsynchronousCloseException e) {
                 LOG.debug("control socket closed");
             } catch (IOException e) {
@@ -126,6 +136,20 @@ final class ControlServer implements Closeable {
             } finally {
                 free.release(handedOn ? 0 : 1);
             }
+        }
+    }
+
+    /** False, with the connection closed, where the machine gives no thread: the next one may get one. */
+    private boolean handOn(SocketChannel accepted) throws IOException {
+        try {
+            Thread answering = connectionThreads.newThread(() -> serve(accepted));
+            answering.setDaemon(true);
+            answering.start();
+            return true;
+        } catch (OutOfMemoryError e) {
+            LOG.warn("a control command is not answered", e);
+            accepted.close();
+            return false;
         }
     }
 

@@ -64,6 +64,8 @@ final class DaemonStart {
      */
     void prepare() throws IOException, InterruptedException, CommandFailedException {
         PrivateFolder.at(environment.configDirectory().folder()).requireSafe();
+        // Whoever could replace the socket could answer for the daemon.
+        PrivateFolder.at(files.socketFolder()).requireSafe();
         MountPlaces.checkVolume(definition, environment.err());
         awaitUnserved();
         Path mountPoint = arguments.absoluteMountPoint();

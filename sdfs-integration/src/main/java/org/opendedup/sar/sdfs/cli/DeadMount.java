@@ -15,7 +15,7 @@ final class DeadMount {
 
     private DeadMount() {}
 
-    /** Is it one that this program made, dead or alive? */
+    /** Whether it is one that this program made, dead or alive. */
     static boolean isOurs(Entry mount) {
         return mount.type().equals(TYPE);
     }

@@ -141,7 +141,13 @@ final class JobControl implements Closeable {
 
         @Override
         public void run() {
-            worker.start();
+            try {
+                worker.start();
+            } catch (OutOfMemoryError e) {
+                // No thread is to be had. Who asks must not wait for what never began.
+                failed(e);
+                return;
+            }
             try {
                 while (worker.isAlive()) {
                     worker.join(Math.max(1, forgotten.toMillis() / 10));
@@ -163,10 +169,14 @@ final class JobControl implements Closeable {
             } catch (InterruptedIOException e) {
                 state = "stopped";
             } catch (IOException | RuntimeException | Error e) {
-                LOG.warn("{} number {} failed", kind, number, e);
-                error = CommandRunner.messageOf(e);
-                state = "failed";
+                failed(e);
             }
+        }
+
+        private void failed(Throwable failure) {
+            LOG.warn("{} number {} failed", kind, number, failure);
+            error = CommandRunner.messageOf(failure);
+            state = "failed";
         }
 
         Map<String, Object> report() {

@@ -19,11 +19,11 @@ record MountAccess(Set<String> options) {
     }
 
     /**
-     * What a remount keeps unless it is asked for something else, as options separated by commas: all others mount(8) says anew each
-     * time, but it does not tell "suid" from nothing said.
+     * What works, and does so after a remount that is not asked for something else: as options, each with a comma behind it. All other
+     * options mount(8) says anew each time, but it does not tell "suid" from nothing said.
      */
     String kept() {
-        return (has("suid") ? "suid" : "nosuid") + "," + (has("dev") ? "dev" : "nodev");
+        return (has("suid") ? "suid," : "") + (has("dev") ? "dev," : "");
     }
 
     /** For people. */

@@ -139,7 +139,7 @@ public final class MountHelper implements Callable<Integer> {
                 .filter(DeadMount::isOurs)
                 .orElseThrow(() -> new CommandFailedException("no volume is mounted on " + mountPoint));
         if (!fake) {
-            service.remount(mountPoint, MountAccess.of(mount).kept() + "," + options);
+            service.remount(mountPoint, MountAccess.of(mount).kept() + options);
         }
         if (verbose) {
             environment.out().println("mount.sdfs: " + mountPoint + " remounted with " + options);

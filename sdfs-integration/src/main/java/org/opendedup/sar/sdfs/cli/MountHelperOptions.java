@@ -31,9 +31,12 @@ record MountHelperOptions(List<String> options) {
 
     private static final List<String> PREFIXES = List.of("x-", "X-", "user=", "uhelper=", "helper=", "comment=");
 
+    /** In the mount table for every FUSE mount. */
+    private static final String USER_ID = "user_id=";
+
     /** What the mount table says of a FUSE mount, which mount(8) hands on with a remount. The kernel changes none of it. */
     private static final List<String> MOUNT_TABLE_PREFIXES =
-            List.of("user_id=", "group_id=", "rootmode=", "max_read=", "blksize=", "fd=");
+            List.of(USER_ID, "group_id=", "rootmode=", "max_read=", "blksize=", "fd=");
 
     /** @param commaSeparated as {@code -o} takes them */
     static MountHelperOptions of(String commaSeparated) {
@@ -56,12 +59,25 @@ record MountHelperOptions(List<String> options) {
     String forFileSystem() {
         return options.stream()
                 .filter(option -> !NAMES.contains(option) && PREFIXES.stream().noneMatch(option::startsWith))
-                .filter(option -> !isRemount() || !comesFromMountTable(option))
+                .filter(option -> !isRemount() || !isForRemountOnly(option))
                 .collect(Collectors.joining(","));
     }
 
-    private static boolean comesFromMountTable(String option) {
-        return option.equals(REMOUNT) || MOUNT_TABLE_PREFIXES.stream().anyMatch(option::startsWith);
+    private boolean isForRemountOnly(String option) {
+        return option.equals(REMOUNT)
+                || MOUNT_TABLE_PREFIXES.stream().anyMatch(option::startsWith)
+                || isOvercome(option, "suid")
+                || isOvercome(option, "dev");
+    }
+
+    /**
+     * Whether an option only says what the mount forbids so far, and the remount allows it. Only where mount(8) took the mount table, which
+     * never allows: where it took a line of fstab, that may forbid and allow, and then forbids.
+     */
+    private boolean isOvercome(String option, String what) {
+        return option.equals("no" + what)
+                && options.contains("allow_" + what)
+                && options.stream().anyMatch(other -> other.startsWith(USER_ID));
     }
 
     /** Only those that are known: what mount -s asks for. */

@@ -25,8 +25,8 @@ final class MountTable {
      *
      * @param id as in {@code /proc/PID/fdinfo}
      * @param device major and minor number, as {@code 0:42}
-     * @param mountPoint as text. Where the name is no UTF-8, {@link PlainNames#UNREADABLE} stands for what cannot be read: no volume
-     *     is mounted there
+     * @param mountPoint as text. In a name that is not UTF-8, {@link PlainNames#UNREADABLE} stands for what cannot be read; no volume is
+     *     mounted at such a place
      * @param options such as {@code ro} and {@code nosuid}, of the mount and of the file system
      * @param type such as {@code fuse.sdfs}
      */
@@ -42,7 +42,7 @@ final class MountTable {
         return of(Files.readAllBytes(FILE));
     }
 
-    /** @param table bytes, since any user may have mounted something under a name that is no text */
+    /** @param table bytes: any user may have mounted something under a name that is not text */
     static MountTable of(byte[] table) {
         // One character for each byte: nothing is lost, and what separates the fields is ASCII.
         String[] lines = new String(table, StandardCharsets.ISO_8859_1).split("\n");
@@ -78,19 +78,14 @@ final class MountTable {
         return major + ":" + minor;
     }
 
-    /** Works for a mount point whose server is dead as well, which cannot be looked at. */
-    boolean contains(Path path) {
-        return top(path).isPresent();
-    }
-
-    /** What is seen at a mount point: of several mounts, the last. */
+    /** What is mounted at a path; of several mounts the last, which hides the others. Also one whose daemon is dead. */
     Optional<Entry> top(Path mountPoint) {
         return entries.stream()
                 .filter(entry -> entry.mountPoint().equals(mountPoint.toString()))
                 .reduce((first, second) -> second);
     }
 
-    /** Is this mount still there, if perhaps at another place? */
+    /** Whether this mount is still there, at the same place or at another. */
     boolean contains(Entry mount) {
         return entries.stream()
                 .anyMatch(entry -> entry.id() == mount.id() && entry.device().equals(mount.device()));

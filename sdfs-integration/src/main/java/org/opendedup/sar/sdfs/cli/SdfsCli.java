@@ -44,7 +44,8 @@ import picocli.CommandLine.Spec;
             "",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "             SDFS_RUN_DIR     folder of the control socket (default BASE/run)",
-            "Exit codes:  0 done, 1 failed, 2 wrong usage"
+            "Exit codes:  0 done, 1 failed, 2 wrong usage,",
+            "             3 restored with all bytes, but not all owners, modes, attributes or special files"
         })
 public final class SdfsCli implements Callable<Integer> {
     private final Environment environment;

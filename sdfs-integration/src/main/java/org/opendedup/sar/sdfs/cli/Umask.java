@@ -2,15 +2,15 @@ package org.opendedup.sar.sdfs.cli;
 
 import jnr.ffi.LibraryLoader;
 
-/** What other users get of the files that this process makes, by libraries too. */
+/** The permissions that this process, with its libraries, never gives to the files it makes. */
 final class Umask {
     private static final int OWNER_ONLY = 077;
 
     private Umask() {}
 
     /**
-     * Nothing. Modes of files in a volume do not depend on it: the kernel gives them with the requests, and a restore sets them when it has
-     * made the files.
+     * Other users get no permissions. The modes of files in a volume do not depend on it: the kernel sends them with its requests. Nor do those
+     * of restored files: a restore sets them after it has made the files.
      */
     static void ownerOnly() {
         LibraryLoader.create(Functions.class).load("c").umask(OWNER_ONLY);

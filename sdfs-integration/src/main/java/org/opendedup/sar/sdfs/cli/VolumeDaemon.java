@@ -242,7 +242,7 @@ final class VolumeDaemon {
         return users.isEmpty() ? "" : "; used by process " + String.join(", ", users);
     }
 
-    /** Is it unmounted for everybody but those who had files open? So {@code umount -l} leaves it. */
+    /** Whether it is unmounted for everybody but those who had files open, as {@code umount -l} leaves it. */
     private boolean isDetached() throws IOException {
         return phase == Phase.MOUNTED
                 && mountEntry.isPresent()

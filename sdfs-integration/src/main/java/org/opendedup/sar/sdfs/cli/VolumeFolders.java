@@ -45,7 +45,8 @@ record VolumeFolders(Path base, Path data, List<Path> small) {
 
     /** Takes from other users what permissions they have; the number of files and folders where they had some. */
     int narrow() throws IOException {
-        int narrowed = 0;
+        // First, as it holds the others by default: from then on nobody comes to them.
+        int narrowed = PrivateFolder.at(base).narrow();
         for (Path folder : small) {
             narrowed += Files.isDirectory(folder) ? PrivateFolder.at(folder).narrowAll() : 0;
         }
@@ -53,7 +54,7 @@ record VolumeFolders(Path base, Path data, List<Path> small) {
         // container takes long.
         PrivateFolder containers = PrivateFolder.at(data);
         narrowed += Files.isDirectory(data) && containers.isWide() ? containers.narrowAll() : 0;
-        return narrowed + PrivateFolder.at(base).narrow();
+        return narrowed;
     }
 
     static String report(int narrowed) {

@@ -34,10 +34,6 @@ final class XmlElement {
         return name;
     }
 
-    int line() {
-        return line;
-    }
-
     void addAttribute(String attribute, String value) {
         attributes.put(attribute, value);
     }

@@ -1,6 +1,9 @@
 package org.opendedup.sar.sdfs.fuse;
 
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -36,6 +39,9 @@ public record MountOptions(
     public static final int DEFAULT_THREADS = 8;
 
     public static final int MAX_THREADS = 64;
+
+    /** What is off by default; applied first, so that what forbids it beats it. */
+    private static final Set<String> ALLOWING = Set.of("allow_suid", "allow_dev");
 
     /** Four requests of 1 MiB ahead of a sequential reader. */
     public static final int DEFAULT_READ_AHEAD_KIB = 4096;
@@ -81,15 +87,17 @@ public record MountOptions(
     }
 
     /**
-     * Applies options as {@code mount -o} takes them: a list with commas, the last of a kind wins.
+     * Applies options as {@code mount -o} takes them: a list with commas, the last of a kind wins. Only {@code nosuid} and {@code nodev}
+     * beat {@code allow_suid} and {@code allow_dev} from any place in the list: mount(8) hands on those it knows before the others.
      *
      * @throws IllegalArgumentException if one is not known; the message names it
      */
     public MountOptions with(String commaSeparated) {
+        List<String> options =
+                Arrays.stream(commaSeparated.split(",", -1)).map(String::trim).toList();
         return changed(draft -> {
-            for (String option : commaSeparated.split(",", -1)) {
-                draft.apply(option.trim());
-            }
+            options.stream().filter(ALLOWING::contains).forEach(draft::apply);
+            options.stream().filter(option -> !ALLOWING.contains(option)).forEach(draft::apply);
         });
     }
 

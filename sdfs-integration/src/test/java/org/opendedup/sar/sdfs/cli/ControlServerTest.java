@@ -15,7 +15,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -53,6 +55,26 @@ class ControlServerTest {
     @Test
     void answersACommand() throws IOException {
         assertEquals(Optional.of(Map.of("command", "ping")), ControlSocket.ask(socket, "ping"));
+    }
+
+    @Test
+    void answersTheNextCommandWhenThereWasNoThreadForOne() throws IOException {
+        Path other = folder.resolve("other.sock");
+        AtomicBoolean exhausted = new AtomicBoolean(true);
+        ThreadFactory threads = task -> new Thread(task) {
+            @Override
+            public void start() {
+                if (exhausted.getAndSet(false)) {
+                    throw new OutOfMemoryError("unable to create native thread");
+                }
+                super.start();
+            }
+        };
+        try (ControlServer some =
+                ControlServer.start(other, (command, arguments, caller) -> Map.of(), Duration.ofSeconds(5), threads)) {
+            assertThrows(IOException.class, () -> ControlSocket.ask(other, "ping"));
+            assertEquals(Optional.of(Map.of()), ControlSocket.ask(other, "ping"));
+        }
     }
 
     @Test

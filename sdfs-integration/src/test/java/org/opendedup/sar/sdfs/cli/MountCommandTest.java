@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -96,6 +97,16 @@ class MountCommandTest {
         assertEquals(ExitCode.FAILED, mount("pool0", mountPoint.toString()));
         assertTrue(output.err().contains("the data location " + data + " is missing"), output.err());
         assertFalse(Files.exists(data));
+    }
+
+    @Test
+    void refusesAFolderOfTheControlSocketWhereOthersMayWrite() throws IOException {
+        Path run = Files.createDirectory(folder.resolve("run"));
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.setPosixFilePermissions(run, PosixFilePermissions.fromString("rwxrwxrwx"));
+        output.set("SDFS_RUN_DIR", run.toString());
+        assertEquals(ExitCode.FAILED, mount("pool0", mountPoint.toString()));
+        assertTrue(output.err().contains("chmod go-w " + run), output.err());
     }
 
     @Test

@@ -99,6 +99,18 @@ class MountHelperTest {
         assertEquals("ro,user_id=0", mount.forFileSystem());
     }
 
+    /** Without a line in fstab, mount(8) takes the options that the mount has from its table, which tells user_id too. */
+    @Test
+    void whatIsAllowedOnARemountBeatsTheTableButNotFstab() {
+        var table =
+                MountHelperOptions.of("rw,nosuid,nodev,relatime,remount,allow_suid,user_id=0,group_id=0,allow_other");
+        assertEquals("rw,nodev,relatime,allow_suid,allow_other", table.forFileSystem());
+        var fstab = MountHelperOptions.of("rw,remount,nosuid,allow_suid");
+        assertEquals("rw,nosuid,allow_suid", fstab.forFileSystem());
+        var mount = MountHelperOptions.of("rw,nosuid,nodev,allow_suid,allow_dev");
+        assertEquals("rw,nosuid,nodev,allow_suid,allow_dev", mount.forFileSystem());
+    }
+
     @Test
     void anotherNamespaceIsRefusedWithAWayToDoIt() {
         assertEquals(MountHelper.MOUNT_FAILURE, help("pool0", mountPoint, "-N", "/proc/1/ns/mnt"));

@@ -29,6 +29,18 @@ class MountOptionsTest {
         assertEquals(defaults, defaults.with(""));
     }
 
+    /** mount(8) puts nosuid and nodev first, wherever the line of fstab has them. */
+    @Test
+    void whatIsForbiddenIsNotAllowedByAnotherOptionInAnyOrder() {
+        for (String both : new String[] {"nosuid,nodev,allow_suid,allow_dev", "allow_suid,allow_dev,nosuid,nodev"}) {
+            assertTrue(defaults.with(both).noSuid() && defaults.with(both).noDev(), both);
+        }
+        MountOptions one = defaults.with("nosuid,allow_dev");
+        assertTrue(one.noSuid() && !one.noDev());
+        MountOptions other = defaults.with("nodev,allow_suid");
+        assertTrue(other.noDev() && !other.noSuid());
+    }
+
     @Test
     void unknownOptionsAreNamed() {
         for (String bad : new String[] {"rx", "threads=x", "threads=0", "threads=65", "speed=9", "read_ahead_kb=-1"}) {

@@ -153,11 +153,11 @@ final class JnrMount implements FuseMount {
         }
     }
 
-    /** libfuse makes a buffer of 128 KiB at most for each read under way as well. */
-    /** Libfuse 2 knows no write-back cache: each write comes at once. */
+    /** libfuse 2 knows no write-back cache: each write comes at once. */
     @Override
     public void writeBack() {}
 
+    /** libfuse makes a buffer of 128 KiB at most for each read under way as well. */
     @Override
     public long bufferBytes() {
         return 2L * threads.size() * session.bufferBytes();

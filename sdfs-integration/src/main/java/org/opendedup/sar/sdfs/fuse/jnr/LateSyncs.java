@@ -3,11 +3,9 @@ package org.opendedup.sar.sdfs.fuse.jnr;
 import com.kenai.jffi.MemoryIO;
 import java.io.Closeable;
 import java.nio.ByteBuffer;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.opendedup.sar.sdfs.fuse.SyncThreads;
 import org.opendedup.sar.sdfs.fuse.Turns;
 import org.opendedup.sar.sdfs.fuse.jnr.ServingThread.Session;
 import org.slf4j.Logger;
@@ -22,7 +20,6 @@ final class LateSyncs implements Closeable {
     /** As many share a commit. */
     private static final int MAX_THREADS = 16;
 
-    private static final long IDLE_SECONDS = 10;
     private static final Logger LOG = LoggerFactory.getLogger(LateSyncs.class);
 
     private final LibFuse2.Functions fuse;
@@ -32,21 +29,24 @@ final class LateSyncs implements Closeable {
     private final AtomicBoolean servingThreadWaits = new AtomicBoolean();
     private final AtomicInteger unanswered = new AtomicInteger();
     private final Turns<ByteBuffer> turns = new Turns<>();
-    private final ThreadPoolExecutor threads;
+    private final SyncThreads threads;
 
     /** @param servingThreads where there is one, it must never wait */
     LateSyncs(LibFuse2 libFuse, Session session, Caller caller, int servingThreads) {
-        this.fuse = libFuse.functions();
+        this(libFuse.functions(), session, caller, servingThreads > 1, new SyncThreads(MAX_THREADS, "fuse-sync"));
+    }
+
+    LateSyncs(
+            LibFuse2.Functions fuse,
+            Session session,
+            Caller caller,
+            boolean servingThreadsMayWait,
+            SyncThreads threads) {
+        this.fuse = fuse;
         this.session = session;
         this.caller = caller;
-        servingThreadsMayWait = servingThreads > 1;
-        threads = new ThreadPoolExecutor(
-                MAX_THREADS, MAX_THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                    Thread made = new Thread(task, "fuse-sync");
-                    made.setDaemon(true);
-                    return made;
-                });
-        threads.allowCoreThreadTimeOut(true);
+        this.servingThreadsMayWait = servingThreadsMayWait;
+        this.threads = threads;
     }
 
     /** Serves a request, here or later. */
@@ -65,17 +65,20 @@ final class LateSyncs implements Closeable {
     }
 
     private void next() {
+        ByteBuffer bytes = turns.poll();
+        if (bytes == null) {
+            return;
+        }
+        RequestView before = caller.request();
         try {
-            ByteBuffer bytes = turns.poll();
-            if (bytes != null) {
-                RequestView request = new RequestView(bytes);
-                request.begin(bytes.capacity());
-                caller.serves(request);
-                process(request);
-            }
+            RequestView request = new RequestView(bytes);
+            request.begin(bytes.capacity());
+            caller.serves(request);
+            process(request);
         } catch (RuntimeException | Error e) {
             LOG.error("an fsync failed; the others go on", e);
         } finally {
+            caller.serves(before);
             unanswered.decrementAndGet();
         }
     }
@@ -88,13 +91,6 @@ final class LateSyncs implements Closeable {
     /** Returns when what was taken is done. No request comes any more. */
     @Override
     public void close() {
-        threads.shutdown();
-        try {
-            while (!threads.awaitTermination(1, TimeUnit.MINUTES)) {
-                LOG.warn("the mount has ended, and what programs had asked to be made durable is still being stored");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        threads.close();
     }
 }

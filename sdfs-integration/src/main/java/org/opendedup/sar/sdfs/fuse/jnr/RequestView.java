@@ -46,7 +46,7 @@ final class RequestView {
         length = 0;
     }
 
-    /** Does it wait for a commit by its nature? */
+    /** Whether it asks for something to be made durable, and so waits for a commit. */
     boolean isSync() {
         return hasOpcode(OPCODE_FSYNC) || hasOpcode(OPCODE_FSYNCDIR);
     }
@@ -74,7 +74,7 @@ final class RequestView {
         return hasOpcode(OPCODE_UNLINK);
     }
 
-    /** Does the caller want to rename something to this name? */
+    /** Whether the caller renames something to this name. */
     boolean isRenameTo(byte[] name) {
         if (!hasOpcode(OPCODE_RENAME)) {
             return false;
@@ -91,7 +91,7 @@ final class RequestView {
         return buffer.getLong(NODE_OFFSET);
     }
 
-    /** Are attributes asked for without a handle? libfuse will look for a path. */
+    /** Whether attributes are asked for without a handle; libfuse then looks for a path. */
     boolean isForAttributesByPath() {
         return hasOpcode(OPCODE_GETATTR)
                 && length >= GETATTR_BYTES

@@ -238,13 +238,21 @@ final class Dispatcher {
         int flags = request.takeInt();
         int openFlags = request.takeInt();
         boolean truncate = (flags & Protocol.O_TRUNC) != 0;
+        long handle = operations.open(request.node(), isWritable(flags), truncate, request.caller());
         if (truncate && (openFlags & Protocol.OPEN_KILL_SUIDGID) != 0) {
-            privileges.dropForWriting(request.node());
+            dropPrivilegesOfOpened(handle);
         }
-        reply.putOpened(
-                operations.open(request.node(), isWritable(flags), truncate, request.caller()),
-                Protocol.FOPEN_KEEP_CACHE);
+        reply.putOpened(handle, Protocol.FOPEN_KEEP_CACHE);
         return 0;
+    }
+
+    private void dropPrivilegesOfOpened(long handle) throws IOException {
+        try {
+            privileges.dropForWriting(request.node());
+        } catch (IOException | RuntimeException | Error e) {
+            operations.close(handle);
+            throw e;
+        }
     }
 
     private int create() throws IOException {

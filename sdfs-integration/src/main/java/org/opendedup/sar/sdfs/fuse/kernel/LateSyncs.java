@@ -8,19 +8,14 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntPredicate;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.SyncThreads;
 import org.opendedup.sar.sdfs.fuse.Turns;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Asked;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Makes things durable for programs that wait for it, without keeping workers. The kernel hands out requests in the order they came:
@@ -29,9 +24,6 @@ import org.slf4j.LoggerFactory;
  * in turn; one commits for all that are stored by then, and answers them.
  */
 final class LateSyncs implements Closeable {
-    private static final long IDLE_SECONDS = 10;
-    private static final Logger LOG = LoggerFactory.getLogger(LateSyncs.class);
-
     private final FuseOperations operations;
     private final boolean workersMayServe;
     private final AtomicBoolean workerServes = new AtomicBoolean();
@@ -40,8 +32,8 @@ final class LateSyncs implements Closeable {
 
     private final Turns<Parked> toStore = new Turns<>();
     private final Queue<Parked> stored = new ConcurrentLinkedQueue<>();
-    private final ExecutorService storing;
-    private final ExecutorService committing;
+    private final SyncThreads storing;
+    private final SyncThreads committing;
 
     /** A request that waits; {@code seen} by the last look for killed programs. */
     private static final class Parked {
@@ -59,22 +51,14 @@ final class LateSyncs implements Closeable {
 
     /** @param workers how many serve requests: where there is one, it must never wait; as many threads store at once */
     LateSyncs(FuseOperations operations, int workers) {
-        this.operations = operations;
-        workersMayServe = workers > 1;
-        storing = threads(workers, "fuse-store");
-        committing = threads(1, "fuse-commit");
+        this(operations, workers > 1, new SyncThreads(workers, "fuse-store"), new SyncThreads(1, "fuse-commit"));
     }
 
-    /** They end when they are idle. */
-    private static ExecutorService threads(int count, String name) {
-        ThreadPoolExecutor threads = new ThreadPoolExecutor(
-                count, count, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
-                    Thread made = new Thread(task, name);
-                    made.setDaemon(true);
-                    return made;
-                });
-        threads.allowCoreThreadTimeOut(true);
-        return threads;
+    LateSyncs(FuseOperations operations, boolean workersMayServe, SyncThreads storing, SyncThreads committing) {
+        this.operations = operations;
+        this.workersMayServe = workersMayServe;
+        this.storing = storing;
+        this.committing = committing;
     }
 
     /** See {@link SyncLine#takes}; the request came through {@code channel}, and its answer goes there. */
@@ -172,18 +156,7 @@ final class LateSyncs implements Closeable {
     /** Returns when what was taken is done. No request comes any more. */
     @Override
     public void close() {
-        try {
-            end(storing);
-            end(committing);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private static void end(ExecutorService threads) throws InterruptedException {
-        threads.shutdown();
-        while (!threads.awaitTermination(1, TimeUnit.MINUTES)) {
-            LOG.warn("the mount has ended, and what programs had asked to be made durable is still being stored");
-        }
+        storing.close();
+        committing.close();
     }
 }

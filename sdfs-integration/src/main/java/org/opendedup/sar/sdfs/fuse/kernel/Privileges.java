@@ -57,10 +57,11 @@ final class Privileges {
         return true;
     }
 
-    /** The mode a file keeps. */
+    /** The mode a file keeps. What groups the caller is in takes long to find out, and matters for few files. */
     private int kept(Attributes file, boolean mayKeepSetGid) {
-        boolean keepsSetGid = mayKeepSetGid || isOfGroup(file.gid());
-        return FileMode.withoutSetId(file.mode(), keepsSetGid);
+        int least = FileMode.withoutSetId(file.mode(), false);
+        int most = FileMode.withoutSetId(file.mode(), true);
+        return least == most || mayKeepSetGid || isOfGroup(file.gid()) ? most : least;
     }
 
     private boolean isOfGroup(int group) {
@@ -77,13 +78,12 @@ final class Privileges {
         AttributeChange change = arguments.toChange();
         long inode = request.node();
         if (arguments.has(SetAttribute.SIZE)) {
-            if (arguments.has(SetAttribute.KILL_SUIDGID)) {
-                drop(inode);
-            }
-            return change;
+            return arguments.has(SetAttribute.KILL_SUIDGID)
+                    ? withoutPrivileges(change, operations.attributes(inode), false)
+                    : change;
         }
         if (arguments.has(SetAttribute.UID | SetAttribute.GID)) {
-            return withoutPrivileges(change, operations.attributes(inode));
+            return withoutPrivileges(change, operations.attributes(inode), request.uid() == ROOT);
         }
         if (arguments.hasNothingBut(SetAttribute.CTIME)) {
             return applyDisguised(arguments, change, operations.attributes(inode));
@@ -103,15 +103,15 @@ final class Privileges {
             }
             return change;
         }
-        AttributeChange changed = withoutPrivileges(change, inode);
+        AttributeChange changed = withoutPrivileges(change, inode, request.uid() == ROOT);
         if (changed.mode() != null && request.uid() != ROOT && request.uid() != inode.uid()) {
             throw new PosixException(PosixException.Reason.EPERM, "the mode of another user's inode " + inode.inode());
         }
         return changed;
     }
 
-    private AttributeChange withoutPrivileges(AttributeChange change, Attributes inode) {
-        int kept = kept(inode, request.uid() == ROOT);
+    private AttributeChange withoutPrivileges(AttributeChange change, Attributes inode, boolean mayKeepSetGid) {
+        int kept = kept(inode, mayKeepSetGid);
         return kept == inode.mode() ? change : change.withMode(kept & FileMode.PERMISSIONS);
     }
 

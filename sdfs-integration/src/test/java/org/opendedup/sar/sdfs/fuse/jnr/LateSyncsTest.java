@@ -1,15 +1,22 @@
 package org.opendedup.sar.sdfs.fuse.jnr;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
+import org.opendedup.sar.sdfs.fuse.NoThreads;
 import org.opendedup.sar.sdfs.fuse.Shell;
 import org.opendedup.sar.sdfs.fuse.Syncers;
 
@@ -18,6 +25,8 @@ import org.opendedup.sar.sdfs.fuse.Syncers;
 class LateSyncsTest {
     /** More than there are serving threads. */
     private static final int SYNCERS = 12;
+
+    private static final int HEADER_BYTES = 40;
 
     private static final class SlowFileSystem extends MemoryFileSystem implements AutoCloseable {
         final Semaphore begun = new Semaphore(0);
@@ -50,6 +59,34 @@ class LateSyncsTest {
             slow.close();
             assertEquals(0, syncers.failures());
         }
+    }
+
+    @Test
+    void whatWaitsIsServedWhereTheMachineGivesNoThread() {
+        List<Long> served = new ArrayList<>();
+        Caller caller = new Caller(null);
+        LibFuse2.Functions fuse = (LibFuse2.Functions) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {LibFuse2.Functions.class}, (proxy, method, arguments) -> {
+                    assertEquals("fuse_session_process", method.getName());
+                    served.add(caller.request().node());
+                    return null;
+                });
+        RequestView own = request(7);
+        caller.serves(own);
+        ServingThread.Session session = new ServingThread.Session(null, null, null, null, HEADER_BYTES);
+        try (LateSyncs syncs = new LateSyncs(fuse, session, caller, false, NoThreads.make())) {
+            NoThreads.without(() -> syncs.serve(request(41)));
+            NoThreads.without(() -> syncs.serve(request(42)));
+        }
+        assertEquals(List.of(41L, 42L), served);
+        assertSame(own, caller.request(), "the thread's own request");
+    }
+
+    private static RequestView request(long node) {
+        ByteBuffer bytes = ByteBuffer.allocateDirect(HEADER_BYTES).order(ByteOrder.nativeOrder());
+        RequestView request = new RequestView(bytes.putLong(16, node));
+        request.begin(HEADER_BYTES);
+        return request;
     }
 
     @Test

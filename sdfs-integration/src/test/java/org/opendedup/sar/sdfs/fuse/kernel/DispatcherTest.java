@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
@@ -21,6 +23,7 @@ import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.NothingStored;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.Volume;
 
@@ -206,6 +209,65 @@ class DispatcherTest {
         int size = Protocol.SetAttribute.SIZE | Protocol.SetAttribute.KILL_SUIDGID;
         assertEquals(0102666, modeAfterSetting(make(0106666, 7), size, 1000, 7), "truncate by one of the group");
         assertEquals(0100666, modeAfterSetting(make(0106666, 7), size, 0, 0), "truncate by root without CAP_FSETID");
+    }
+
+    @Test
+    void aFileThatIsNotCutOffKeepsItsPrivileges() throws Exception {
+        long inode = make(0106777, 0);
+        FuseOperations full = new MemoryFileSystem() {
+            @Override
+            public long open(long opened, boolean writable, boolean truncate, Owner caller) throws IOException {
+                throw new PosixException(PosixException.Reason.ENFILE, "no handle is left");
+            }
+
+            @Override
+            public Attributes attributes(long asked) throws IOException {
+                return memory.attributes(asked);
+            }
+
+            @Override
+            public Attributes change(long changed, AttributeChange change) throws IOException {
+                if (change.size() != null) {
+                    throw new PosixException(PosixException.Reason.EFBIG, "beyond the end");
+                }
+                return memory.change(changed, change);
+            }
+        };
+        byte[] writing = ints(Protocol.O_TRUNC | 1, Protocol.OPEN_KILL_SUIDGID);
+        int open = put(Opcode.OPEN, inode, writing);
+        assertErrno(Errno.ENFILE, dispatcher(full, ALL_TAKEN).dispatch(open));
+        assertEquals(0106777, memory.attributes(inode).mode());
+        int size = Protocol.SetAttribute.SIZE | Protocol.SetAttribute.KILL_SUIDGID;
+        int truncate = put(Opcode.SETATTR, inode, ints(size), new byte[84]);
+        assertErrno(Errno.EFBIG, dispatcher(full, ALL_TAKEN).dispatch(truncate));
+        assertEquals(0106777, memory.attributes(inode).mode());
+        // The control: it does not keep them when it is cut off.
+        assertEquals(32, send(Opcode.OPEN, inode, writing));
+        assertEquals(0100777, memory.attributes(inode).mode());
+    }
+
+    /** Reading {@code /proc} costs more than most requests. */
+    @Test
+    void theGroupsOfACallerAreAskedForOnlyWhereTheyDecide() throws Exception {
+        List<Integer> asked = new ArrayList<>();
+        SupplementaryGroups groups = (thread, group) -> {
+            asked.add(group);
+            return true;
+        };
+        put(Opcode.WRITE, 1);
+        Request of = new Request(request);
+        of.begin(40);
+        Privileges privileges = new Privileges(memory, new NoKernel(), groups, of);
+        for (int mode : new int[] {0100644, 0104755, 0106755, 0104644}) {
+            long inode = make(mode, 7);
+            privileges.dropForWriting(inode);
+            assertEquals(mode & 0100777, memory.attributes(inode).mode());
+        }
+        assertEquals(List.of(), asked);
+        long inode = make(0106644, 7);
+        privileges.dropForWriting(inode);
+        assertEquals(0102644, memory.attributes(inode).mode());
+        assertEquals(List.of(7), asked);
     }
 
     @Test

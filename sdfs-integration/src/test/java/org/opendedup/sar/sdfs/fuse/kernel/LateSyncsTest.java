@@ -6,15 +6,24 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
+import org.opendedup.sar.sdfs.fuse.NoThreads;
+import org.opendedup.sar.sdfs.fuse.SyncThreads;
 import org.opendedup.sar.sdfs.fuse.Syncers;
+import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Asked;
+import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
 
 /** Programs that wait for a commit, more of them than there are workers, beside others. */
 @Timeout(120)
@@ -139,6 +148,44 @@ class LateSyncsTest {
                 }
             }
         }
+    }
+
+    @Test
+    void whatWaitsIsAnsweredWhereTheMachineGivesNoThread(@TempDir Path folder) throws Exception {
+        slow.close();
+        assertEquals(List.of(41L), answeredBy(folder, new SyncThreads(1, "store"), new SyncThreads(1, "commit")));
+        assertEquals(List.of(41L), answeredBy(folder, new SyncThreads(1, "store"), NoThreads.make()));
+        assertEquals(List.of(41L), answeredBy(folder, NoThreads.make(), NoThreads.make()));
+    }
+
+    /** The requests that were answered with success when all was done that came of number 41. A file takes the place of the kernel. */
+    private List<Long> answeredBy(Path folder, SyncThreads storing, SyncThreads committing) throws Exception {
+        Path answers = Files.createFile(folder.resolve("answers"));
+        Libc libc = new Libc();
+        Sync sync = new Sync() {
+            @Override
+            public void store() {
+                slow.stored.release();
+            }
+
+            @Override
+            public void check() {}
+        };
+        try (Channel channel = new Channel(libc, libc.functions().open(answers.toString(), Libc.O_RDWR))) {
+            LateSyncs syncs = new LateSyncs(slow, false, storing, committing);
+            NoThreads.without(() -> assertTrue(syncs.takes(channel, new Asked(41, 0, 0, "a sync"), sync)));
+            slow.awaitStored(1);
+            syncs.close();
+        }
+        ByteBuffer written = ByteBuffer.wrap(Files.readAllBytes(answers)).order(ByteOrder.nativeOrder());
+        Files.delete(answers);
+        List<Long> answered = new ArrayList<>();
+        while (written.hasRemaining()) {
+            assertEquals(16, written.getInt());
+            assertEquals(0, written.getInt());
+            answered.add(written.getLong());
+        }
+        return answered;
     }
 
     @Test
