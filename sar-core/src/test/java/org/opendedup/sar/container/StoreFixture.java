@@ -29,7 +29,7 @@ final class StoreFixture implements AutoCloseable {
         return open(directory, container -> null, (container, table) -> {});
     }
 
-    private ContainerStore open(Directory directory, FrameTableSource tables, SealListener listener)
+    ContainerStore open(Directory directory, FrameTableSource tables, SealListener listener)
             throws IOException {
         return ContainerStore.open(
                 directory,
