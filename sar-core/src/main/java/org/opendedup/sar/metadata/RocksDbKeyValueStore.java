@@ -14,6 +14,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.SystemError;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
@@ -234,7 +235,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         Status status = e.getStatus();
         // What fails while it opens a database is told by the message alone.
         boolean noSpace = status != null && status.getSubCode() == Status.SubCode.NoSpace
-                || message != null && message.contains("No space left on device");
+                || SystemError.isFullIn(message);
         if (noSpace) {
             return withCause(new NoSpaceException(place(folder) + ": the disk is full (" + message + ")"), e);
         }
