@@ -52,7 +52,9 @@ final class VolumeParts implements Closeable {
     private final ContainerStore containers;
     private final SsdTier tier;
     private final @Nullable RecipePromotion recipePromotion;
-    private final ChunkIndex index;
+    /** Set before anybody uses it: to none if that of the volume can't be used. */
+    private ChunkIndex index;
+
     private final NodeTable nodes;
     private final FileWriter writer;
     private final Committer committer;
@@ -96,15 +98,12 @@ final class VolumeParts implements Closeable {
                         plan.framesInFlight()),
                 metadata::nextContainer,
                 new CountedContainers(metadata.counts()),
-                index::frameTable,
-                index::cover,
+                container -> index.frameTable(container),
+                (container, table) -> index.cover(container, table),
                 workers,
                 plan.frameTables());
         metadata.counts().writingsFrom(containers::writing);
-        EpochBinding.begin(metadata, stores.containers(), found, containers, index);
-        for (long container : containers.recovered()) {
-            index.uncover(container);
-        }
+        index = EpochBinding.begin(metadata, stores.containers(), found, containers, index);
         tier = stores.tier()
                 .open(
                         config.locations().ssd(),

@@ -278,6 +278,8 @@ final class IndexDatabase implements Closeable {
             flushMemtables();
             db.compactRange();
         } catch (RocksDBException e) {
+            // What is left in it is not wanted: it is made again when it is opened next.
+            mark(folder);
             throw translate(folder, e);
         } finally {
             lifecycle.readLock().unlock();
