@@ -29,9 +29,15 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     /** What a reopening writes besides the log's content: manifest, options. */
     private static final long REOPENING_BYTES = 4 << 20;
 
+    /** How the database is opened again. */
+    interface Recovery {
+        OpenDatabase recover() throws IOException;
+    }
+
     private final Path folder;
-    private final long memoryBytes;
     private final AcknowledgedSequence acknowledged;
+    /** A test replaces it. */
+    Recovery recovery;
 
     /**
      * Held shared by every call and open cursor, exclusively while the database is closed or reopened: native memory must
@@ -44,6 +50,9 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private boolean closed;
 
+    /** Why the database could not be reopened, if the disk was full: it is tried again then. */
+    private @Nullable NoSpaceException shortage;
+
     /**
      * Set when a write failed. RocksDB then refuses further ones, until it notices space by itself; but a record that was cut off by
      * then may lie in its log before those that follow. So nothing is written before a reopening has begun a new log.
@@ -55,8 +64,8 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private RocksDbKeyValueStore(Path folder, long memoryBytes, AcknowledgedSequence acknowledged, OpenDatabase open) {
         this.folder = folder;
-        this.memoryBytes = memoryBytes;
         this.acknowledged = acknowledged;
+        recovery = () -> OpenDatabase.recover(folder, memoryBytes, acknowledged);
         this.open = open;
     }
 
@@ -104,16 +113,20 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     @Override
     public Batch batch() throws IOException {
+        // What it belongs to, should an earlier reopening have closed the database and got no further.
+        reopenIfFailed();
+        return new RocksBatch();
+    }
+
+    private void reopenIfFailed() throws IOException {
         writing.lock();
         try {
-            // What it belongs to, should an earlier reopening have closed the database and got no further.
             if (failed) {
                 reopen();
             }
         } finally {
             writing.unlock();
         }
-        return new RocksBatch();
     }
 
     @Override
@@ -162,11 +175,21 @@ final class RocksDbKeyValueStore implements KeyValueStore {
                 throw closedException();
             }
             requireRoomToReopen();
+            failed = true;
             if (open != null) {
                 open.close();
                 open = null;
             }
-            open = OpenDatabase.recover(folder, memoryBytes, acknowledged);
+            shortage = null;
+            try {
+                open = recovery.recover();
+            } catch (IOException e) {
+                if (Device.isFull(e)) {
+                    shortage = lackingSpace(e);
+                    throw shortage;
+                }
+                throw e;
+            }
             failed = false;
         } finally {
             lifetime.writeLock().unlock();
@@ -204,9 +227,23 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         }
     }
 
+    private NoSpaceException lackingSpace(IOException cause) {
+        NoSpaceException lacking = new NoSpaceException(
+                place(folder) + " is closed until there is space, of which its reopening found too little: "
+                        + cause.getMessage());
+        lacking.initCause(cause);
+        return lacking;
+    }
+
     /** To be followed by {@link #leave}. */
     private OpenDatabase enter() throws IOException {
         lifetime.readLock().lock();
+        if (open == null && shortage != null && !closed) {
+            // Nobody may come to write, as who changes something reads first.
+            lifetime.readLock().unlock();
+            reopenIfFailed();
+            lifetime.readLock().lock();
+        }
         OpenDatabase now = open;
         if (now == null) {
             lifetime.readLock().unlock();
