@@ -375,6 +375,69 @@ class ShortageTest {
         }
     }
 
+    /** A crash has left the tail of a file that was cut off; while there is no space to remove it, the file must not grow into it. */
+    @Test
+    void aTailThatFindsNoSpaceAtMountIsRemovedWhenThereIsSome() throws IOException, InterruptedException {
+        byte[] data = random(1, 2_000_000);
+        long inode;
+        try (Volume volume = create()) {
+            inode = make(volume, "cut");
+            write(volume, inode, data);
+            volume.sync();
+            // As a truncation leaves it before its tail is removed.
+            volume.parts().metadata().namespace().addOrphan(inode, 4);
+            volume.parts().committer().commit();
+        }
+        metadata.refuseRecipes(true);
+        try (Volume volume = open()) {
+            OpenFile file = volume.open(inode, true);
+            assertThrows(NoSpaceException.class, () -> volume.write(file, 0, ByteBuffer.wrap(new byte[1])));
+            metadata.refuseRecipes(false);
+            while (true) {
+                try {
+                    volume.write(file, 0, ByteBuffer.wrap(data, 0, 1));
+                    break;
+                } catch (NoSpaceException e) {
+                    Thread.sleep(20);
+                }
+            }
+            assertEquals(List.of(), volume.parts().metadata().namespace().orphans());
+            assertEquals(4, volume.parts().metadata().recipes().existingPages(inode, 0, 100, 100).length);
+            volume.close(file);
+        }
+    }
+
+    /** The same while the volume is mounted: the file has its new length at once. */
+    @Test
+    void aTailThatFindsNoSpaceWhenItIsCutOffIsRemovedWhenThereIsSome() throws IOException, InterruptedException {
+        byte[] data = random(1, 2_000_000);
+        try (Volume volume = create()) {
+            long inode = make(volume, "cut");
+            write(volume, inode, data);
+            volume.sync();
+            int pageBytes = volume.parts().metadata().header().pageBytes();
+            metadata.refuseRecipes(true);
+            volume.change(inode, AttributeChange.ofSize(4L * pageBytes));
+            assertEquals(4L * pageBytes, volume.attributes(inode).size());
+            assertThrows(NoSpaceException.class, () -> write(volume, inode, data));
+            metadata.refuseRecipes(false);
+            while (!volume.parts().metadata().namespace().orphans().isEmpty()) {
+                Thread.sleep(20);
+            }
+            while (true) {
+                try {
+                    write(volume, inode, data);
+                    break;
+                } catch (NoSpaceException e) {
+                    Thread.sleep(20);
+                }
+            }
+            volume.sync();
+            assertArrayEquals(data, read(volume, inode));
+            assertEquals(List.of(), VolumeChecker.check(volume));
+        }
+    }
+
     @Test
     void theScarcestDeviceDecides() throws IOException, InterruptedException {
         try (Volume volume = create()) {
