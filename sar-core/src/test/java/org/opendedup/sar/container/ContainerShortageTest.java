@@ -23,8 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
-import org.opendedup.sar.container.HookedDirectory.Call;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.HookedDirectory;
+import org.opendedup.sar.io.HookedDirectory.Call;
 
 /** A disk that is full for some files, or at some steps, while threads meet: nobody waits for ever, and nothing is lost. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)

@@ -1,15 +1,12 @@
-package org.opendedup.sar.container;
+package org.opendedup.sar.io;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
-import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.io.Input;
-import org.opendedup.sar.io.Output;
 
 /** A directory that calls the test before each change: the test may wait there, or throw in place of the change. */
-final class HookedDirectory implements Directory {
-    enum Call {
+public final class HookedDirectory implements Directory {
+    public enum Call {
         APPEND,
         FORCE,
         CLOSE,
@@ -17,15 +14,15 @@ final class HookedDirectory implements Directory {
         SYNC
     }
 
-    interface Hook {
+    public interface Hook {
         /** @param name the file's, as it is before the change; empty for {@link Call#SYNC} */
         void before(Call call, String name) throws IOException;
     }
 
-    volatile Hook hook = (call, name) -> {};
+    public volatile Hook hook = (call, name) -> {};
     private final Directory directory;
 
-    HookedDirectory(Directory directory) {
+    public HookedDirectory(Directory directory) {
         this.directory = directory;
     }
 
