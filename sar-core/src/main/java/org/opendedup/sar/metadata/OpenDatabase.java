@@ -43,7 +43,6 @@ import org.slf4j.LoggerFactory;
  */
 record OpenDatabase(
         RocksDB database,
-        Cache cache,
         Map<Family, ColumnFamilyHandle> families,
         WriteOptions synced,
         List<RocksObject> natives)
@@ -178,7 +177,7 @@ record OpenDatabase(
             families.put(family, handles.get(1 + families.size()));
         }
         WriteOptions synced = add(natives, new WriteOptions().setSync(true));
-        return new OpenDatabase(database, cache, families, synced, natives);
+        return new OpenDatabase(database, families, synced, natives);
     }
 
     private static long maxLogBytes(Path folder) {

@@ -129,22 +129,6 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         }
     }
 
-    @Override
-    public long nativeBytes() {
-        lifetime.readLock().lock();
-        try {
-            OpenDatabase now = open;
-            return now == null
-                    ? 0
-                    : now.cache().getUsage()
-                            + now.database().getAggregatedLongProperty("rocksdb.estimate-table-readers-mem");
-        } catch (RocksDBException e) {
-            throw new IllegalStateException("RocksDB does not know its own property", e);
-        } finally {
-            lifetime.readLock().unlock();
-        }
-    }
-
     /** Waits for calls and cursors that are under way. */
     @Override
     public void close() throws IOException {

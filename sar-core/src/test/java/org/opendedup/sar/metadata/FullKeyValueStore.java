@@ -84,11 +84,6 @@ public final class FullKeyValueStore implements KeyValueStore {
     }
 
     @Override
-    public long nativeBytes() {
-        return store.nativeBytes();
-    }
-
-    @Override
     public void close() {
         store.close();
     }
