@@ -491,7 +491,8 @@ public final class ContainerStore implements Closeable {
                 sealing.add(current);
             }
         }
-        // None of them is in a lane any more. Whether somebody else has one sealed meanwhile, or finds that it can't be: each is tried once
+        // None of them is in a lane any more. Whether somebody else has one sealed meanwhile, or finds that it can't
+        // be: each is tried once
         // more, and what came of that is told.
         List<CompletableFuture<Optional<IOException>>> outcomes = new ArrayList<>();
         for (OpenContainer container : sealing) {

@@ -28,8 +28,6 @@ public interface KeyValueStore extends Closeable {
     /** Starts an empty batch. */
     Batch batch() throws IOException;
 
-
-
     /** Bytes of committed changes that it will write once more, to where they are found faster. */
     default long logBytes() throws IOException {
         return 0;

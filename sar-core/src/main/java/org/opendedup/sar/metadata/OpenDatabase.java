@@ -42,10 +42,7 @@ import org.slf4j.LoggerFactory;
  * @param natives all of them, in the order of their making
  */
 record OpenDatabase(
-        RocksDB database,
-        Map<Family, ColumnFamilyHandle> families,
-        WriteOptions synced,
-        List<RocksObject> natives)
+        RocksDB database, Map<Family, ColumnFamilyHandle> families, WriteOptions synced, List<RocksObject> natives)
         implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(OpenDatabase.class);
 

@@ -212,9 +212,8 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     }
 
     private NoSpaceException lackingSpace(IOException cause) {
-        NoSpaceException lacking = new NoSpaceException(
-                place(folder) + " is closed until there is space, of which its reopening found too little: "
-                        + cause.getMessage());
+        NoSpaceException lacking = new NoSpaceException(place(folder)
+                + " is closed until there is space, of which its reopening found too little: " + cause.getMessage());
         lacking.initCause(cause);
         return lacking;
     }
@@ -255,8 +254,8 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     static IOException translate(Path folder, @Nullable String message, RocksDBException e) {
         Status status = e.getStatus();
         // What fails while it opens a database is told by the message alone.
-        boolean noSpace = status != null && status.getSubCode() == Status.SubCode.NoSpace
-                || SystemError.isFullIn(message);
+        boolean noSpace =
+                status != null && status.getSubCode() == Status.SubCode.NoSpace || SystemError.isFullIn(message);
         if (noSpace) {
             return withCause(new NoSpaceException(place(folder) + ": the disk is full (" + message + ")"), e);
         }

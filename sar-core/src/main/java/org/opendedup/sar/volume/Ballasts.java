@@ -61,7 +61,8 @@ final class Ballasts {
 
     static Ballasts of(Path data, Path metadata, LongSupplier nanoClock) throws IOException {
         return new Ballasts(
-                List.of(placed(data, DATA_BYTES, DATA_PART), placed(metadata, METADATA_BYTES, METADATA_PART)), nanoClock);
+                List.of(placed(data, DATA_BYTES, DATA_PART), placed(metadata, METADATA_BYTES, METADATA_PART)),
+                nanoClock);
     }
 
     private static Placed placed(Path folder, long bytes, int part) throws IOException {

@@ -133,7 +133,11 @@ final class Reaper implements Closeable {
      * @param whole whether the inode goes with them
      * @param file what they are the tail of, pinned; null also if that is not there any more
      */
-    private record Dead(long inode, long fromPage, boolean whole, @Nullable Node file) {}
+    private record Dead(
+            long inode,
+            long fromPage,
+            boolean whole,
+            @Nullable Node file) {}
 
     /** Frees an inode without names and users: its first batch at once, the rest in the background. */
     void free(Node node, NodeTable nodes) {
@@ -224,7 +228,8 @@ final class Reaper implements Closeable {
     /** EIO for a file whose cut-off tail could not be removed, ENOSPC if that waits for space: if it grew, old bytes would come back. */
     void checkTail(long inode) throws IOException {
         if (!waitingTails.isEmpty() && waitingTails.contains(inode)) {
-            throw new NoSpaceException("inode " + inode + " was cut off, and its old tail is removed when there is space");
+            throw new NoSpaceException(
+                    "inode " + inode + " was cut off, and its old tail is removed when there is space");
         }
         if (!unfinishedTails.isEmpty() && unfinishedTails.contains(inode)) {
             throw new IOException("inode " + inode + " was cut off and its old tail cannot be removed; see the log");

@@ -100,7 +100,8 @@ final class ContainerShortageTest {
             fullFiles.remove(open(2));
             assertThrows(NoSpaceException.class, store::force);
 
-            // The second is not short any more. What the first holds still leaves no room, and nothing that would free it is under way.
+            // The second is not short any more. What the first holds still leaves no room, and nothing that would free
+            // it is under way.
             assertThrows(NoSpaceException.class, () -> chunks.append(writers.get(1), bytes(100)));
             chunks.assertAllReadable(store);
 

@@ -65,13 +65,12 @@ class HeldChunksTest {
     @Test
     void whereJavaHasNoMemoryNothingStaysCounted() {
         AtomicBoolean refusing = new AtomicBoolean(true);
-        HeldChunks chunks = new HeldChunks(
-                memory, new Slabs(memory, Slabs.SLAB_BYTES, bytes -> {
-                    if (refusing.get()) {
-                        throw new OutOfMemoryError("made by the test");
-                    }
-                    return new byte[bytes];
-                }));
+        HeldChunks chunks = new HeldChunks(memory, new Slabs(memory, Slabs.SLAB_BYTES, bytes -> {
+            if (refusing.get()) {
+                throw new OutOfMemoryError("made by the test");
+            }
+            return new byte[bytes];
+        }));
         long chunk = ChunkId.of(3, 7);
         for (int length : new int[] {BYTES, Slabs.MAX_BYTES + 1}) {
             byte[] bytes = new byte[length];

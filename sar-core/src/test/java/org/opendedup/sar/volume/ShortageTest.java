@@ -413,14 +413,17 @@ class ShortageTest {
             volume.sync();
         }
         HookedDirectory hooked = new HookedDirectory(containers);
-        // There is no open container yet. Storing begins with one, which is deleted when it finds no space: so nothing waits in memory, and a
+        // There is no open container yet. Storing begins with one, which is deleted when it finds no space: so nothing
+        // waits in memory, and a
         // commit finds that all is well.
         try (Volume volume = open(hooked)) {
             for (String name : names) {
                 write(volume, volume.lookup(Inode.ROOT, name(name)).inode(), fresh);
             }
-            OpenFile source = volume.open(volume.lookup(Inode.ROOT, name("source")).inode(), false);
-            OpenFile target = volume.open(volume.lookup(Inode.ROOT, name("target")).inode(), true);
+            OpenFile source =
+                    volume.open(volume.lookup(Inode.ROOT, name("source")).inode(), false);
+            OpenFile target =
+                    volume.open(volume.lookup(Inode.ROOT, name("target")).inode(), true);
             ReentrantLock storing = (ReentrantLock) source.node().contents().storing;
             AtomicInteger refusals = new AtomicInteger();
             AtomicBoolean committed = new AtomicBoolean();
