@@ -205,11 +205,6 @@ class RocksDbCrashTest {
         }
 
         @Override
-        public long nativeBytes() {
-            return store.nativeBytes();
-        }
-
-        @Override
         public void close() {}
     }
 }

@@ -1,11 +1,13 @@
 package org.opendedup.sar.container;
 
 import java.io.Closeable;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,7 +15,11 @@ import org.slf4j.LoggerFactory;
 final class ContainerSealer implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(ContainerSealer.class);
 
-    private final Consumer<OpenContainer> seal;
+    interface Sealing {
+        void seal(OpenContainer container) throws IOException;
+    }
+
+    private final Sealing sealing;
     private final Semaphore waiting;
     private final ExecutorService thread = Executors.newSingleThreadExecutor(task -> {
         Thread sealing = new Thread(task, "container-sealer");
@@ -21,25 +27,39 @@ final class ContainerSealer implements Closeable {
         return sealing;
     });
 
-    ContainerSealer(int maxWaiting, Consumer<OpenContainer> seal) {
-        this.seal = seal;
+    ContainerSealer(int maxWaiting, Sealing sealing) {
+        this.sealing = sealing;
         waiting = new Semaphore(maxWaiting);
     }
 
-    /** Has a container sealed; waits while too many are waiting. */
-    @SuppressWarnings("CatchingUnchecked")
-    void submit(OpenContainer container) {
+    /**
+     * Has a container sealed; waits while too many are waiting.
+     *
+     * @return gets what the sealing failed with, empty if it did not
+     */
+    CompletableFuture<Optional<IOException>> submit(OpenContainer container) {
+        CompletableFuture<Optional<IOException>> outcome = new CompletableFuture<>();
         waiting.acquireUninterruptibly();
         thread.execute(() -> {
-            try {
-                seal.accept(container);
-            } catch (Throwable e) { // an Error, too: whoever waits for the container would wait for ever
-                log.error("{} could not be sealed", container, e);
-                container.sealingFailed(e);
-            } finally {
-                waiting.release();
-            }
+            Optional<IOException> failure = seal(container);
+            waiting.release();
+            outcome.complete(failure);
         });
+        return outcome;
+    }
+
+    @SuppressWarnings("CatchingUnchecked")
+    private Optional<IOException> seal(OpenContainer container) {
+        try {
+            sealing.seal(container);
+            return Optional.empty();
+        } catch (IOException e) {
+            return Optional.of(e);
+        } catch (Throwable e) { // an Error, too: whoever waits for the container would wait for ever
+            log.error("{} could not be sealed", container, e);
+            container.sealingFailed(e);
+            return Optional.of(new IOException(container + " could not be sealed: " + e, e));
+        }
     }
 
     /** Seals those that wait, and ends. */

@@ -6,10 +6,13 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
@@ -226,28 +229,35 @@ public final class ContainerStore implements Closeable {
         }
     }
 
-    /** Runs in the sealing thread. */
-    private void seal(OpenContainer container, SealListener listener) {
+    /** Runs in the sealing thread. Does nothing if the container is sealed: it may have been submitted twice. */
+    private void seal(OpenContainer container, SealListener listener) throws IOException {
+        long id = container.container();
+        if (!open.containsKey(id)) {
+            return;
+        }
         OpenContainer.SealedFile file;
         try {
             file = container.seal();
-        } catch (NoSpaceException e) {
-            log.debug("{} is sealed when there is space: {}", container, e.getMessage());
-            unsealed.add(container);
-            return;
         } catch (IOException e) {
-            log.error("{} could not be sealed: {}", container, e.getMessage(), e);
-            return;
+            if (container.isFailed()) {
+                log.error("{} could not be sealed: {}", container, e.getMessage(), e);
+            } else {
+                log.debug("{} is sealed when there is space: {}", container, e.getMessage());
+                unsealed.add(container);
+            }
+            throw e;
         }
-        long id = container.container();
-        reader.cache(id, file.table());
-        sealedContainers.incrementAndGet();
-        sealedBytes.addAndGet(file.fileBytes());
-        sealed.add(id);
-        open.remove(id);
+        try {
+            reader.cache(id, file.table());
+        } finally {
+            sealedContainers.incrementAndGet();
+            sealedBytes.addAndGet(file.fileBytes());
+            sealed.add(id);
+            open.remove(id);
+        }
         try {
             listener.sealed(id, file.table().encodeWithSalt());
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             log.error("{} is sealed, but not yet in the index: {}", container, e.getMessage(), e);
         }
     }
@@ -474,34 +484,39 @@ public final class ContainerStore implements Closeable {
         } catch (IOException e) {
             failure = e;
         }
-        List<OpenContainer> sealing = new ArrayList<>(open.values());
-        sealing.removeIf(OpenContainer::isFailed);
-        sealLate();
+        Set<OpenContainer> sealing = new LinkedHashSet<>(open.values());
         for (WriteLane lane : lanes.all()) {
             OpenContainer current = lane.takeCurrent();
-            if (current != null && !current.isFailed()) {
-                sealer.submit(current);
+            if (current != null) {
+                sealing.add(current);
             }
         }
+        // None of them is in a lane any more. Whether somebody else has one sealed meanwhile, or finds that it can't
+        // be: each is tried once
+        // more, and what came of that is told.
+        List<CompletableFuture<Optional<IOException>>> outcomes = new ArrayList<>();
         for (OpenContainer container : sealing) {
-            failure = awaitSealed(container, failure);
+            if (!container.isFailed()) {
+                outcomes.add(sealer.submit(container));
+            }
+        }
+        for (CompletableFuture<Optional<IOException>> outcome : outcomes) {
+            Optional<IOException> unsealedFor = outcome.join();
+            if (unsealedFor.isPresent()) {
+                failure = first(failure, unsealedFor.get());
+            }
         }
         if (failure != null) {
             throw failure;
         }
     }
 
-    private static @Nullable IOException awaitSealed(OpenContainer container, @Nullable IOException failure) {
-        try {
-            container.awaitSealed();
-            return failure;
-        } catch (IOException e) {
-            if (failure == null) {
-                return e;
-            }
-            failure.addSuppressed(e);
-            return failure;
+    private static IOException first(@Nullable IOException earlier, IOException later) {
+        if (earlier == null) {
+            return later;
         }
+        earlier.addSuppressed(later);
+        return earlier;
     }
 
     /** Visits the id of every sealed container, in no particular order. */

@@ -13,7 +13,9 @@ final class InFlightBudget {
 
     /** Guarded by this. */
     private long bytes;
-    /** Why nothing leaves for now. Guarded by this. */
+    /** How many containers can't be written for want of space. Guarded by this. */
+    private int shortages;
+    /** Why the last of them can't. Guarded by this. */
     private @Nullable NoSpaceException shortage;
 
     InFlightBudget(long maxBytes) {
@@ -45,14 +47,18 @@ final class InFlightBudget {
         }
     }
 
-    /** Tells that the disk takes nothing, until {@link #endShortage}. */
+    /** Tells that one more container's frames stay where they are, until {@link #endShortage}. */
     synchronized void beginShortage(NoSpaceException cause) {
+        shortages++;
         shortage = cause;
         notifyAll();
     }
 
+    /** Undoes one {@link #beginShortage}. */
     synchronized void endShortage() {
-        shortage = null;
+        if (--shortages == 0) {
+            shortage = null;
+        }
     }
 
     synchronized void add(long added) {

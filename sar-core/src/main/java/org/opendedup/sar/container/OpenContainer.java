@@ -42,6 +42,8 @@ final class OpenContainer {
     private final ReentrantLock writing = new ReentrantLock();
     /** Of the output: frames that are certainly on the disk, but for the file's name. Guarded by {@code writing}. */
     private int forcedFrames;
+    /** Whether directory and footer are behind the frames, and all bytes on the disk: only the final name is missing. As above. */
+    private boolean complete;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
@@ -299,15 +301,13 @@ final class OpenContainer {
 
     /** @param keepWritten whether the frames in the file that were not forced yet may still be counted on */
     private void fail(IOException cause, boolean keepWritten) {
-        boolean waited;
         lock.lock();
         try {
             if (failure == null) {
                 failure = cause;
             }
             // Nobody waits for space any more: what is in the queue is dropped.
-            waited = shortage != null;
-            shortage = null;
+            noLongerShort();
             if (!keepWritten && written.frames() > durableFrames) {
                 written.truncate(durableFrames);
                 // More is lost than the caller may know of.
@@ -322,35 +322,40 @@ final class OpenContainer {
         } finally {
             lock.unlock();
         }
-        if (waited) {
-            encoder.budget().endShortage();
-        }
     }
 
+    /** Does nothing if the container has failed: then nothing waits for space. */
     private void beginShortage(NoSpaceException cause) {
         lock.lock();
         try {
-            shortage = cause;
-            changed.signalAll();
+            if (failure == null) {
+                noLongerShort();
+                shortage = cause;
+                encoder.budget().beginShortage(cause);
+                changed.signalAll();
+            }
         } finally {
             lock.unlock();
         }
-        encoder.budget().beginShortage(cause);
     }
 
     /** Tries again what the disk had no room for. */
     private void endShortage() {
         lock.lock();
         try {
-            if (shortage == null) {
-                return;
-            }
-            shortage = null;
+            noLongerShort();
         } finally {
             lock.unlock();
         }
-        encoder.budget().endShortage();
         drain();
+    }
+
+    /** Under the lock, so that the budget counts this container once or not at all. */
+    private void noLongerShort() {
+        if (shortage != null) {
+            shortage = null;
+            encoder.budget().endShortage();
+        }
     }
 
     /** Throws if chunks, or the directory, wait for space on the disk; nothing is lost. */
@@ -457,15 +462,23 @@ final class OpenContainer {
             FrameTable table = table();
             boolean keepWritten = true;
             try {
-                appendTail(table);
-                keepWritten = false;
-                output.force();
+                if (!complete) {
+                    output.append(tail(table.encode()).buffer());
+                    keepWritten = false;
+                    output.force();
+                    keepWritten = true;
+                    forcedFrames = table.frames();
+                    complete = true;
+                }
                 output.close();
                 requireNotSealed(identity.container(), directory);
                 directory.rename(name(ContainerFormat.OPEN_SUFFIX), name(ContainerFormat.SEALED_SUFFIX));
+                keepWritten = false;
                 directory.sync();
             } catch (IOException e) {
-                if (!keepWritten || !(e instanceof NoSpaceException)) {
+                if (keepWritten && e instanceof NoSpaceException full) {
+                    beginShortage(full);
+                } else {
                     fail(e, keepWritten);
                 }
                 throw e;
@@ -473,7 +486,6 @@ final class OpenContainer {
             lock.lock();
             try {
                 sealed = true;
-                changed.signalAll();
             } finally {
                 lock.unlock();
             }
@@ -488,18 +500,17 @@ final class OpenContainer {
         return identity.writing();
     }
 
-    private void appendTail(FrameTable table) throws IOException {
-        try {
-            output.append(tail(table.encode()).buffer());
-        } catch (NoSpaceException e) {
-            beginShortage(e);
-            throw e;
-        }
-    }
-
-    /** Ends the wait of those who wait for the sealing, which broke off. */
+    /** An error ended the sealing at whatever step. What is sealed already stays so. */
     void sealingFailed(Throwable cause) {
-        fail(new IOException(this + ": sealing broke off", cause), false);
+        lock.lock();
+        try {
+            if (sealed) {
+                return;
+            }
+            fail(new IOException(this + ": sealing broke off", cause), false);
+        } finally {
+            lock.unlock();
+        }
         drain();
     }
 
@@ -517,22 +528,6 @@ final class OpenContainer {
 
     private String name(String suffix) {
         return ContainerFormat.fileName(identity.container(), suffix);
-    }
-
-    /** Waits until the container is sealed; throws if it failed instead, or the disk is full. */
-    void awaitSealed() throws IOException {
-        lock.lock();
-        try {
-            while (!sealed && failure == null && shortage == null) {
-                changed.awaitUninterruptibly();
-            }
-            if (!sealed) {
-                throwIfFailed();
-                throwIfShort();
-            }
-        } finally {
-            lock.unlock();
-        }
     }
 
     boolean isFailed() {

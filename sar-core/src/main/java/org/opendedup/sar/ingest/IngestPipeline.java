@@ -86,20 +86,6 @@ public final class IngestPipeline {
      * @param changes held shared while recipe and counts change; whoever holds it exclusively sees them agree
      * @param damaged stored copies that must not be referred to again
      * @param parallelRuns runs that can be stored at once; each takes {@link #RUN_BYTES} of memory
-     */
-    public IngestPipeline(
-            Chunker chunker,
-            Stores stores,
-            StoredContents contents,
-            Lock changes,
-            LongPredicate damaged,
-            int parallelRuns) {
-        this(chunker, stores, contents, changes, damaged, parallelRuns, null);
-    }
-
-    /**
-     * As above.
-     *
      * @param promotion told of duplicates with their bytes; null: nobody is
      */
     public IngestPipeline(

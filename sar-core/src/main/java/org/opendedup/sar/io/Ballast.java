@@ -9,11 +9,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 import java.util.SplittableRandom;
-import jnr.ffi.LibraryLoader;
-import jnr.ffi.annotations.In;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.opendedup.sar.common.NoSpaceException;
 
 /**
  * A file that takes up space on a device for the time when others have filled it: deleting the file then gives room for what must
@@ -26,16 +22,29 @@ public final class Ballast {
     /** While it is being made. */
     private static final String NEW_NAME = NAME + ".new";
 
-    private static final Logger log = LoggerFactory.getLogger(Ballast.class);
     private static final int WRITE_BYTES = 256 << 10;
+
+    private static final int UNKNOWN_ERROR = -1;
+
+    /** How a file system is asked for space. */
+    interface Allocation {
+        /** Returns 0, or the number of the error. */
+        int allocate(Path file, long bytes);
+    }
 
     private final Path folder;
     private final long bytes;
+    private final Allocation allocation;
 
     /** @param bytes how much it takes up when it is made */
     public Ballast(Path folder, long bytes) {
+        this(folder, bytes, Ballast::allocateBySystem);
+    }
+
+    Ballast(Path folder, long bytes, Allocation allocation) {
         this.folder = folder;
         this.bytes = bytes;
+        this.allocation = allocation;
     }
 
     /** How much it takes up when it is made. */
@@ -85,37 +94,39 @@ public final class Ballast {
 
     /**
      * Has the file system set space aside. Where it does not know how to, or does not show that it did, the file is filled with
-     * bytes that no file system stores in less space than they take.
+     * bytes that no file system stores in less space than they take; not where it has said that there is too little.
      */
     private void allocate(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(
                 file,
                 Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-            if (!isAllocated(file)) {
+            int errno = allocation.allocate(file, bytes);
+            if (SystemError.isFull(errno)) {
+                throw new NoSpaceException(file + " can't have " + bytes + " bytes: " + SystemError.words(errno));
+            }
+            if (errno != 0 || !isAllocated(FileLayout.of(file), bytes, false)) {
                 fill(channel);
             }
             channel.force(true);
         }
     }
 
-    private boolean isAllocated(Path file) throws IOException {
-        Functions libc = Libc.FUNCTIONS;
+    /** Calls fallocate(2). */
+    private static int allocateBySystem(Path file, long bytes) {
+        Libc.Functions libc = Libc.functions();
         if (libc == null) {
-            return false;
+            return UNKNOWN_ERROR;
         }
-        int descriptor = libc.open(file.toString(), Libc.O_WRONLY | Libc.O_CLOEXEC);
+        int descriptor = Libc.open(libc, file, Libc.O_WRONLY);
         if (descriptor < 0) {
-            return false;
+            return Libc.errno();
         }
         try {
-            if (libc.fallocate(descriptor, 0, 0, bytes) != 0) {
-                return false;
-            }
+            return libc.fallocate(descriptor, 0, 0, bytes) == 0 ? 0 : Libc.errno();
         } finally {
             libc.close(descriptor);
         }
-        return isAllocated(FileLayout.of(file), bytes, false);
     }
 
     private void fill(FileChannel channel) throws IOException {
@@ -139,30 +150,5 @@ public final class Ballast {
     @Override
     public String toString() {
         return file().toString();
-    }
-
-    /** As the manual pages say. */
-    public interface Functions {
-        int open(@In String path, int flags);
-
-        int fallocate(int descriptor, int mode, long offset, long length);
-
-        int close(int descriptor);
-    }
-
-    /** Loaded when it is first needed. */
-    private static final class Libc {
-        static final int O_WRONLY = 1;
-        static final int O_CLOEXEC = 02000000;
-        static final @Nullable Functions FUNCTIONS = load();
-
-        private static @Nullable Functions load() {
-            try {
-                return LibraryLoader.create(Functions.class).failImmediately().load("c");
-            } catch (RuntimeException | LinkageError e) {
-                log.debug("files that take up space are filled: the file system can't be asked for space", e);
-                return null;
-            }
-        }
     }
 }

@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
@@ -274,12 +273,7 @@ public final class FileDirectory implements Directory {
     }
 
     static boolean isFullDisk(IOException e) {
-        String reason = e instanceof FileSystemException f ? f.getReason() : e.getMessage();
-        if (reason == null) {
-            return false;
-        }
-        String lower = reason.toLowerCase(Locale.ROOT);
-        return lower.contains("no space left on device") || lower.contains("disk quota exceeded");
+        return SystemError.isFullIn(e instanceof FileSystemException f ? f.getReason() : e.getMessage());
     }
 
     final class FileOutput implements Output {

@@ -2,15 +2,9 @@ package org.opendedup.sar.io;
 
 import java.nio.file.Path;
 import java.util.Arrays;
-import jnr.ffi.LibraryLoader;
 import jnr.ffi.Memory;
 import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
-import jnr.ffi.annotations.In;
-import jnr.ffi.annotations.Out;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * In which pieces a file lies on its device, as its file system told when it was asked: what is read in this order is read with the
@@ -19,8 +13,6 @@ import org.slf4j.LoggerFactory;
 public final class FileLayout {
     /** Of a file of which it can't be told. */
     public static final FileLayout UNKNOWN = new FileLayout(new long[0], new long[0], 0);
-
-    private static final Logger log = LoggerFactory.getLogger(FileLayout.class);
 
     /** Where the pieces begin in the file, rising, and on the device. */
     private final long[] offsets;
@@ -58,11 +50,11 @@ public final class FileLayout {
 
     /** Asks the file system; {@link #UNKNOWN} where it can't tell. */
     static FileLayout of(Path file) {
-        Functions libc = Libc.FUNCTIONS;
+        Libc.Functions libc = Libc.functions();
         if (libc == null) {
             return UNKNOWN;
         }
-        int descriptor = libc.open(file.toString(), Fiemap.O_RDONLY | Fiemap.O_CLOEXEC);
+        int descriptor = Libc.open(libc, file, Libc.O_RDONLY);
         if (descriptor < 0) {
             return UNKNOWN;
         }
@@ -73,34 +65,8 @@ public final class FileLayout {
         }
     }
 
-    /** As the manual pages say. */
-    public interface Functions {
-        int open(@In String path, int flags);
-
-        int ioctl(int descriptor, long request, @In @Out Pointer argument);
-
-        int close(int descriptor);
-    }
-
-    /** Loaded when it is first needed. */
-    private static final class Libc {
-        static final @Nullable Functions FUNCTIONS = load();
-
-        private static @Nullable Functions load() {
-            try {
-                return LibraryLoader.create(Functions.class).failImmediately().load("c");
-            } catch (RuntimeException | LinkageError e) {
-                log.debug("containers are read in their own order: where they lie on the disk can't be asked", e);
-                return null;
-            }
-        }
-    }
-
     /** The request FS_IOC_FIEMAP: see the kernel's Documentation/filesystems/fiemap.rst. */
     private static final class Fiemap {
-        static final int O_RDONLY = 0;
-        static final int O_CLOEXEC = 02000000;
-
         private static final long REQUEST = 0xC020660BL;
         private static final int HEADER_BYTES = 32;
         private static final int LENGTH_AT = 8;
@@ -115,7 +81,7 @@ public final class FileLayout {
         /** A container of 4 MiB has one to three; one of more is hardly worth an order. */
         private static final int MAX_EXTENTS = 32;
 
-        static FileLayout ask(Functions libc, int descriptor) {
+        static FileLayout ask(Libc.Functions libc, int descriptor) {
             Pointer map =
                     Memory.allocateDirect(Runtime.getSystemRuntime(), HEADER_BYTES + MAX_EXTENTS * EXTENT_BYTES, true);
             map.putLongLong(LENGTH_AT, Long.MAX_VALUE);

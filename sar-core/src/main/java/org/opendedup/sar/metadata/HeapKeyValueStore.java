@@ -51,11 +51,6 @@ final class HeapKeyValueStore implements KeyValueStore {
     }
 
     @Override
-    public long nativeBytes() {
-        return 0;
-    }
-
-    @Override
     public void close() {}
 
     private NavigableMap<byte[], byte[]> family(Family family) {

@@ -28,9 +28,6 @@ public interface KeyValueStore extends Closeable {
     /** Starts an empty batch. */
     Batch batch() throws IOException;
 
-    /** Memory it takes outside of the Java heap, in bytes, as near as it knows. */
-    long nativeBytes();
-
     /** Bytes of committed changes that it will write once more, to where they are found faster. */
     default long logBytes() throws IOException {
         return 0;

@@ -208,11 +208,6 @@ public final class MetadataStore implements Closeable {
         overlay.commit(generation);
     }
 
-    /** Memory of the database outside of the Java heap, in bytes. */
-    public long nativeBytes() {
-        return database.nativeBytes();
-    }
-
     /** Closes the database. What is not committed is lost. Idempotent. */
     @Override
     public void close() throws IOException {

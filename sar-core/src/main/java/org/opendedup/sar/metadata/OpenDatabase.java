@@ -42,11 +42,7 @@ import org.slf4j.LoggerFactory;
  * @param natives all of them, in the order of their making
  */
 record OpenDatabase(
-        RocksDB database,
-        Cache cache,
-        Map<Family, ColumnFamilyHandle> families,
-        WriteOptions synced,
-        List<RocksObject> natives)
+        RocksDB database, Map<Family, ColumnFamilyHandle> families, WriteOptions synced, List<RocksObject> natives)
         implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(OpenDatabase.class);
 
@@ -178,7 +174,7 @@ record OpenDatabase(
             families.put(family, handles.get(1 + families.size()));
         }
         WriteOptions synced = add(natives, new WriteOptions().setSync(true));
-        return new OpenDatabase(database, cache, families, synced, natives);
+        return new OpenDatabase(database, families, synced, natives);
     }
 
     private static long maxLogBytes(Path folder) {

@@ -14,6 +14,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.SystemError;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
@@ -28,9 +29,15 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     /** What a reopening writes besides the log's content: manifest, options. */
     private static final long REOPENING_BYTES = 4 << 20;
 
+    /** How the database is opened again. */
+    interface Recovery {
+        OpenDatabase recover() throws IOException;
+    }
+
     private final Path folder;
-    private final long memoryBytes;
     private final AcknowledgedSequence acknowledged;
+    /** A test replaces it. */
+    Recovery recovery;
 
     /**
      * Held shared by every call and open cursor, exclusively while the database is closed or reopened: native memory must
@@ -43,6 +50,9 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private boolean closed;
 
+    /** Why the database could not be reopened, if the disk was full: it is tried again then. */
+    private @Nullable NoSpaceException shortage;
+
     /**
      * Set when a write failed. RocksDB then refuses further ones, until it notices space by itself; but a record that was cut off by
      * then may lie in its log before those that follow. So nothing is written before a reopening has begun a new log.
@@ -54,8 +64,8 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private RocksDbKeyValueStore(Path folder, long memoryBytes, AcknowledgedSequence acknowledged, OpenDatabase open) {
         this.folder = folder;
-        this.memoryBytes = memoryBytes;
         this.acknowledged = acknowledged;
+        recovery = () -> OpenDatabase.recover(folder, memoryBytes, acknowledged);
         this.open = open;
     }
 
@@ -103,31 +113,19 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     @Override
     public Batch batch() throws IOException {
+        // What it belongs to, should an earlier reopening have closed the database and got no further.
+        reopenIfFailed();
+        return new RocksBatch();
+    }
+
+    private void reopenIfFailed() throws IOException {
         writing.lock();
         try {
-            // What it belongs to, should an earlier reopening have closed the database and got no further.
             if (failed) {
                 reopen();
             }
         } finally {
             writing.unlock();
-        }
-        return new RocksBatch();
-    }
-
-    @Override
-    public long nativeBytes() {
-        lifetime.readLock().lock();
-        try {
-            OpenDatabase now = open;
-            return now == null
-                    ? 0
-                    : now.cache().getUsage()
-                            + now.database().getAggregatedLongProperty("rocksdb.estimate-table-readers-mem");
-        } catch (RocksDBException e) {
-            throw new IllegalStateException("RocksDB does not know its own property", e);
-        } finally {
-            lifetime.readLock().unlock();
         }
     }
 
@@ -161,11 +159,21 @@ final class RocksDbKeyValueStore implements KeyValueStore {
                 throw closedException();
             }
             requireRoomToReopen();
+            failed = true;
             if (open != null) {
                 open.close();
                 open = null;
             }
-            open = OpenDatabase.recover(folder, memoryBytes, acknowledged);
+            shortage = null;
+            try {
+                open = recovery.recover();
+            } catch (IOException e) {
+                if (Device.isFull(e)) {
+                    shortage = lackingSpace(e);
+                    throw shortage;
+                }
+                throw e;
+            }
             failed = false;
         } finally {
             lifetime.writeLock().unlock();
@@ -203,9 +211,22 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         }
     }
 
+    private NoSpaceException lackingSpace(IOException cause) {
+        NoSpaceException lacking = new NoSpaceException(place(folder)
+                + " is closed until there is space, of which its reopening found too little: " + cause.getMessage());
+        lacking.initCause(cause);
+        return lacking;
+    }
+
     /** To be followed by {@link #leave}. */
     private OpenDatabase enter() throws IOException {
         lifetime.readLock().lock();
+        if (open == null && shortage != null && !closed) {
+            // Nobody may come to write, as who changes something reads first.
+            lifetime.readLock().unlock();
+            reopenIfFailed();
+            lifetime.readLock().lock();
+        }
         OpenDatabase now = open;
         if (now == null) {
             lifetime.readLock().unlock();
@@ -233,8 +254,8 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     static IOException translate(Path folder, @Nullable String message, RocksDBException e) {
         Status status = e.getStatus();
         // What fails while it opens a database is told by the message alone.
-        boolean noSpace = status != null && status.getSubCode() == Status.SubCode.NoSpace
-                || message != null && message.contains("No space left on device");
+        boolean noSpace =
+                status != null && status.getSubCode() == Status.SubCode.NoSpace || SystemError.isFullIn(message);
         if (noSpace) {
             return withCause(new NoSpaceException(place(folder) + ": the disk is full (" + message + ")"), e);
         }

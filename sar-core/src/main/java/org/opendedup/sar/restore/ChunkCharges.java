@@ -16,14 +16,14 @@ final class ChunkCharges {
     private static final int MOST = HeldChunks.heldBytes(Slabs.MAX_BYTES);
 
     private final HeldChunks held;
-    /** Times that chunks took more than was expected of what is wanted of them. */
+    /** How many times as much as expected the last chunks took; 1 if about as much. */
     private volatile double swelling = 1;
 
     ChunkCharges(HeldChunks held) {
         this.held = held;
     }
 
-    /** The charge for a chunk of which {@code wanted} bytes are. */
+    /** The charge for a chunk of which {@code wanted} bytes are wanted. */
     int of(long chunkId, int wanted) {
         int known = held.bytes(chunkId);
         if (known >= 0) {

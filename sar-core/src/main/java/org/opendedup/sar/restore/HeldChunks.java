@@ -28,8 +28,12 @@ final class HeldChunks {
      * @param maxBytes what would need more arrays is not brought, whoever wants it
      */
     HeldChunks(ByteGauge memory, long maxBytes) {
+        this(memory, new Slabs(memory, maxBytes));
+    }
+
+    HeldChunks(ByteGauge memory, Slabs slabs) {
         this.memory = memory;
-        slabs = new Slabs(memory, maxBytes);
+        this.slabs = slabs;
         Arrays.setAll(shards, i -> new Shard());
     }
 
@@ -150,14 +154,21 @@ final class HeldChunks {
 
         /** A new one for a chunk that has none. */
         Holding add(long chunkId) {
-            int place = freeCount > 0 ? free[--freeCount] : used++;
-            if (place == holdings.length) {
-                holdings = Arrays.copyOf(holdings, 2 * place);
-                free = Arrays.copyOf(free, 2 * place);
-            }
+            // What may find no memory comes first: nothing is taken by then.
             Holding holding = new Holding();
-            holdings[place] = holding;
+            int place = freeCount > 0 ? free[freeCount - 1] : used;
+            if (place == holdings.length) {
+                int[] moreFree = Arrays.copyOf(free, 2 * place);
+                holdings = Arrays.copyOf(holdings, 2 * place);
+                free = moreFree;
+            }
             places.put(chunkId, place);
+            holdings[place] = holding;
+            if (freeCount > 0) {
+                freeCount--;
+            } else {
+                used++;
+            }
             return holding;
         }
 
@@ -329,10 +340,11 @@ final class HeldChunks {
             System.arraycopy(source, offset, room.bytes(), room.offset(), length);
             holding.held = new Held(room.bytes(), room.offset(), length, check, room);
         } else {
-            if (!slabs.reserve(length)) {
+            byte[] own = slabs.array(length);
+            if (own == null) {
                 return;
             }
-            byte[] own = Arrays.copyOfRange(source, offset, offset + length);
+            System.arraycopy(source, offset, own, 0, length);
             holding.held = new Held(own, 0, length, check, null);
         }
         holding.changed();

@@ -3,6 +3,7 @@ package org.opendedup.sar.restore;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
 
@@ -22,7 +23,8 @@ final class Slabs {
 
     private final ByteGauge memory;
     private final long maxBytes;
-    /** Of slabs of which a room is in use, and of what was {@linkplain #reserve reserved}. Guarded by this, as is all below it. */
+    private final IntFunction<byte[]> arrays;
+    /** Of slabs of which a room is in use, and of {@linkplain #array other arrays}. Guarded by this, as is all below it. */
     private long usedBytes;
 
     /** By size: slabs that have a free room. */
@@ -33,12 +35,18 @@ final class Slabs {
     private int leastFree;
 
     /**
-     * @param memory is told of what is in use: slabs of which a room is, and what is reserved
+     * @param memory is told of what is in use: slabs of which a room is, and other arrays
      * @param maxBytes no more is in use at a time
      */
     Slabs(ByteGauge memory, long maxBytes) {
+        this(memory, maxBytes, byte[]::new);
+    }
+
+    /** @param arrays makes an array of so many bytes */
+    Slabs(ByteGauge memory, long maxBytes, IntFunction<byte[]> arrays) {
         this.memory = memory;
         this.maxBytes = maxBytes;
+        this.arrays = arrays;
         for (int i = 0; i < SIZES; i++) {
             withRoom.add(new ArrayDeque<>());
         }
@@ -136,19 +144,26 @@ final class Slabs {
         ArrayDeque<Slab> slabs = withRoom.get(size);
         Slab slab = slabs.peek();
         if (slab == null) {
-            if (!reserve(SLAB_BYTES)) {
+            byte[] whole = free.isEmpty() ? array(SLAB_BYTES) : reserve(SLAB_BYTES) ? free.pop() : null;
+            if (whole == null) {
                 return null;
             }
-            slab = new Slab(free.isEmpty() ? new byte[SLAB_BYTES] : free.pop(), size);
+            try {
+                slab = new Slab(whole, size);
+            } catch (OutOfMemoryError e) {
+                unreserve(SLAB_BYTES);
+                throw e;
+            }
             leastFree = Math.min(leastFree, free.size());
             slabs.push(slab);
         }
-        int number = slab.freeRooms[--slab.freeCount];
-        slab.users[number] = 1;
+        Room room = new Room(slab, slab.freeRooms[slab.freeCount - 1]);
+        slab.freeCount--;
+        slab.users[room.number] = 1;
         if (slab.freeCount == 0) {
             slabs.pop();
         }
-        return new Room(slab, number);
+        return room;
     }
 
     private void giveBack(Slab slab, int number) {
@@ -165,8 +180,20 @@ final class Slabs {
         }
     }
 
-    /** Counts an array that somebody is about to make beside the slabs; false if there is no memory for it. */
-    synchronized boolean reserve(int bytes) {
+    /** A new array, to be {@linkplain #unreserve unreserved}; null if there is no memory for it. Where Java has none, nothing stays counted. */
+    byte @Nullable [] array(int bytes) {
+        if (!reserve(bytes)) {
+            return null;
+        }
+        try {
+            return arrays.apply(bytes);
+        } catch (OutOfMemoryError e) {
+            unreserve(bytes);
+            throw e;
+        }
+    }
+
+    private synchronized boolean reserve(int bytes) {
         if (usedBytes + bytes > maxBytes) {
             return false;
         }
@@ -175,7 +202,7 @@ final class Slabs {
         return true;
     }
 
-    /** Undoes a {@link #reserve}. */
+    /** An array is not used any more. */
     synchronized void unreserve(int bytes) {
         usedBytes -= bytes;
         memory.add(-bytes);

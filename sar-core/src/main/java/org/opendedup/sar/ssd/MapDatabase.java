@@ -13,6 +13,7 @@ import java.util.function.LongPredicate;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.SystemError;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.CompressionType;
 import org.rocksdb.InfoLogLevel;
@@ -313,7 +314,7 @@ final class MapDatabase implements Closeable {
     private static boolean isDamage(Status status) {
         return switch (status.getCode()) {
             case Corruption, NotFound, NotSupported, InvalidArgument -> true;
-            case IOError -> String.valueOf(status.getState()).contains("No such file or directory");
+            case IOError -> SystemError.NO_SUCH_FILE.isIn(status.getState());
             default -> false;
         };
     }

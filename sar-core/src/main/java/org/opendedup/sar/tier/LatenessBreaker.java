@@ -48,7 +48,11 @@ final class LatenessBreaker {
         return suspended;
     }
 
-    /** An answer was late. @param askedNanos when it was asked for */
+    /**
+     * An answer was late.
+     *
+     * @param askedNanos when it was asked for
+     */
     synchronized void late(long askedNanos) {
         calm = false;
         if (suspended) {
@@ -74,7 +78,11 @@ final class LatenessBreaker {
         listener.suspended(Duration.ofNanos(nanos));
     }
 
-    /** An answer was in time. @param askedNanos when it was asked for */
+    /**
+     * An answer was in time.
+     *
+     * @param askedNanos when it was asked for
+     */
     void inTime(long askedNanos) {
         if (!calm) {
             calmDown(askedNanos);

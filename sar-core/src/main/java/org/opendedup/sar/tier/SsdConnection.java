@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.io.SystemError;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.SsdWriteException;
@@ -350,14 +350,13 @@ final class SsdConnection implements PromotionTarget, SsdHealth, Closeable {
         }
     }
 
-    /** By the kernel's words for ENOSPC, EDQUOT and EROFS: neither java.nio nor RocksDB hands the number on. */
+    /** By the words for ENOSPC, EDQUOT and EROFS: neither java.nio nor RocksDB hands the number on. */
     private static boolean takesNoWrites(IOException failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            String message = String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT);
+            String message = cause.getMessage();
             if (cause instanceof NoSpaceException
-                    || message.contains("no space left")
-                    || message.contains("quota exceeded")
-                    || message.contains("read-only file system")) {
+                    || SystemError.isFullIn(message)
+                    || SystemError.READ_ONLY.isIn(message)) {
                 return true;
             }
         }

@@ -2,8 +2,10 @@ package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Ballast;
 import org.opendedup.sar.io.Device;
 import org.slf4j.Logger;
@@ -15,40 +17,57 @@ import org.slf4j.LoggerFactory;
  */
 final class Ballasts {
     private static final Logger log = LoggerFactory.getLogger(Ballasts.class);
-    /**
-     * Size of one, or a thirty-second of its device if that is less. The metadata's takes what a log that is replayed writes anew,
-     * the containers' what is on its way in memory, or the copy of a container that a crash left open.
-     */
-    private static final long BALLAST_BYTES = 64L << 20;
+    /** What is on its way to the containers in memory, or the copy of one that a crash left open; no more than a thirty-second of the device. */
+    private static final long DATA_BYTES = 64L << 20;
 
-    private record Placed(Device device, Ballast ballast) {}
+    private static final int DATA_PART = 32;
+    /**
+     * A log that is replayed writes as much again, up to 64 MiB or a thirty-second of the device (OpenDatabase). Half as much again is for
+     * the batch that made the log that long, the new log, and the manifest; no more than a twenty-fourth of the device.
+     */
+    private static final long METADATA_BYTES = 96L << 20;
+
+    private static final int METADATA_PART = 24;
+    /** One that could not be made is tried again after so long. */
+    private static final long PAUSE_NS = TimeUnit.MINUTES.toNanos(1);
+
+    private static final class Placed {
+        private final Device device;
+        private final Ballast ballast;
+        /** When it could not be made; null if it could, or was not tried. Guarded by the ballasts. */
+        private @Nullable Long failedNs;
+
+        Placed(Device device, Ballast ballast) {
+            this.device = device;
+            this.ballast = ballast;
+        }
+    }
 
     private final List<Placed> all;
+    private final LongSupplier nanoClock;
 
-    private Ballasts(List<Placed> all) {
+    private Ballasts(List<Placed> all, LongSupplier nanoClock) {
         this.all = all;
+        this.nanoClock = nanoClock;
     }
 
     static Ballasts none() {
-        return new Ballasts(List.of());
+        return new Ballasts(List.of(), System::nanoTime);
     }
 
     static Ballasts of(VolumeConfig.Locations locations) throws IOException {
-        return in(List.of(locations.data(), locations.metadata()));
+        return of(locations.data(), locations.metadata(), System::nanoTime);
     }
 
-    static Ballasts in(List<Path> folders) throws IOException {
-        List<Placed> all = new ArrayList<>();
-        for (Path folder : folders) {
-            Device device = Device.of(folder);
-            all.add(new Placed(device, new Ballast(folder, Math.min(BALLAST_BYTES, device.totalBytes() / 32))));
-        }
-        return new Ballasts(all);
+    static Ballasts of(Path data, Path metadata, LongSupplier nanoClock) throws IOException {
+        return new Ballasts(
+                List.of(placed(data, DATA_BYTES, DATA_PART), placed(metadata, METADATA_BYTES, METADATA_PART)),
+                nanoClock);
     }
 
-    /** Whether there is one to be given back. */
-    boolean exist() {
-        return all.stream().anyMatch(placed -> placed.ballast.exists());
+    private static Placed placed(Path folder, long bytes, int part) throws IOException {
+        Device device = Device.of(folder);
+        return new Placed(device, new Ballast(folder, Math.min(bytes, device.totalBytes() / part)));
     }
 
     /**
@@ -62,6 +81,19 @@ final class Ballasts {
         boolean any = false;
         for (Placed placed : full.isEmpty() ? all : full) {
             any |= free(placed, purpose);
+        }
+        return any;
+    }
+
+    /**
+     * Gives those on one device back.
+     *
+     * @return whether there was one
+     */
+    synchronized boolean freeOn(Device device, String purpose) {
+        boolean any = false;
+        for (Placed placed : all) {
+            any |= placed.device.equals(device) && free(placed, purpose);
         }
         return any;
     }
@@ -114,9 +146,14 @@ final class Ballasts {
                 .sum();
     }
 
-    /** Makes those that are missing where there is room. */
+    /** Makes those that are missing where there is room, but for such as could not be made a moment ago. */
     synchronized void restore() {
+        long now = nanoClock.getAsLong();
         for (Placed placed : all) {
+            if (placed.failedNs != null && now - placed.failedNs < PAUSE_NS) {
+                continue;
+            }
+            placed.failedNs = null;
             try {
                 // As much again must be left: it is no help to be full because of it.
                 if (!placed.ballast.exists() && placed.device.usableBytes() >= 2 * placed.ballast.bytes()) {
@@ -127,6 +164,7 @@ final class Ballasts {
                             placed.ballast.bytes());
                 }
             } catch (IOException | RuntimeException e) {
+                placed.failedNs = now;
                 log.warn("{} could not be made: {}", placed.ballast, e.getMessage());
             }
         }

@@ -24,7 +24,11 @@ final class Capacity {
         this.takenBytes = takenBytes;
     }
 
-    /** Takes so many bytes more if there are so many. @param mayUseReserve whether root's share is there for the caller */
+    /**
+     * Takes so many bytes more if there are so many.
+     *
+     * @param mayUseReserve whether root's share is there for the caller
+     */
     synchronized boolean tryTake(long bytes, boolean mayUseReserve) {
         if (bytes > 0 && bytes > limitBytes(mayUseReserve) - takenBytes) {
             return false;

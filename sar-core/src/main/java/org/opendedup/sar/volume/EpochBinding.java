@@ -1,9 +1,11 @@
 package org.opendedup.sar.volume;
 
 import java.io.IOException;
+import java.util.List;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.EpochHistory;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -24,8 +26,10 @@ final class EpochBinding {
      * Runs before anything is written, and before the index is asked anything.
      *
      * @param found the epoch that the data location was last used in
+     * @return the index, or none in place of one that can't be brought into accord with the metadata
      */
-    static void begin(MetadataStore metadata, Directory data, Epoch found, ContainerStore containers, ChunkIndex index)
+    static ChunkIndex begin(
+            MetadataStore metadata, Directory data, Epoch found, ContainerStore containers, ChunkIndex index)
             throws IOException {
         EpochHistory history = metadata.epochs();
         long highest = containers.highestAtOpening();
@@ -39,17 +43,42 @@ final class EpochBinding {
                     data,
                     found);
         }
-        if (dataAreForeign || isForeign(index, history)) {
-            if (index.highestContainer() > 0) {
-                log.warn(
-                        "the fingerprint index (of {}) does not fit the volume, which is in {}; it is made again from the containers",
-                        index.epoch(),
-                        history.current());
-            }
-            index.clear();
-        }
-        stamp("the fingerprint index", () -> index.stamp(history.current()));
+        ChunkIndex accorded = accord(index, history, dataAreForeign, containers.recovered());
+        stamp("the fingerprint index", () -> accorded.stamp(history.current()));
         stamp("the data location", () -> VolumeIdentity.write(data, history.current()));
+        return accorded;
+    }
+
+    /** Takes out of the index what would lead to copies that are not there. */
+    private static ChunkIndex accord(
+            ChunkIndex index, EpochHistory history, boolean dataAreForeign, List<Long> recovered) {
+        try {
+            if (dataAreForeign || isForeign(index, history)) {
+                if (index.highestContainer() > 0) {
+                    log.warn(
+                            "the fingerprint index (of {}) does not fit the volume, which is in {}; it is made again from the"
+                                    + " containers",
+                            index.epoch(),
+                            history.current());
+                }
+                index.clear();
+            }
+            for (long container : recovered) {
+                index.uncover(container);
+            }
+            return index;
+        } catch (IOException e) {
+            log.warn(
+                    "the fingerprint index can't be brought into accord with the volume: duplicates are stored again until a mount"
+                            + " can do that: {}",
+                    e.getMessage());
+            try {
+                index.close();
+            } catch (IOException again) {
+                log.debug("the fingerprint index is left as it is", again);
+            }
+            return ChunkIndexes.none();
+        }
     }
 
     private static boolean isForeign(ChunkIndex index, EpochHistory history) throws IOException {

@@ -47,7 +47,7 @@ final class FileLengths {
             Outcome outcome = begin(node, contents, size, nowNs);
             if (outcome == Outcome.TAIL_LEFT) {
                 // In bounded batches, without the storing lock: a commit may wait for that one.
-                reaper.cut(node, pageBehind(size));
+                reaper.cut(node, pageBehind(size), nodes);
             }
             return outcome != Outcome.AS_IT_WAS;
         } finally {

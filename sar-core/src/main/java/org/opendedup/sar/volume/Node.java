@@ -290,12 +290,6 @@ final class Node {
             settling = false;
         }
 
-        /** Whether a byte of the range is in memory only. */
-        boolean intersects(long offset, int length) {
-            return dirty.intersects(offset, length)
-                    || stored != null && stored.start() < offset + length && stored.end() > offset;
-        }
-
         /** Whether every byte of the range is newer than the recipe. */
         boolean covers(long offset, int length) {
             return dirty.covers(offset, length)

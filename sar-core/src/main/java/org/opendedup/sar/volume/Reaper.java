@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -34,6 +35,8 @@ final class Reaper implements Closeable {
     private final ExecutorService background;
     /** Files whose tails could not be removed: recipes damaged beyond reading. As many as there are such, hopefully none. */
     private final Set<Long> unfinishedTails = ConcurrentHashMap.newKeySet();
+    /** Files whose tails are removed when there is space. */
+    private final Set<Long> waitingTails = ConcurrentHashMap.newKeySet();
 
     private volatile boolean closing;
 
@@ -50,42 +53,67 @@ final class Reaper implements Closeable {
      */
     void resume(NodeTable nodes) throws IOException {
         List<Orphan> orphans;
+        boolean waits = false;
         do {
             orphans = metadata.namespace().orphans();
             boolean more = orphans.size() == Namespace.MAX_ORPHANS;
             for (Orphan orphan : orphans) {
-                resume(orphan, more, nodes);
+                waits |= !resume(orphan, more, nodes);
             }
-        } while (orphans.size() == Namespace.MAX_ORPHANS
+        } while (!waits
+                && orphans.size() == Namespace.MAX_ORPHANS
                 && !orphans.equals(metadata.namespace().orphans()));
     }
 
-    private void resume(Orphan orphan, boolean atOnce, NodeTable nodes) throws IOException {
+    /** Returns false if it found no space, and goes on in the background when there is some. */
+    private boolean resume(Orphan orphan, boolean atOnce, NodeTable nodes) throws IOException {
         Inode inode = metadata.namespace().inode(orphan.inode());
         boolean whole = orphan.fromPage() == 0 && (inode == null || inode.links() == 0);
-        if (whole && inode != null) {
+        if (!whole) {
+            return resumeTail(orphan, nodes);
+        }
+        if (inode != null) {
             forgetBytes(inode);
         }
-        Dead dead = new Dead(orphan.inode(), orphan.fromPage(), whole);
-        if (whole && !atOnce) {
+        Dead dead = new Dead(orphan.inode(), 0, true, null);
+        boolean done = atOnce && reapLogging(dead);
+        if (!done) {
             background.execute(() -> reapWhenThereIsSpace(dead));
-        } else if (whole) {
-            reapLogging(dead);
-        } else {
-            resumeTail(dead, nodes);
         }
+        return done || !atOnce;
     }
 
     /** The file's node is held meanwhile: it counts the bytes that go. */
-    private void resumeTail(Dead dead, NodeTable nodes) throws IOException {
-        Node node = nodes.pinIfPresent(dead.inode);
+    private boolean resumeTail(Orphan orphan, NodeTable nodes) throws IOException {
+        Node node = nodes.pinIfPresent(orphan.inode());
+        Dead dead = new Dead(orphan.inode(), orphan.fromPage(), false, node);
+        boolean waits = false;
         try {
-            reapLogging(dead);
+            waits = !reapLogging(dead);
         } finally {
-            if (node != null) {
+            if (!waits && node != null) {
                 nodes.unpin(node);
             }
         }
+        if (waits) {
+            reapTailLater(dead, nodes);
+        }
+        return !waits;
+    }
+
+    /** The file is unpinned when its tail is gone. */
+    private void reapTailLater(Dead dead, NodeTable nodes) {
+        waitingTails.add(dead.inode);
+        background.execute(() -> {
+            try {
+                reapWhenThereIsSpace(dead);
+            } finally {
+                waitingTails.remove(dead.inode);
+                if (dead.file != null) {
+                    nodes.unpin(dead.file);
+                }
+            }
+        });
     }
 
     private void forgetBytes(Inode inode) {
@@ -99,12 +127,21 @@ final class Reaper implements Closeable {
         }
     }
 
-    /** Recipe pages from {@code fromPage} on, and if {@code whole} the inode with them. */
-    private record Dead(long inode, long fromPage, boolean whole) {}
+    /**
+     * Recipe pages from {@code fromPage} on.
+     *
+     * @param whole whether the inode goes with them
+     * @param file what they are the tail of, pinned; null also if that is not there any more
+     */
+    private record Dead(
+            long inode,
+            long fromPage,
+            boolean whole,
+            @Nullable Node file) {}
 
     /** Frees an inode without names and users: its first batch at once, the rest in the background. */
     void free(Node node, NodeTable nodes) {
-        Dead dead = new Dead(node.id, 0, true);
+        Dead dead = new Dead(node.id, 0, true, null);
         try {
             if (!freeFirstBatch(node, nodes, dead)) {
                 background.execute(() -> reapWhenThereIsSpace(dead));
@@ -136,14 +173,20 @@ final class Reaper implements Closeable {
 
     /**
      * Removes the recipe pages of a file that was cut, from {@code fromPage} on, and ends the cutting. Until then the file does
-     * not grow. It commits nothing, so that it can be called where a commit would wait for the caller.
+     * not grow. It commits nothing, so that it can be called where a commit would wait for the caller. What finds no space is gone on with
+     * in the background: the file is cut off already.
      */
-    void cut(Node node, long fromPage) throws IOException {
+    void cut(Node node, long fromPage, NodeTable nodes) throws IOException {
         boolean done = false;
         try {
             while (!done) {
                 done = cutBatch(node, fromPage);
             }
+        } catch (NoSpaceException e) {
+            log.debug("the tail of inode {} is removed when there is space: {}", node.id, e.getMessage());
+            reapTailLater(new Dead(node.id, fromPage, false, nodes.pin(node.id)), nodes);
+            node.endCutting();
+            done = true;
         } finally {
             if (!done) {
                 unfinishedTails.add(node.id);
@@ -160,7 +203,10 @@ final class Reaper implements Closeable {
             if (metadata.recipes().removePages(node.id, fromPage, BATCH_PAGES) == BATCH_PAGES) {
                 return false;
             }
-            forgetTail(node);
+            synchronized (node) {
+                forgetTail(node);
+                node.endCutting();
+            }
             return true;
         } finally {
             committer.changes().unlock();
@@ -176,41 +222,39 @@ final class Reaper implements Closeable {
             if (node.links == 0) {
                 metadata.namespace().addOrphan(node.id, 0);
             }
-            node.endCutting();
         }
     }
 
-    /** EIO for a file whose cut-off tail could not be removed: if it grew, old bytes would come back. */
+    /** EIO for a file whose cut-off tail could not be removed, ENOSPC if that waits for space: if it grew, old bytes would come back. */
     void checkTail(long inode) throws IOException {
+        if (!waitingTails.isEmpty() && waitingTails.contains(inode)) {
+            throw new NoSpaceException(
+                    "inode " + inode + " was cut off, and its old tail is removed when there is space");
+        }
         if (!unfinishedTails.isEmpty() && unfinishedTails.contains(inode)) {
             throw new IOException("inode " + inode + " was cut off and its old tail cannot be removed; see the log");
         }
     }
 
-    private void reapLogging(Dead dead) {
+    /** Returns false if this is to be tried again when there is space; what fails otherwise is told, and waits for the next mount. */
+    private boolean reapLogging(Dead dead) {
         try {
             reap(dead);
+        } catch (NoSpaceException e) {
+            log.debug("inode {} is freed further when there is space: {}", dead.inode, e.getMessage());
+            return false;
         } catch (IOException | RuntimeException e) {
             if (!dead.whole) {
                 unfinishedTails.add(dead.inode);
             }
             log.error("inode {} could not be freed; it is tried again at the next mount", dead.inode, e);
         }
+        return true;
     }
 
-    /** As {@link #reapLogging}, for the background: what finds a device full goes on later, and not only at the next mount. */
+    /** For the background: what finds a device full goes on later, and not only at the next mount. */
     private void reapWhenThereIsSpace(Dead dead) {
-        do {
-            try {
-                reap(dead);
-                return;
-            } catch (NoSpaceException e) {
-                log.debug("inode {} is freed further when there is space: {}", dead.inode, e.getMessage());
-            } catch (IOException | RuntimeException e) {
-                log.error("inode {} could not be freed; it is tried again at the next mount", dead.inode, e);
-                return;
-            }
-        } while (awaitSpace());
+        while (!reapLogging(dead) && awaitSpace()) {}
     }
 
     /** Waits while commits find no space; false if the volume is being closed. */
@@ -243,6 +287,10 @@ final class Reaper implements Closeable {
     private boolean reapBatch(Dead dead) throws IOException {
         if (metadata.recipes().removePages(dead.inode, dead.fromPage, BATCH_PAGES) == BATCH_PAGES) {
             return false;
+        }
+        if (dead.file != null) {
+            forgetTail(dead.file);
+            return true;
         }
         if (dead.whole) {
             metadata.namespace().removeAttributes(dead.inode);

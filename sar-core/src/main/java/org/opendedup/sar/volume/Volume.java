@@ -180,10 +180,6 @@ public final class Volume implements Closeable {
         return new Volume(config, VolumeParts.open(config, stores, verification), stores.clock());
     }
 
-    public VolumeConfig config() {
-        return config;
-    }
-
     /** The SSD of this volume, for its administration. One without an SSD location has a tier too, of the state NONE. */
     public SsdTier tier() {
         return parts.tier();

@@ -11,6 +11,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.Device;
@@ -82,7 +83,8 @@ final class VolumeLocations {
                 locations.data(), new TransferBuffers((int) (plan.transfers() / TransferBuffers.BUFFER_BYTES)));
         KeyValueStore metadata = KeyValueStores.openRocksDb(locations.metadata(), plan.metadataNative(), false);
         try {
-            ChunkIndex index = openIndex(locations.hashDb(), plan, ballasts);
+            Path hashDb = locations.hashDb();
+            ChunkIndex index = openIndex(hashDb, () -> openIndex(hashDb, plan), ballasts);
             return new VolumeStores(
                     containers,
                     metadata,
@@ -96,17 +98,32 @@ final class VolumeLocations {
         }
     }
 
-    /** The volume goes on without an index whose device is full, if there is no ballast left to open it with. */
-    private static ChunkIndex openIndex(Path folder, MemoryPlan plan, Ballasts ballasts) throws IOException {
+    interface IndexOpening {
+        ChunkIndex open() throws IOException;
+    }
+
+    /**
+     * Whatever is wrong with the index: the volume goes on without one that can't be opened.
+     *
+     * @throws UnsupportedFormatException if a newer program wrote it: whoever mounts is to use that one
+     */
+    static ChunkIndex openIndex(Path folder, IndexOpening opening, Ballasts ballasts)
+            throws UnsupportedFormatException {
         try {
-            return openIndex(folder, plan);
-        } catch (IOException e) {
-            if (!Device.isFull(e) || ballasts.exist()) {
-                throw e;
+            try {
+                return opening.open();
+            } catch (IOException e) {
+                if (!Device.isFull(e)
+                        || !ballasts.freeOn(VolumeDevices.ofIndex(folder), "open the fingerprint index")) {
+                    throw e;
+                }
+                return opening.open();
             }
+        } catch (UnsupportedFormatException e) {
+            throw e;
+        } catch (IOException e) {
             log.warn(
-                    "the disk under {} is full and the fingerprint index there can't be opened: duplicates are stored again until the"
-                            + " volume is mounted with space there: {}",
+                    "the fingerprint index in {} can't be opened: duplicates are stored again until a mount opens it: {}",
                     folder,
                     e.getMessage());
             return ChunkIndexes.none();

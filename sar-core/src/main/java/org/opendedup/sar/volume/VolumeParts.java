@@ -3,6 +3,8 @@ package org.opendedup.sar.volume;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -52,7 +54,9 @@ final class VolumeParts implements Closeable {
     private final ContainerStore containers;
     private final SsdTier tier;
     private final @Nullable RecipePromotion recipePromotion;
-    private final ChunkIndex index;
+    /** Set before anybody uses it: to none if that of the volume can't be used. */
+    private ChunkIndex index;
+
     private final NodeTable nodes;
     private final FileWriter writer;
     private final Committer committer;
@@ -75,7 +79,13 @@ final class VolumeParts implements Closeable {
     private final LongAdder readBytes = new LongAdder();
     private final LongAdder writtenBytes = new LongAdder();
 
-    private VolumeParts(VolumeConfig config, VolumeStores stores, MetadataStore metadata, Verification verification)
+    /** @param opened gets what is to be closed if this fails, the last opened first */
+    private VolumeParts(
+            VolumeConfig config,
+            VolumeStores stores,
+            MetadataStore metadata,
+            Verification verification,
+            Deque<Closing.Step> opened)
             throws IOException {
         Epoch found = VolumeIdentity.read(stores.containers(), metadata.header().volume());
         String name = config.name();
@@ -86,6 +96,9 @@ final class VolumeParts implements Closeable {
         workers = Executors.newFixedThreadPool(threads, Threads.named(name + "-worker"));
         storers = Executors.newFixedThreadPool(threads, Threads.named(name + "-store"));
         prefetchers = Executors.newScheduledThreadPool(PREFETCHERS, Threads.urgent(name + "-prefetch"));
+        opened.push(() -> end(workers));
+        opened.push(() -> end(storers));
+        opened.push(() -> end(prefetchers));
         containers = ContainerStore.open(
                 stores.containers(),
                 new ContainerOptions(
@@ -96,15 +109,13 @@ final class VolumeParts implements Closeable {
                         plan.framesInFlight()),
                 metadata::nextContainer,
                 new CountedContainers(metadata.counts()),
-                index::frameTable,
-                index::cover,
+                container -> index.frameTable(container),
+                (container, table) -> index.cover(container, table),
                 workers,
                 plan.frameTables());
+        opened.push(containers::close);
         metadata.counts().writingsFrom(containers::writing);
-        EpochBinding.begin(metadata, stores.containers(), found, containers, index);
-        for (long container : containers.recovered()) {
-            index.uncover(container);
-        }
+        index = EpochBinding.begin(metadata, stores.containers(), found, containers, index);
         tier = stores.tier()
                 .open(
                         config.locations().ssd(),
@@ -113,6 +124,7 @@ final class VolumeParts implements Closeable {
                         plan.tier(),
                         metadata.counts()::count,
                         name);
+        opened.push(tier::close);
         if (tier.isConfigured()) {
             metadata.counts().listen(tier.demotion()::unreferenced);
         }
@@ -135,6 +147,9 @@ final class VolumeParts implements Closeable {
                 verification == Verification.FINGERPRINTS,
                 damaged::report);
         recipePromotion = tier.isConfigured() ? promoteRecipes(config) : null;
+        if (recipePromotion != null) {
+            opened.push(recipePromotion::close);
+        }
         dirtyBudget = new DirtyBudget(plan.dirty());
         VolumeDevices onDevices = stores.devices();
         devices = new DeviceSpaces(onDevices == null ? VolumeDevices.of(stores.containers()) : onDevices, metadata);
@@ -199,7 +214,16 @@ final class VolumeParts implements Closeable {
                     "the volume was made with an io-chunk-size of "
                             + metadata.header().pageBytes() + " bytes, not " + config.pageBytes());
         }
-        VolumeParts parts = new VolumeParts(config, stores, metadata, verification);
+        Deque<Closing.Step> opened = new ArrayDeque<>();
+        VolumeParts parts;
+        try {
+            parts = new VolumeParts(config, stores, metadata, verification, opened);
+        } catch (IOException | RuntimeException e) {
+            Closing closing = new Closing();
+            opened.forEach(closing::run);
+            closing.suppressedBy(e);
+            throw e;
+        }
         try {
             if (parts.containers.hasLost()) {
                 // The next crash must not make anybody refer to what this recovery missed.

@@ -29,8 +29,7 @@ final class StoreFixture implements AutoCloseable {
         return open(directory, container -> null, (container, table) -> {});
     }
 
-    private ContainerStore open(Directory directory, FrameTableSource tables, SealListener listener)
-            throws IOException {
+    ContainerStore open(Directory directory, FrameTableSource tables, SealListener listener) throws IOException {
         return ContainerStore.open(
                 directory,
                 options,

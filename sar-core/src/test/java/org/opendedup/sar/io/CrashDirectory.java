@@ -31,8 +31,6 @@ public final class CrashDirectory implements Directory {
     private long freeBytes = Long.MAX_VALUE;
     private long appendsUntilFailure = Long.MAX_VALUE;
     private long forcesUntilFailure = Long.MAX_VALUE;
-    private long appends;
-    private long forces;
 
     /** @param seed together with that of {@link #crash} makes every choice */
     public CrashDirectory(long seed) {
@@ -139,16 +137,6 @@ public final class CrashDirectory implements Directory {
     /** Appends fail, as on a full disk, once so many more bytes are written. */
     public synchronized void noSpaceAfter(long bytes) {
         freeBytes = bytes;
-    }
-
-    /** Appends so far. */
-    public synchronized long appends() {
-        return appends;
-    }
-
-    /** Forces of files so far. */
-    public synchronized long forces() {
-        return forces;
     }
 
     /** Reads of these bytes of a file fail from now on, as of bad sectors; {@code end} is exclusive. */
@@ -258,7 +246,6 @@ public final class CrashDirectory implements Directory {
             synchronized (CrashDirectory.this) {
                 checkOpen();
                 long offset = file.length;
-                appends++;
                 if (--appendsUntilFailure == 0) {
                     file.append(source, source.remaining() / 2);
                     throw new IOException("Input/output error");
@@ -292,7 +279,6 @@ public final class CrashDirectory implements Directory {
         public void force() throws IOException {
             synchronized (CrashDirectory.this) {
                 checkOpen();
-                forces++;
                 if (--forcesUntilFailure == 0) {
                     throw new IOException("Input/output error");
                 }

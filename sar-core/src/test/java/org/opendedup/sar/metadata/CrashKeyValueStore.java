@@ -108,11 +108,6 @@ public final class CrashKeyValueStore implements KeyValueStore {
     }
 
     @Override
-    public long nativeBytes() {
-        return 0;
-    }
-
-    @Override
     public void close() {}
 
     private void requirePower() throws IOException {

@@ -10,6 +10,7 @@ import org.opendedup.sar.common.NoSpaceException;
 public final class FullKeyValueStore implements KeyValueStore {
     private final CrashKeyValueStore store;
     private int commitsToRefuse;
+    private volatile boolean refusingRecipes;
 
     public FullKeyValueStore(CrashKeyValueStore store) {
         this.store = store;
@@ -18,6 +19,11 @@ public final class FullKeyValueStore implements KeyValueStore {
     /** From now on so many commits find no space. */
     public synchronized void refuseNextCommits(int count) {
         commitsToRefuse = count;
+    }
+
+    /** Whether recipes can't be read, as of a database that can't be opened again for want of space. */
+    public void refuseRecipes(boolean refused) {
+        refusingRecipes = refused;
     }
 
     private synchronized boolean takeRefusal() {
@@ -35,6 +41,9 @@ public final class FullKeyValueStore implements KeyValueStore {
 
     @Override
     public Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
+        if (refusingRecipes && family == Family.RECIPE) {
+            throw new NoSpaceException("No space left on device");
+        }
         return store.scan(family, from, to);
     }
 
@@ -72,11 +81,6 @@ public final class FullKeyValueStore implements KeyValueStore {
                 batch.close();
             }
         };
-    }
-
-    @Override
-    public long nativeBytes() {
-        return store.nativeBytes();
     }
 
     @Override

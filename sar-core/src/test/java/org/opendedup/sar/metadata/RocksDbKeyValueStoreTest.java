@@ -1,7 +1,7 @@
 package org.opendedup.sar.metadata;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
@@ -38,7 +39,6 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         store.close();
         store = KeyValueStores.openRocksDb(temporary.resolve("contract"), MEMORY_BYTES, false);
         assertArrayEquals(bytes("1"), store.get(Family.XATTR, bytes("a")));
-        assertTrue(store.nativeBytes() > 0);
     }
 
     @Test
@@ -68,7 +68,6 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         assertThrows(IOException.class, () -> store.get(Family.INODE, bytes("a")));
         assertThrows(IOException.class, () -> store.scan(Family.INODE, bytes("a"), bytes("b")));
         assertThrows(IOException.class, () -> put(store, Family.INODE, "a", "1"));
-        assertEquals(0, store.nativeBytes());
     }
 
     @Test
@@ -81,6 +80,45 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         }
         assertArrayEquals(bytes("1"), store.get(Family.INODE, bytes("a")));
         assertArrayEquals(bytes("2"), store.get(Family.ENTRY, bytes("b")));
+    }
+
+    /** Others may take the space between the look at it and the reopening, which has closed the database by then. */
+    @Test
+    void aReopeningThatFindsNoSpaceIsToldAsSuchAndTriedAgain() throws IOException {
+        put(store, Family.INODE, "a", "1");
+        RocksDbKeyValueStore database = (RocksDbKeyValueStore) store;
+        RocksDbKeyValueStore.Recovery recovery = database.recovery;
+        try (Batch waiting = store.batch()) {
+            waiting.put(Family.ENTRY, bytes("b"), bytes("2"));
+            for (IOException failure :
+                    List.of(new NoSpaceException("full"), new IOException("/db/LOG: No space left on device"))) {
+                database.recovery = () -> {
+                    throw failure;
+                };
+                assertThrows(NoSpaceException.class, database::reopen);
+                assertThrows(NoSpaceException.class, () -> store.get(Family.INODE, bytes("a")));
+                assertThrows(NoSpaceException.class, () -> store.scan(Family.INODE, bytes("a"), bytes("b")));
+                assertThrows(NoSpaceException.class, () -> put(store, Family.INODE, "a", "3"));
+                assertThrows(NoSpaceException.class, waiting::commit);
+            }
+            // Nothing is written: a read alone brings the database back.
+            database.recovery = recovery;
+            assertArrayEquals(bytes("1"), store.get(Family.INODE, bytes("a")));
+            waiting.commit();
+        }
+        assertArrayEquals(bytes("2"), store.get(Family.ENTRY, bytes("b")));
+    }
+
+    /** The control: only want of space passes by itself. */
+    @Test
+    void aReopeningThatFailsOtherwiseIsNoShortage() throws IOException {
+        RocksDbKeyValueStore database = (RocksDbKeyValueStore) store;
+        database.recovery = () -> {
+            throw new IOException("Input/output error");
+        };
+        assertFalse(assertThrows(IOException.class, database::reopen) instanceof NoSpaceException);
+        IOException e = assertThrows(IOException.class, () -> store.get(Family.INODE, bytes("a")));
+        assertFalse(e instanceof NoSpaceException, e::toString);
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
@@ -57,6 +59,36 @@ class HeldChunksTest {
         held.release(chunk);
         assertNull(held.use(chunk));
         assertEquals(0, memory.bytes());
+    }
+
+    /** Of chunks that share arrays, and of one that is too large for that. */
+    @Test
+    void whereJavaHasNoMemoryNothingStaysCounted() {
+        AtomicBoolean refusing = new AtomicBoolean(true);
+        HeldChunks chunks = new HeldChunks(memory, new Slabs(memory, Slabs.SLAB_BYTES, bytes -> {
+            if (refusing.get()) {
+                throw new OutOfMemoryError("made by the test");
+            }
+            return new byte[bytes];
+        }));
+        long chunk = ChunkId.of(3, 7);
+        for (int length : new int[] {BYTES, Slabs.MAX_BYTES + 1}) {
+            byte[] bytes = new byte[length];
+            HeldChunks.Surplus surplus = new HeldChunks.Surplus();
+            surplus.allow(10L * length);
+            chunks.hold(chunk, CHARGE);
+            long before = memory.bytes();
+            refusing.set(true);
+            for (int attempt = 0; attempt < 3; attempt++) {
+                assertThrows(OutOfMemoryError.class, () -> chunks.fill(chunk, bytes, 0, length, 0, surplus));
+                assertEquals(before, memory.bytes());
+            }
+            refusing.set(false);
+            chunks.fill(chunk, bytes, 0, length, 0, surplus);
+            assertTrue(chunks.has(chunk));
+            chunks.release(chunk);
+            assertEquals(0, memory.bytes());
+        }
     }
 
     @Test

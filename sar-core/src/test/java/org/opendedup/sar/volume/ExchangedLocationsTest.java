@@ -360,11 +360,6 @@ final class ExchangedLocationsTest {
         }
 
         @Override
-        public long nativeBytes() {
-            return store.nativeBytes();
-        }
-
-        @Override
         public void close() {}
     }
 

@@ -15,7 +15,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
@@ -24,6 +30,8 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Device;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.FullKeyValueStore;
 import org.opendedup.sar.metadata.Inode;
@@ -73,10 +81,14 @@ class ShortageTest {
     }
 
     private Volume open() throws IOException {
+        return open(containers);
+    }
+
+    private Volume open(Directory data) throws IOException {
         return Volume.open(
                 config,
                 new VolumeStores(
-                        containers,
+                        data,
                         metadata,
                         ChunkIndexes.heap(),
                         InstantSource.system(),
@@ -371,6 +383,153 @@ class ShortageTest {
                 byte[] wanted = random(Integer.parseInt(name.substring("file-".length())), 1 << 20);
                 assertTrue(found.length == 0 || Arrays.equals(found, wanted), name);
             }
+            assertEquals(List.of(), VolumeChecker.check(volume));
+        }
+    }
+
+    /** The source's dirty bytes find no space at first, and space returns before the copy goes on. */
+    @Test
+    void aCopyNeverTakesStoredBytesForNewerOnesThatFoundNoSpace() throws Exception {
+        ExecutorService other = Executors.newSingleThreadExecutor();
+        try {
+            // Of the dirty files, which the copy has stored in no particular order, the source may be the last.
+            while (!copyWhileSpaceReturns(other)) {}
+        } finally {
+            other.shutdownNow();
+        }
+    }
+
+    /** Returns false if no file was stored behind the source, and so nobody could end the shortage before the copy went on. */
+    private boolean copyWhileSpaceReturns(ExecutorService other) throws IOException {
+        containers = new CrashDirectory(1);
+        metadata = new FullKeyValueStore(new CrashKeyValueStore());
+        byte[] fresh = random(2, 100_000);
+        List<String> names = List.of("source", "b", "c", "d", "e", "f", "g", "h");
+        try (Volume volume = create()) {
+            for (String name : names) {
+                write(volume, make(volume, name), random(1, 100_000));
+            }
+            make(volume, "target");
+            volume.sync();
+        }
+        HookedDirectory hooked = new HookedDirectory(containers);
+        // There is no open container yet. Storing begins with one, which is deleted when it finds no space: so nothing
+        // waits in memory, and a
+        // commit finds that all is well.
+        try (Volume volume = open(hooked)) {
+            for (String name : names) {
+                write(volume, volume.lookup(Inode.ROOT, name(name)).inode(), fresh);
+            }
+            OpenFile source =
+                    volume.open(volume.lookup(Inode.ROOT, name("source")).inode(), false);
+            OpenFile target =
+                    volume.open(volume.lookup(Inode.ROOT, name("target")).inode(), true);
+            ReentrantLock storing = (ReentrantLock) source.node().contents().storing;
+            AtomicInteger refusals = new AtomicInteger();
+            AtomicBoolean committed = new AtomicBoolean();
+            hooked.hook = (call, name) -> {
+                if (call != HookedDirectory.Call.APPEND) {
+                    return;
+                }
+                // The copy's first step stores the source, and then, with all others, makes room.
+                if (refusals.get() < 2) {
+                    refusals.addAndGet(storing.isHeldByCurrentThread() ? 1 : 0);
+                    throw new NoSpaceException("No space left on device");
+                }
+                if (!storing.isHeldByCurrentThread() && committed.compareAndSet(false, true)) {
+                    commit(volume, other);
+                }
+            };
+            boolean copied = true;
+            try {
+                assertEquals(fresh.length, volume.copy(source, 0, target, 0, fresh.length));
+                assertArrayEquals(fresh, read(volume, "target"));
+                assertArrayEquals(fresh, read(volume, "source"));
+            } catch (NoSpaceException e) {
+                copied = false;
+            }
+            assertEquals(2, refusals.get());
+            hooked.hook = (call, name) -> {};
+            volume.close(source);
+            volume.close(target);
+            volume.sync();
+            assertEquals(List.of(), VolumeChecker.check(volume));
+            return copied;
+        }
+    }
+
+    /** It ends the shortage. */
+    private static void commit(Volume volume, ExecutorService other) throws IOException {
+        try {
+            other.submit(() -> {
+                        volume.parts().committer().commit();
+                        return null;
+                    })
+                    .get();
+        } catch (ExecutionException | InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+
+    /** A crash has left the tail of a file that was cut off; while there is no space to remove it, the file must not grow into it. */
+    @Test
+    void aTailThatFindsNoSpaceAtMountIsRemovedWhenThereIsSome() throws IOException, InterruptedException {
+        byte[] data = random(1, 2_000_000);
+        long inode;
+        try (Volume volume = create()) {
+            inode = make(volume, "cut");
+            write(volume, inode, data);
+            volume.sync();
+            // As a truncation leaves it before its tail is removed.
+            volume.parts().metadata().namespace().addOrphan(inode, 4);
+            volume.parts().committer().commit();
+        }
+        metadata.refuseRecipes(true);
+        try (Volume volume = open()) {
+            OpenFile file = volume.open(inode, true);
+            assertThrows(NoSpaceException.class, () -> volume.write(file, 0, ByteBuffer.wrap(new byte[1])));
+            metadata.refuseRecipes(false);
+            while (true) {
+                try {
+                    volume.write(file, 0, ByteBuffer.wrap(data, 0, 1));
+                    break;
+                } catch (NoSpaceException e) {
+                    Thread.sleep(20);
+                }
+            }
+            assertEquals(List.of(), volume.parts().metadata().namespace().orphans());
+            assertEquals(4, volume.parts().metadata().recipes().existingPages(inode, 0, 100, 100).length);
+            volume.close(file);
+        }
+    }
+
+    /** The same while the volume is mounted: the file has its new length at once. */
+    @Test
+    void aTailThatFindsNoSpaceWhenItIsCutOffIsRemovedWhenThereIsSome() throws IOException, InterruptedException {
+        byte[] data = random(1, 2_000_000);
+        try (Volume volume = create()) {
+            long inode = make(volume, "cut");
+            write(volume, inode, data);
+            volume.sync();
+            int pageBytes = volume.parts().metadata().header().pageBytes();
+            metadata.refuseRecipes(true);
+            volume.change(inode, AttributeChange.ofSize(4L * pageBytes));
+            assertEquals(4L * pageBytes, volume.attributes(inode).size());
+            assertThrows(NoSpaceException.class, () -> write(volume, inode, data));
+            metadata.refuseRecipes(false);
+            while (!volume.parts().metadata().namespace().orphans().isEmpty()) {
+                Thread.sleep(20);
+            }
+            while (true) {
+                try {
+                    write(volume, inode, data);
+                    break;
+                } catch (NoSpaceException e) {
+                    Thread.sleep(20);
+                }
+            }
+            volume.sync();
+            assertArrayEquals(data, read(volume, inode));
             assertEquals(List.of(), VolumeChecker.check(volume));
         }
     }

@@ -228,7 +228,7 @@ class VolumePosixRulesTest {
         synchronized (node) {
             node.contents().cutting = true;
         }
-        volume.parts().reaper().cut(node, 4);
+        volume.parts().reaper().cut(node, 4, volume.parts().nodes());
         volume.link(inode, Inode.ROOT, name("f"));
         synchronized (node) {
             node.endCutting();

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.tier.SsdTier.State;
 import org.opendedup.sar.tier.TierSettings;
@@ -97,6 +98,36 @@ class VolumeTierTest {
         checkShared(inode);
         assertEquals(FILE_BYTES / 4096, volume.tier().status().distributor().ssdHits());
         assertEquals(diskReads, volume.statistics().diskReads());
+    }
+
+    /** Else the SSD would be in use for as long as the process lives, and the next attempt to open the volume would go without. */
+    @Test
+    void anOpeningThatFailsClosesWhatItHasOpened() throws IOException {
+        volume.close();
+        VolumeStores stores = VolumeLocations.open(config, Ballasts.none());
+        Device unknown = new Device() {
+            @Override
+            public long usableBytes() throws IOException {
+                throw new IOException("Input/output error");
+            }
+
+            @Override
+            public long totalBytes() throws IOException {
+                throw new IOException("Input/output error");
+            }
+        };
+        VolumeStores failing = new VolumeStores(
+                stores.containers(),
+                stores.metadata(),
+                stores.index(),
+                stores.clock(),
+                stores.tier(),
+                new VolumeDevices(unknown, unknown, unknown, Ballasts.none()));
+        assertThrows(IOException.class, () -> Volume.open(config, failing, Verification.CHECKSUMS));
+        stores.index().close();
+        stores.metadata().close();
+        volume = Volume.open(config);
+        assertEquals(State.ONLINE, volume.tier().status().state());
     }
 
     @Test

@@ -33,10 +33,6 @@ final class ChunkIdQuery {
         count++;
     }
 
-    int count() {
-        return count;
-    }
-
     /** After {@link #run}: the chunk id that fingerprint {@code i} leads to, or {@link ChunkId#NONE}. */
     long chunkId(int i) {
         return chunkIds[i];

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.SystemError;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.Cache;
@@ -277,6 +278,8 @@ final class IndexDatabase implements Closeable {
             flushMemtables();
             db.compactRange();
         } catch (RocksDBException e) {
+            // What is left in it is not wanted: it is made again when it is opened next.
+            mark(folder);
             throw translate(folder, e);
         } finally {
             lifecycle.readLock().unlock();
@@ -357,7 +360,7 @@ final class IndexDatabase implements Closeable {
 
     /** The folder was there a moment ago: what is missing is a part of the database. */
     private static boolean lacksAFile(RocksDBException e) {
-        return String.valueOf(e.getMessage()).contains("No such file or directory");
+        return SystemError.NO_SUCH_FILE.isIn(e.getMessage());
     }
 
     private static IOException lacking(Path folder, RocksDBException e) {

@@ -1,0 +1,104 @@
+package org.opendedup.sar.io;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** A directory that calls the test before each change: the test may wait there, or throw in place of the change. */
+public final class HookedDirectory implements Directory {
+    public enum Call {
+        APPEND,
+        FORCE,
+        CLOSE,
+        RENAME,
+        SYNC
+    }
+
+    public interface Hook {
+        /** @param name the file's, as it is before the change; empty for {@link Call#SYNC} */
+        void before(Call call, String name) throws IOException;
+    }
+
+    public volatile Hook hook = (call, name) -> {};
+    private final Directory directory;
+
+    public HookedDirectory(Directory directory) {
+        this.directory = directory;
+    }
+
+    @Override
+    public Output create(String name) throws IOException {
+        Output output = directory.create(name);
+        return new Output() {
+            @Override
+            public long append(ByteBuffer source) throws IOException {
+                hook.before(Call.APPEND, name);
+                return output.append(source);
+            }
+
+            @Override
+            public long position() {
+                return output.position();
+            }
+
+            @Override
+            public void force() throws IOException {
+                hook.before(Call.FORCE, name);
+                output.force();
+            }
+
+            @Override
+            public void close() throws IOException {
+                hook.before(Call.CLOSE, name);
+                output.close();
+            }
+        };
+    }
+
+    @Override
+    public Input open(String name) throws IOException {
+        return directory.open(name);
+    }
+
+    @Override
+    public boolean exists(String name) throws IOException {
+        return directory.exists(name);
+    }
+
+    @Override
+    public long length(String name) throws IOException {
+        return directory.length(name);
+    }
+
+    @Override
+    public void rename(String from, String to) throws IOException {
+        hook.before(Call.RENAME, from);
+        directory.rename(from, to);
+    }
+
+    @Override
+    public void delete(String name) throws IOException {
+        directory.delete(name);
+    }
+
+    @Override
+    public List<String> list() throws IOException {
+        return directory.list();
+    }
+
+    @Override
+    public void sync() throws IOException {
+        hook.before(Call.SYNC, "");
+        directory.sync();
+    }
+
+    @Override
+    public long usableBytes() throws IOException {
+        return directory.usableBytes();
+    }
+
+    @Override
+    public String toString() {
+        return directory.toString();
+    }
+}

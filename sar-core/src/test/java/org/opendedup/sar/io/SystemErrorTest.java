@@ -1,0 +1,85 @@
+package org.opendedup.sar.io;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.NoSpaceException;
+
+/** A full disk is known by the words for it, in whatever language the process speaks. */
+final class SystemErrorTest {
+    private static final String GERMAN = "Auf dem Gerät ist kein Speicherplatz mehr verfügbar";
+
+    @Test
+    void theWordsAreThoseOfTheProcessOrEnglish() {
+        assertTrue(SystemError.NO_SPACE.isIn("/a/b: " + GERMAN, errno -> errno == 28 ? GERMAN : "?"));
+        assertTrue(SystemError.NO_SPACE.isIn("No space left on device", errno -> GERMAN));
+        assertTrue(SystemError.NO_SPACE.isIn("No space left on device", errno -> null));
+        assertFalse(SystemError.QUOTA_EXCEEDED.isIn(GERMAN, errno -> errno == 28 ? GERMAN : "?"));
+        assertFalse(SystemError.NO_SPACE.isIn(GERMAN, errno -> null));
+        assertFalse(SystemError.NO_SPACE.isIn(null, errno -> GERMAN));
+        for (SystemError error : SystemError.values()) {
+            String other = error == SystemError.READ_ONLY ? "Input/output error" : "Read-only file system";
+            assertFalse(error.isIn(other), error::name);
+        }
+        assertTrue(SystemError.isFullIn("Disk quota exceeded"));
+        assertTrue(SystemError.isFull(28) && SystemError.isFull(122) && !SystemError.isFull(5));
+    }
+
+    /** That the path has the words says nothing. */
+    @Test
+    void thePathOfAFileDoesNotCount() {
+        String path = "/no space left on device";
+        assertFalse(Device.isFull(new FileSystemException(path, null, "Permission denied")));
+        assertTrue(Device.isFull(new FileSystemException(path, null, "No space left on device")));
+    }
+
+    @Test
+    void aFullDiskIsKnownToAProcessThatSpeaksGerman() throws Exception {
+        assumeTrue(Files.isWritable(Path.of("/dev/full")), "needs /dev/full");
+        ProcessBuilder child = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Dstdout.encoding=UTF-8",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Child.class.getName())
+                .redirectErrorStream(true);
+        child.environment().putAll(Map.of("LC_ALL", "C.UTF-8", "LANGUAGE", "de"));
+        Process process = child.start();
+        String output = new String(process.getInputStream().readAllBytes(), UTF_8);
+        assertEquals(0, process.waitFor(), output);
+        List<String> lines = output.lines().toList();
+        String message = lines.get(lines.size() - 2);
+        assumeFalse(message.contains("No space"), "the C library has no German here");
+        assertEquals(NoSpaceException.class.getName(), lines.get(lines.size() - 1), output);
+    }
+
+    /** Writes to a full device, and tells the words and what became of them. */
+    static final class Child {
+        private Child() {}
+
+        public static void main(String[] arguments) throws IOException {
+            Path full = Path.of("/dev/full");
+            FileDirectory folder = FileDirectory.open(Path.of("/dev"));
+            try (Output output = folder.new FileOutput(FileChannel.open(full, StandardOpenOption.WRITE), full)) {
+                output.append(ByteBuffer.allocate(10));
+            } catch (IOException e) {
+                System.out.println(e.getMessage());
+                System.out.println(e.getClass().getName());
+            }
+        }
+    }
+}
