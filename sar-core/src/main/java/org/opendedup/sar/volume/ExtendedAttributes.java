@@ -93,7 +93,7 @@ final class ExtendedAttributes {
     }
 
     private static AccessControlList parse(Node node, byte[] value) throws PosixException {
-        if (node.type == Modes.SYMBOLIC_LINK) {
+        if (node.isSymbolicLink()) {
             throw new PosixException(Reason.EOPNOTSUPP, "an access list of a symbolic link");
         }
         return AccessControlList.parse(value);

@@ -14,7 +14,6 @@ import org.opendedup.sar.metadata.Inode;
 final class Node {
     final long id;
     final int type;
-    final byte[] target;
     final int device;
     final long createdNs;
 
@@ -64,7 +63,6 @@ final class Node {
     Node(Inode inode) {
         id = inode.id();
         type = inode.mode() & Modes.TYPE;
-        target = inode.target();
         device = inode.device();
         createdNs = inode.createdNs();
         mode = inode.mode();
@@ -89,8 +87,16 @@ final class Node {
         return type == Modes.REGULAR;
     }
 
-    /** As a commit is to keep it: a regular file no longer than its recipe. */
-    synchronized Inode toInode() {
+    boolean isSymbolicLink() {
+        return type == Modes.SYMBOLIC_LINK;
+    }
+
+    /**
+     * As a commit is to keep it: a regular file no longer than its recipe.
+     *
+     * @param target of a symbolic link, else empty
+     */
+    synchronized Inode toInode(byte[] target) {
         long kept = isRegular() ? storedBytes : size;
         return new Inode(
                 id,

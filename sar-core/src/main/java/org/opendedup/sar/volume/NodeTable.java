@@ -22,6 +22,8 @@ import org.opendedup.sar.metadata.MetadataStore;
  * those that only the kernel refers to leave the table: no call holds such a node, and the database has all there is to know
  * of it but the kernel's count, which {@link LookupCounts} keeps. The next call makes a node of it again. A hand goes round
  * the table as that of a clock, and passes over a node that was used since it came by last.
+ *
+ * <p>A node has the same size whatever it is of: the target of a symbolic link, up to 4 KiB, is in the metadata alone.
  */
 final class NodeTable {
     /** Heap bytes of a node, its key and its place in the table, measured. */
@@ -29,6 +31,8 @@ final class NodeTable {
 
     /** Nodes the hand looks at for each one that comes: more than one, so that it gets ahead of what it has to pass over. */
     private static final int HAND_STEPS = 4;
+
+    private static final byte[] NO_TARGET = {};
 
     private final MetadataStore metadata;
     private final Capacity capacity;
@@ -103,9 +107,12 @@ final class NodeTable {
         }
     }
 
-    /** Adds a new inode, with one reference and to be encoded. */
+    /** Adds a new inode, with one reference and to be encoded. Called under the change lock. */
     Node add(Inode inode) {
         Node node = new Node(inode);
+        if (node.isSymbolicLink()) {
+            metadata.namespace().put(inode);
+        }
         node.countedBytes = 0;
         node.attributes = ExtendedAttributes.Presence.NONE;
         node.references = 1;
@@ -264,11 +271,19 @@ final class NodeTable {
         return encoded;
     }
 
+    /** Where a symbolic link leads; empty for any other inode. */
+    byte[] target(Node node) throws IOException {
+        Inode inode = node.isSymbolicLink() ? metadata.namespace().inode(node.id) : null;
+        return inode == null ? NO_TARGET : inode.target();
+    }
+
     private void encode(Node node) throws IOException {
+        // Before the node counts as clean: when it cannot be read, the next commit tries again.
+        byte[] target = target(node);
         // In one monitor with the removal: whoever finds the node clean and lets it go must find it encoded.
         synchronized (node) {
             dirty.remove(node);
-            Inode inode = node.toInode();
+            Inode inode = node.toInode(target);
             metadata.namespace().put(inode);
             if (node.isRegular()) {
                 metadata.addToTotals(inode.dataBytes() - node.countedBytes, 0, 0, 0);

@@ -163,7 +163,7 @@ final class Reaper implements Closeable {
                 node.storedBytes = 0;
             }
             // The record must say that no name is left, and no byte counted: a crash from here on resumes from it.
-            metadata.namespace().put(node.toInode());
+            metadata.namespace().put(node.toInode(new byte[0]));
             return reapBatch(dead);
         } finally {
             nodes.drop(node);

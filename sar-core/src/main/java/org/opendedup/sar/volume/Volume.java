@@ -293,10 +293,10 @@ public final class Volume implements Closeable {
     public byte[] readSymbolicLink(long inode) throws IOException {
         Node node = nodes.pin(inode);
         try {
-            if (node.type != Modes.SYMBOLIC_LINK) {
+            if (!node.isSymbolicLink()) {
                 throw new PosixException(Reason.EINVAL, "inode " + inode + " is no symbolic link");
             }
-            return node.target.clone();
+            return nodes.target(node);
         } finally {
             nodes.unpin(node);
         }

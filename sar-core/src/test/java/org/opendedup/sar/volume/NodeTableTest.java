@@ -1,11 +1,13 @@
 package org.opendedup.sar.volume;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
@@ -55,6 +57,26 @@ class NodeTableTest {
         assertEquals(INODES, nodes.size() + nodes.withoutNode());
         forgetAll();
         assertEquals(0, nodes.size() + nodes.withoutNode());
+    }
+
+    /** A node has no room of its own for it: many links would take the heap. */
+    @Test
+    void theTargetOfALinkCountsAsPendingAndStays() throws IOException {
+        byte[] target = new byte[4000];
+        Arrays.fill(target, (byte) 'x');
+        int id = FIRST + INODES;
+        long before = metadata.pendingBytes();
+        Node link = nodes.add(
+                new Inode(id, 1, Modes.SYMBOLIC_LINK | 0777, 1, 0, 0, 0, target.length, 0, 0, 0, 0, 0, 0, target));
+        assertTrue(metadata.pendingBytes() >= before + target.length, () -> metadata.pendingBytes() + " bytes pending");
+        assertArrayEquals(target, nodes.target(link));
+        metadata.commit(metadata.freeze());
+        link.uid = 7;
+        nodes.markDirty(link);
+        nodes.encodeDirty();
+        assertArrayEquals(target, metadata.namespace().inode(id).target());
+        assertEquals(7, metadata.namespace().inode(id).uid());
+        nodes.unpin(link);
     }
 
     @Test
