@@ -534,6 +534,20 @@ class ShortageTest {
         }
     }
 
+    /** What no commit has encoded yet is to be written all the same: else more is accepted than the device can take. */
+    @Test
+    void theTargetsOfSymbolicLinksCountBeforeTheyAreCommitted() throws IOException {
+        try (Volume volume = create()) {
+            long before = volume.parts().metadata().unwrittenBytes();
+            byte[] target = new byte[4000];
+            Arrays.fill(target, (byte) 't');
+            for (int i = 0; i < 50; i++) {
+                volume.makeSymbolicLink(Inode.ROOT, name("link-" + i), target, ALICE);
+            }
+            assertTrue(volume.parts().metadata().unwrittenBytes() - before >= 2L * 50 * target.length);
+        }
+    }
+
     @Test
     void theScarcestDeviceDecides() throws IOException, InterruptedException {
         try (Volume volume = create()) {
