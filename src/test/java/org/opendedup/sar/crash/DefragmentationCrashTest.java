@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.CrashDirectory;
@@ -33,6 +34,7 @@ import org.opendedup.sar.volume.VolumeConfig;
 import org.opendedup.sar.volume.VolumeStores;
 
 /** Power goes at each step of a defragmentation: between append and commit, and in the middle of either. */
+@Timeout(120)
 class DefragmentationCrashTest {
     private static final int CHUNK = 4096;
     private static final int CONTAINERS = 2;
@@ -86,8 +88,11 @@ class DefragmentationCrashTest {
         Optional<String> problem() throws IOException {
             PowerCut power = new PowerCut(() -> metadata.failNextCommits(1));
             Volume.create(config, containers, metadata, clock);
+            // Containers are sealed in the background, and only sealed ones are rewritten: all of them are when it has been closed.
+            try (Volume written = open(containers, metadata)) {
+                writeFragmented(written);
+            }
             Volume volume = open(power.guard(lyingOnDemand()), power.guard(metadata));
-            writeFragmented(volume);
             lying = lies;
             power.after(steps);
             try {
