@@ -88,7 +88,8 @@ class DefragmentationCrashTest {
         Optional<String> problem() throws IOException {
             PowerCut power = new PowerCut(() -> metadata.failNextCommits(1));
             Volume.create(config, containers, metadata, clock);
-            // Containers are sealed in the background, and only sealed ones are rewritten: all of them are when it has been closed.
+            // Containers are sealed in the background, and only sealed ones are rewritten: all of them are when it has
+            // been closed.
             try (Volume written = open(containers, metadata)) {
                 writeFragmented(written);
             }
