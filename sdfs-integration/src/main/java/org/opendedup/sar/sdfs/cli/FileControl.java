@@ -24,7 +24,8 @@ final class FileControl implements Closeable {
     static final String START = "start";
 
     private final FileTools files;
-    /** Number that the volume alone has, wherever its mount is moved. */
+    private final Path mountPoint;
+    /** Number that the volume alone has, wherever its mount is moved; empty if nothing is mounted there. */
     private final Optional<String> device;
 
     private final JobControl defragmentations = new JobControl(DEFRAG);
@@ -33,6 +34,7 @@ final class FileControl implements Closeable {
     /** @param mountPoint where the volume has been mounted */
     FileControl(FileTools files, Path mountPoint) throws IOException {
         this.files = files;
+        this.mountPoint = mountPoint;
         device = MountTable.read().top(mountPoint).map(MountTable.Entry::device);
     }
 
@@ -97,7 +99,9 @@ final class FileControl implements Closeable {
 
     /** By whichever link or bind mount a path leads there, also by one of a folder in it. */
     private boolean isInVolume(Path path) throws IOException {
-        return device.equals(Optional.of(MountTable.device(path)));
+        return device.isPresent()
+                ? device.get().equals(MountTable.device(path))
+                : path.toRealPath().startsWith(mountPoint);
     }
 
     private static Map<String, Object> job(JobControl jobs, String action, ControlArguments arguments)
