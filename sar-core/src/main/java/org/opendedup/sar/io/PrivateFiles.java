@@ -6,6 +6,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -27,6 +28,11 @@ public final class PrivateFiles {
     /** As {@link FileChannel#open(Path, OpenOption...)}; a file that this makes is its owner's only. */
     public static FileChannel open(Path file, OpenOption... options) throws IOException {
         return FileChannel.open(file, Set.of(options), PosixFilePermissions.asFileAttribute(FILE));
+    }
+
+    /** Makes an empty file if there is none; one that is there stays as it is. */
+    public static void createFile(Path file) throws IOException {
+        open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
     }
 
     /** Makes a folder; the one above it must exist. */

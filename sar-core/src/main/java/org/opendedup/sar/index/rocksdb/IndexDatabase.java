@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -376,8 +375,7 @@ final class IndexDatabase implements Closeable {
      */
     private static void mark(Path folder) {
         try {
-            PrivateFiles.open(folder.resolve(DAMAGED_MARK), StandardOpenOption.CREATE, StandardOpenOption.WRITE)
-                    .close();
+            PrivateFiles.createFile(folder.resolve(DAMAGED_MARK));
         } catch (IOException e) {
             log.warn("the damaged chunk index in {} could not be marked: {}", folder, e.getMessage());
         }

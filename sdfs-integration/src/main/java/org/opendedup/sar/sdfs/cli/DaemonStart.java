@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -146,15 +145,10 @@ final class DaemonStart {
             builder.inheritIO();
         } else {
             builder.redirectInput(Path.of("/dev/null").toFile());
-            makePrivate(files.console());
+            PrivateFiles.createFile(files.console());
             builder.redirectErrorStream(true).redirectOutput(files.console().toFile());
         }
         return builder.start();
-    }
-
-    private static void makePrivate(Path file) throws IOException {
-        PrivateFiles.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)
-                .close();
     }
 
     /** Hands SIGTERM on, stays until the daemon has closed the volume, and ends as it did. The daemon bounds the time. */
