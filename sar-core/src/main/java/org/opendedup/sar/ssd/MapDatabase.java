@@ -299,7 +299,7 @@ final class MapDatabase implements Closeable {
         Status status = e.getStatus();
         String message = folder + ": RocksDB: " + e.getMessage();
         IOException translated;
-        if (status != null && status.getSubCode() == Status.SubCode.NoSpace) {
+        if (status != null && status.getSubCode() == Status.SubCode.NoSpace || SystemError.isFullIn(message)) {
             translated = new NoSpaceException(message);
         } else if (status != null && isDamage(status)) {
             translated = new CorruptionException(folder.toString(), -1, "a sound database", message);
