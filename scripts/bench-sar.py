@@ -33,7 +33,7 @@ KIB = 1024
 PARTS = ("restore", "random", "write")
 READ_SIZES = (4 * KIB, 64 * KIB)
 # Promotion goes on after the last write: it has ended when nothing was promoted for so long.
-SETTLED_SECONDS = 5
+SETTLED_SECONDS = 12
 
 
 class Promoting(Deduplicated):
@@ -53,12 +53,13 @@ class Promoting(Deduplicated):
         super().start()
 
     def settle(self):
-        """Waits until nothing is promoted any more."""
+        """Waits until nothing waits for the SSD, and nothing is promoted any more."""
         promoted, since = -1, time.monotonic()
         while time.monotonic() - since < SETTLED_SECONDS:
-            now = self.status()["promotion"]["promotedChunks"]
-            if now != promoted:
-                promoted, since = now, time.monotonic()
+            now = self.status()["promotion"]
+            waiting = now["queuedChunks"] + now["rememberedChunks"]
+            if waiting or now["promotedChunks"] != promoted:
+                promoted, since = now["promotedChunks"], time.monotonic()
             time.sleep(0.5)
 
     def status(self):

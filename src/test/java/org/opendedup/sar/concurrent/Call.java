@@ -1,7 +1,7 @@
 package org.opendedup.sar.concurrent;
 
-import org.opendedup.sar.volume.Volume.RenameMode;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /** One call of a file system, by inode numbers. The caller holds a reference to each inode that it names. */
 sealed interface Call {

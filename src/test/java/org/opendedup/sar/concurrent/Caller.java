@@ -11,11 +11,13 @@ import java.util.TreeMap;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.Modes;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Attributes;
-import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
 
-/** Makes calls of a file system, and puts answers into words. References that a call retains are the caller's to forget. */
+/**
+ * Makes calls of a file system, and puts answers into words. References that a call retains are the caller's to forget.
+ */
 final class Caller {
     private static final Owner OWNER = new Owner(1000, 100);
 

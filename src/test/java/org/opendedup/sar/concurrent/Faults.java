@@ -12,8 +12,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.Modes;
-import org.opendedup.sar.volume.Attributes;
-import org.opendedup.sar.volume.Volume.RenameMode;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.RenameMode;
 
 /**
  * Faults for the controls, to be put between a sound file system and its callers. Each shows now and then, and a single

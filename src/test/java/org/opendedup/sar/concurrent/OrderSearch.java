@@ -10,15 +10,17 @@ import org.opendedup.sar.model.ModelFileSystem;
 
 /**
  * Looks for an order of a history's events that a single caller could have made of the model: each event between its
- * invocation and its return, each answered as it was. The search of Wing and Gong (Testing and Verifying Concurrent Objects,
- * 1993), which does not visit the same events done with the same state twice, as Lowe has it (Testing for Linearizability,
- * 2017).
+ * invocation and its return, each answered as it was. The search of Wing and Gong (Testing and Verifying Concurrent
+ * Objects, 1993), which does not visit the same events done with the same state twice, as Lowe has it (Testing for
+ * Linearizability, 2017).
  *
- * <p>An event that changes nothing and would be answered right now is done now: whatever order there is from here, there
- * is one with that event first. So only changes make the search branch.
+ * <p>An event that changes nothing and would be answered right now is done now: whatever order there is from here,
+ * there is one with that event first. So only changes make the search branch.
  */
 final class OrderSearch {
-    /** So many states visited, and the search gives up; a round of 8 threads and 6 calls usually takes below a hundred. */
+    /**
+     * So many states visited, and the search gives up; a round of 8 threads and 6 calls usually takes below a hundred.
+     */
     private static final int MAX_VISITED = 100_000;
 
     private final List<Event> events;

@@ -10,16 +10,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.model.ModelFileSystem;
 import org.opendedup.sar.model.Modes;
-import org.opendedup.sar.volume.Owner;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.SetMode;
 
 class OrderSearchTest {
     private static final Owner OWNER = new Owner(1, 2);
     private static final String ATTRIBUTE = "user.1";
 
     /**
-     * Where a round has several orders, the next round begins with what was shown at the end of it: with the state of another order, an
-     * answer of the next round would seem wrong.
+     * Where a round has several orders, the next round begins with what was shown at the end of it: with the state of
+     * another order, an answer of the next round would seem wrong.
      */
     @ParameterizedTest
     @ValueSource(ints = {Modes.REGULAR, Modes.DIRECTORY, Modes.SYMBOLIC_LINK})

@@ -3,7 +3,10 @@ package org.opendedup.sar.concurrent;
 import java.lang.reflect.Proxy;
 import org.opendedup.sar.model.FileSystem;
 
-/** Puts a file system behind one lock: its calls have an order whatever it is. Threads meet before the lock and behind it. */
+/**
+ * Puts a file system behind one lock: its calls have an order whatever it is. Threads meet before the lock and behind
+ * it.
+ */
 final class Serial {
     private Serial() {}
 

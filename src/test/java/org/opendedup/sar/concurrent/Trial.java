@@ -26,8 +26,9 @@ import org.opendedup.sar.model.Op;
 import org.opendedup.sar.model.OpRunner;
 
 /**
- * Short rounds of calls by several threads at once. After each round nobody calls, everything is forgotten, and all that the
- * file system shows must be what the model has at the end of an order of the round's calls. With that the next round begins.
+ * Short rounds of calls by several threads at once. After each round nobody calls, everything is forgotten, and all
+ * that the file system shows must be what the model has at the end of an order of the round's calls. With that the next
+ * round begins.
  */
 final class Trial {
     static final int THREADS = 8;
@@ -96,7 +97,9 @@ final class Trial {
         }
     }
 
-    /** All there is to see. The numbers too: of two orders only one may give the name to the inode that really has it. */
+    /**
+     * All there is to see. The numbers too: of two orders only one may give the name to the inode that really has it.
+     */
     static List<String> show(FileSystem fileSystem) throws IOException {
         Listing listing = new Listing(fileSystem);
         List<String> shown = new ArrayList<>();
@@ -113,7 +116,9 @@ final class Trial {
         }
     }
 
-    /** Takes a reference to some of the inodes with names; the others are found by lookup only, and may go at any time. */
+    /**
+     * Takes a reference to some of the inodes with names; the others are found by lookup only, and may go at any time.
+     */
     private List<Worker.Held> hold() throws IOException {
         List<Worker.Held> held = new ArrayList<>();
         held.add(Worker.Held.ROOT);

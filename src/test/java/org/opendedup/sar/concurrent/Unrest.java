@@ -14,12 +14,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.Modes;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
 
 /**
- * What goes on in a file system beside the calls that are watched: one thread syncs again and again, another fills and cuts
- * off a file without a name, so that memory runs short and there is something to free. More can be asked for.
+ * What goes on in a file system beside the calls that are watched: one thread syncs again and again, another fills and
+ * cuts off a file without a name, so that memory runs short and there is something to free. More can be asked for.
  */
 final class Unrest implements AutoCloseable {
     private static final int WRITE_BYTES = 1 << 20;
@@ -76,8 +76,8 @@ final class Unrest implements AutoCloseable {
     }
 
     /**
-     * From now on a file of so many bytes is read, from end to end: what others have read before soon is in no cache. It is there, without
-     * a name, when this returns.
+     * From now on a file of so many bytes is read, from end to end: what others have read before soon is in no cache.
+     * It is there, without a name, when this returns.
      */
     Unrest alsoReadPastCaches(int bytes) throws IOException {
         long inode = makeFile();

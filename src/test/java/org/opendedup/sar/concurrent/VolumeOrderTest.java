@@ -18,7 +18,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.model.FileSystem;
@@ -27,20 +26,22 @@ import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.SsdTroubles;
 import org.opendedup.sar.model.TestVolumes;
 import org.opendedup.sar.model.VolumeFileSystem;
-import org.opendedup.sar.volume.Verification;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
-import org.opendedup.sar.volume.VolumeConfig;
-import org.opendedup.sar.volume.VolumeStores;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * Calls of a volume by many threads at once have an order (they are linearizable), while commits, storing and freeing go on
- * in the background. {@code -Dsar.seed=N -Dsar.ops=ROUNDS} goes deeper; a seed fixes the calls, but not how the threads meet.
+ * Calls of a volume by many threads at once have an order (they are linearizable), while commits, storing and freeing
+ * go on in the background. {@code -Dsar.seed=N -Dsar.ops=ROUNDS} goes deeper; a seed fixes the calls, but not how the
+ * threads meet.
  *
  * <p>Three answers are taken for less. A listing is as many looks as there are names, each at a moment of its own. A
  * truncation's answer says only that it was done: the attributes that come with it are of a later moment. A directory's
- * count of links is compared between the rounds only: two directories' counts do not change at one moment, and POSIX asks
- * for that of regular files and symbolic links alone (XSH 2.9.7).
+ * count of links is compared between the rounds only: two directories' counts do not change at one moment, and POSIX
+ * asks for that of regular files and symbolic links alone (XSH 2.9.7).
  */
 class VolumeOrderTest {
     private static final int ROUNDS = 150;

@@ -9,12 +9,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.Modes;
-import org.opendedup.sar.volume.Volume.RenameMode;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * One thread of a round: makes random calls about few names, so that it meets the others, and notes what it was answered.
- * It names only inodes that it holds a reference to, as the kernel does.
+ * One thread of a round: makes random calls about few names, so that it meets the others, and notes what it was
+ * answered. It names only inodes that it holds a reference to, as the kernel does.
  */
 final class Worker {
     static final List<String> NAMES = List.of("a", "b", "c", "d");

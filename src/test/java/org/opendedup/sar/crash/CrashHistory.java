@@ -17,18 +17,18 @@ import org.opendedup.sar.model.Listing;
 import org.opendedup.sar.model.ModelFileSystem;
 import org.opendedup.sar.model.Modes;
 import org.opendedup.sar.model.SparseBytes;
-import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.posix.Attributes;
 
 /**
  * The model, and all that a crash may show of it:
  *
  * <ul>
- *   <li><b>Names</b> (with modes, owners, link counts, targets, extended attributes) as they were after one of the ops since
- *       the last sync of anything, all of the same moment: commits are atomic and in order, and a sync commits what is
- *       pending.
+ *   <li><b>Names</b> (with modes, owners, link counts, targets, extended attributes) as they were after one of the ops
+ *       since the last sync of anything, all of the same moment: commits are atomic and in order, and a sync commits
+ *       what is pending.
  *   <li><b>Bytes</b> of a file: each byte as in one of the versions of the file since the last sync that covered it, or
- *       since its last change of name that the crash shows, which commits the file's bytes with it. The size is that of a
- *       version, or lies between those of two neighbouring ones, as a large write may be committed in parts.
+ *       since its last change of name that the crash shows, which commits the file's bytes with it. The size is that of
+ *       a version, or lies between those of two neighbouring ones, as a large write may be committed in parts.
  * </ul>
  */
 final class CrashHistory extends ModelFileSystem {

@@ -16,7 +16,7 @@ import org.opendedup.sar.model.Listing;
 import org.opendedup.sar.model.ModelFileSystem;
 import org.opendedup.sar.model.Modes;
 import org.opendedup.sar.model.Seeds;
-import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.posix.Attributes;
 
 /** The crash test tested, on models that keep what was synced, and on some that do not. */
 class CrashTrialTest {

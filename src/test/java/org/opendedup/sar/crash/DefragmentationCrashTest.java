@@ -16,22 +16,22 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Output;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.model.TestVolumes;
-import org.opendedup.sar.restore.DiskModel;
 import org.opendedup.sar.volume.Defragmentation;
 import org.opendedup.sar.volume.OpenFile;
-import org.opendedup.sar.volume.Owner;
-import org.opendedup.sar.volume.Verification;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
-import org.opendedup.sar.volume.VolumeConfig;
-import org.opendedup.sar.volume.VolumeStores;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
 
 /** Power goes at each step of a defragmentation: between append and commit, and in the middle of either. */
 @Timeout(120)
@@ -98,8 +98,9 @@ class DefragmentationCrashTest {
             power.after(steps);
             try {
                 long inode = volume.lookup(Inode.ROOT, NAME).inode();
-                Defragmentation done = volume.defragment(
-                        inode, DiskModel.DEFAULT, new Defragmentation.Limits(1, false), (bytes, of) -> true);
+                Defragmentation done = volume.maintenance()
+                        .defragment(
+                                inode, DiskModel.DEFAULT, new Defragmentation.Limits(1, false), (bytes, of) -> true);
                 assertTrue(done.rewrittenChunks() >= CONTAINERS, done::toString);
             } catch (IOException e) {
                 interrupted = true;

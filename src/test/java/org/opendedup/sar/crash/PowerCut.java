@@ -14,9 +14,10 @@ import org.opendedup.sar.metadata.KeyValueStore;
 
 /**
  * The switch between a volume and its stores: after a number of calls it goes off, for all of them at the same moment.
- * Every call, of whatever kind, is a step; calls that run when the power goes are ended first, and every later one fails. The
- * call at which it goes is under way then: it reaches the store, which says what a crash leaves of it, but its caller hears of a failure. Only what
- * makes bytes or names of files durable does not: a crash may leave any part of these anyway.
+ * Every call, of whatever kind, is a step; calls that run when the power goes are ended first, and every later one
+ * fails. The call at which it goes is under way then: it reaches the store, which says what a crash leaves of it, but
+ * its caller hears of a failure. Only what makes bytes or names of files durable does not: a crash may leave any part
+ * of these anyway.
  */
 public final class PowerCut {
     private static final long NEVER = Long.MAX_VALUE;

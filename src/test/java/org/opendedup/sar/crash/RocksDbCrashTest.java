@@ -19,7 +19,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
@@ -27,15 +26,16 @@ import org.opendedup.sar.model.FileSystem;
 import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.TestVolumes;
 import org.opendedup.sar.model.VolumeFileSystem;
-import org.opendedup.sar.volume.Verification;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
-import org.opendedup.sar.volume.VolumeConfig;
-import org.opendedup.sar.volume.VolumeStores;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * A volume whose metadata is a real RocksDB, which loses power: of what its log got since the last commit that was acknowledged any page
- * may be missing, or the end. {@code -Dsar.seed=N -Dsar.ops=M} goes deeper.
+ * A volume whose metadata is a real RocksDB, which loses power: of what its log got since the last commit that was
+ * acknowledged any page may be missing, or the end. {@code -Dsar.seed=N -Dsar.ops=M} goes deeper.
  */
 class RocksDbCrashTest {
     private static final int OPS = 120;

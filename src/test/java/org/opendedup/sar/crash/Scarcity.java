@@ -12,8 +12,8 @@ import org.opendedup.sar.metadata.FullKeyValueStore;
 import org.opendedup.sar.model.FileSystem;
 
 /**
- * Lets the stores of a volume run full now and then, each by itself. A caller that is refused for that makes space, as an
- * administrator would, and calls again; whoever calls through this notices nothing.
+ * Lets the stores of a volume run full now and then, each by itself. A caller that is refused for that makes space, as
+ * an administrator would, and calls again; whoever calls through this notices nothing.
  */
 final class Scarcity {
     private static final int ONE_IN = 4;

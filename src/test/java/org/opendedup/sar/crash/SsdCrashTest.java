@@ -28,14 +28,14 @@ import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.SsdTroubles;
 import org.opendedup.sar.model.TestVolumes;
 import org.opendedup.sar.tier.SsdTier.State;
-import org.opendedup.sar.volume.Verification;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.VolumeConfig;
-import org.opendedup.sar.volume.VolumeStores;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * A volume that loses power, and whose SSD is found in another state than the volume, in which nothing but the volume counts.
- * {@code -Dsar.seed=N -Dsar.ops=M} goes deeper.
+ * A volume that loses power, and whose SSD is found in another state than the volume, in which nothing but the volume
+ * counts. {@code -Dsar.seed=N -Dsar.ops=M} goes deeper.
  */
 class SsdCrashTest {
     private static final int OPS = 100;

@@ -9,8 +9,8 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
- * What came of an op: values of fields of subjects, such as the mode of {@code ./a}. The subject {@code result} stands for what
- * the call returned.
+ * What came of an op: values of fields of subjects, such as the mode of {@code ./a}. The subject {@code result} stands
+ * for what the call returned.
  */
 record Answer(SortedMap<Key, String> values) {
     /** The value of a field that an op left alone. */

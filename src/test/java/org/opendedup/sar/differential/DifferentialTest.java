@@ -25,7 +25,9 @@ import org.opendedup.sar.mounted.TwoMounts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A mounted volume does what ext4 does. {@code -Dsar.seed=N}, {@code -Dsar.seeds=N} and {@code -Dsar.ops=N} go deeper. */
+/**
+ * A mounted volume does what ext4 does. {@code -Dsar.seed=N}, {@code -Dsar.seeds=N} and {@code -Dsar.ops=N} go deeper.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DifferentialTest {
     private static final Logger LOG = LoggerFactory.getLogger(DifferentialTest.class);

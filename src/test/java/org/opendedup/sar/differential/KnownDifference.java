@@ -3,14 +3,17 @@ package org.opendedup.sar.differential;
 import org.opendedup.sar.differential.Answer.Key;
 
 /**
- * What a volume does otherwise than ext4, on purpose: what is not here and differs is a defect. The reasons are in docs/POSIX.md too.
+ * What a volume does otherwise than ext4, on purpose: what is not here and differs is a defect. The reasons are in
+ * docs/POSIX.md too.
  *
- * <p>Two differences would show in later calls as well. So {@code hand.py} puts ext4 into the state of the volume at once:
+ * <p>Two differences would show in later calls as well. So {@code hand.py} puts ext4 into the state of the volume at
+ * once:
  *
  * <ul>
  *   <li>the modification time after truncate(2) to the size there is, see {@link #SAME_SIZE};
- *   <li>the capabilities of a file that has setuid or setgid too, after chown(2) of no owner and no group by a user who may not change the mode.
- *       Both refuse it, but the kernel takes the capabilities away before it asks a FUSE service.
+ *   <li>the capabilities of a file that has setuid or setgid too, after chown(2) of no owner and no group by a user who
+ *       may not change the mode. Both refuse it, but the kernel takes the capabilities away before it asks a FUSE
+ *       service.
  * </ul>
  *
  * <p>What {@link OpLines} leaves out is said there.
@@ -24,8 +27,8 @@ enum KnownDifference {
         }
     },
     /**
-     * truncate(2) to the size there is leaves the times alone, as on XFS: Linux asks a file system to set them only where the
-     * size changes. (The modification time is made the same again by {@code hand.py}.)
+     * truncate(2) to the size there is leaves the times alone, as on XFS: Linux asks a file system to set them only
+     * where the size changes. (The modification time is made the same again by {@code hand.py}.)
      */
     SAME_SIZE {
         @Override
@@ -38,8 +41,8 @@ enum KnownDifference {
         }
     },
     /**
-     * An extended attribute set to the value that it has, and an access list removed that is not there: the change time is set,
-     * by the kernel itself for regular files.
+     * An extended attribute set to the value that it has, and an access list removed that is not there: the change time
+     * is set, by the kernel itself for regular files.
      */
     SAME_ATTRIBUTE {
         @Override
@@ -52,8 +55,9 @@ enum KnownDifference {
         }
     },
     /**
-     * Of a file that is allocated, copied into, opened with O_TRUNC or written past the page cache, both the kernel and the volume
-     * set the times. If the kernel sends its own in the middle of that, as sync(2) makes it, the volume's stay, which are a little later.
+     * Of a file that is allocated, copied into, opened with O_TRUNC or written past the page cache, both the kernel and
+     * the volume set the times. If the kernel sends its own in the middle of that, as sync(2) makes it, the volume's
+     * stay, which are a little later.
      */
     TIME_SET_TWICE {
         @Override

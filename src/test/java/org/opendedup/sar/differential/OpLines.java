@@ -6,10 +6,10 @@ import java.util.Random;
 import java.util.TreeMap;
 
 /**
- * Random ops, as lines for a {@link Hand}. Paths come from few names, so that ops meet; a guess of what there is makes most of them
- * succeed. What is a documented limit of a volume is left out here where an answer could not be compared: times before 1901 and
- * after 2262, files beyond 1 GiB and full disks, extended attributes of more than 4 KiB, reading that sets access times, fallocate that
- * moves bytes, RENAME_WHITEOUT, and reading and writing fifos.
+ * Random ops, as lines for a {@link Hand}. Paths come from few names, so that ops meet; a guess of what there is makes
+ * most of them succeed. What is a documented limit of a volume is left out here where an answer could not be compared:
+ * times before 1901 and after 2262, files beyond 1 GiB and full disks, extended attributes of more than 4 KiB, reading
+ * that sets access times, fallocate that moves bytes, RENAME_WHITEOUT, and reading and writing fifos.
  */
 final class OpLines {
     private static final String[] NAMES = {"a", "b", "c", "d"};

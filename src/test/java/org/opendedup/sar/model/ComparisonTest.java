@@ -16,7 +16,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.opendedup.sar.volume.Volume.RenameMode;
+import org.opendedup.sar.volume.posix.RenameMode;
 
 /** The model test tested: the model agrees with itself, and a model with a fault is found out. */
 class ComparisonTest {

@@ -1,8 +1,8 @@
 package org.opendedup.sar.model;
 
 /**
- * A piece of one of a few endless streams: {@code length} bytes from {@code skip} on. Stream 0 is all zero. As there are
- * few streams, what is written is often a duplicate, aligned or shifted, of what is there.
+ * A piece of one of a few endless streams: {@code length} bytes from {@code skip} on. Stream 0 is all zero. As there
+ * are few streams, what is written is often a duplicate, aligned or shifted, of what is there.
  */
 public record Content(int stream, long skip, int length) {
 

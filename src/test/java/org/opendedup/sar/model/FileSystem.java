@@ -4,12 +4,12 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.EntryVisitor;
-import org.opendedup.sar.volume.Owner;
-import org.opendedup.sar.volume.Volume.RenameMode;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /**
  * The calls of a {@link org.opendedup.sar.volume.Volume}, so that a volume and the model can stand in for each other.

@@ -3,7 +3,9 @@ package org.opendedup.sar.model;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Passes every call on to another handle; a subclass changes some. Handles that are copied to must be decorated alike. */
+/**
+ * Passes every call on to another handle; a subclass changes some. Handles that are copied to must be decorated alike.
+ */
 public abstract class HandleDecorator implements FileSystem.Handle {
     private final FileSystem.Handle handle;
 

@@ -5,7 +5,10 @@ import java.nio.ByteBuffer;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 
-/** Goes over a file by SEEK_DATA and SEEK_HOLE: positions must rise and stay within the file, and holes must hold zeros only. */
+/**
+ * Goes over a file by SEEK_DATA and SEEK_HOLE: positions must rise and stay within the file, and holes must hold zeros
+ * only.
+ */
 final class HoleWalk {
     private static final int READ_BYTES = 1 << 16;
 

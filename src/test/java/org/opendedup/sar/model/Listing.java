@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.posix.Attributes;
 
 /** Everything a file system shows, in an order and in words that are the same for every right one. */
 public final class Listing {
@@ -28,7 +28,9 @@ public final class Listing {
     /** One entry of a directory; the attributes only if they were asked for. */
     record Entry(String name, long inode, int type, long cookie, Attributes attributes) {}
 
-    /** Up to {@code step} entries behind {@code cookie}; gives back the references that a listing with attributes takes. */
+    /**
+     * Up to {@code step} entries behind {@code cookie}; gives back the references that a listing with attributes takes.
+     */
     static List<Entry> list(FileSystem fileSystem, long directory, long cookie, int step, boolean withAttributes)
             throws IOException {
         List<Entry> entries = new ArrayList<>();

@@ -11,9 +11,9 @@ import java.util.TreeMap;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Owner;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /** Two file systems that are not the same are not listed alike: the tests compare what they do by their listings. */
 class ListingTest {

@@ -12,16 +12,16 @@ import java.util.TreeMap;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.EntryVisitor;
-import org.opendedup.sar.volume.Owner;
-import org.opendedup.sar.volume.Volume.RenameMode;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * What a file system is: maps of names and arrays of bytes. Refusals come in Linux's order (fs/namei.c). Inodes without a
- * name stay until {@link #remount()}. For one thread.
+ * What a file system is: maps of names and arrays of bytes. Refusals come in Linux's order (fs/namei.c). Inodes without
+ * a name stay until {@link #remount()}. For one thread.
  */
 public class ModelFileSystem implements FileSystem {
     /** The one moment at which everything happens; later than any time that an op sets. */

@@ -1,7 +1,7 @@
 package org.opendedup.sar.model;
 
-import org.opendedup.sar.volume.Volume.RenameMode;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /**
  * One file system call, or the few that belong together. Names files by path and handles by slot, so that any op can be

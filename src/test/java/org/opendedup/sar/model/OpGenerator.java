@@ -6,14 +6,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import org.opendedup.sar.volume.Attributes;
-import org.opendedup.sar.volume.Owner;
-import org.opendedup.sar.volume.Volume.RenameMode;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * Makes ops from a seed. It carries each out on a model of its own, so that most ops concern files that exist; about one in
- * eight names something at random, and is often refused.
+ * Makes ops from a seed. It carries each out on a model of its own, so that most ops concern files that exist; about
+ * one in eight names something at random, and is often refused.
  */
 public final class OpGenerator {
     static final Owner OWNER = new Owner(1000, 100);

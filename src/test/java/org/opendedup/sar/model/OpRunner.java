@@ -11,14 +11,14 @@ import java.util.TreeSet;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Attributes;
-import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
 
 /**
  * Carries ops out on a file system, as a kernel would: it walks paths by lookup, forgets what it looked up, and keeps
- * handles in a few slots. Every answer is a line of text that is the same for every right file system: it holds no inode
- * numbers, and of the times only those that an op has set.
+ * handles in a few slots. Every answer is a line of text that is the same for every right file system: it holds no
+ * inode numbers, and of the times only those that an op has set.
  */
 public final class OpRunner {
     public static final int SLOTS = 4;

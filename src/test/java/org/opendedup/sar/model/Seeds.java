@@ -11,7 +11,10 @@ public final class Seeds {
 
     private Seeds() {}
 
-    /** The given seed; or as many as {@code count} or {@code -Dsar.seeds=N} says, from 1 or {@code -Dsar.firstSeed=N} on. */
+    /**
+     * The given seed; or as many as {@code count} or {@code -Dsar.seeds=N} says, from 1 or {@code -Dsar.firstSeed=N}
+     * on.
+     */
     public static LongStream upTo(int count) {
         Long given = Long.getLong(SEED);
         long first = Long.getLong(FIRST, 1);

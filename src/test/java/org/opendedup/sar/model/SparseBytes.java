@@ -6,8 +6,8 @@ import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
 /**
- * The bytes of a file: pages of 4 KiB, where there are any, and a size. Pages never change once they are in the map, so a
- * copy shares them and a history of versions is cheap.
+ * The bytes of a file: pages of 4 KiB, where there are any, and a size. Pages never change once they are in the map, so
+ * a copy shares them and a history of versions is cheap.
  */
 public final class SparseBytes {
     public static final int PAGE_BYTES = 4096;

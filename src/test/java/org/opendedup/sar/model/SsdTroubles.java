@@ -14,13 +14,14 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.SsdTier.State;
-import org.opendedup.sar.tier.TierSettings;
-import org.opendedup.sar.tier.TierSettings.Policy;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings.Policy;
 import org.opendedup.sar.volume.Volume;
 
 /**
- * What may happen to a volume's SSD between any two calls: an administrator takes it away, brings it back and changes how it is
- * used; bytes flip, files are cut off or vanish. Nothing that the volume answers may depend on it. For one thread.
+ * What may happen to a volume's SSD between any two calls: an administrator takes it away, brings it back and changes
+ * how it is used; bytes flip, files are cut off or vanish. Nothing that the volume answers may depend on it. For one
+ * thread.
  */
 public final class SsdTroubles {
     /** Little more than what an SSD needs to be of use: there is room for about a MiB of chunks. */

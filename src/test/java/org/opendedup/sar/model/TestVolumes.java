@@ -2,8 +2,8 @@ package org.opendedup.sar.model;
 
 import java.nio.file.Path;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.volume.VolumeConfig;
-import org.opendedup.sar.volume.VolumeConfigs;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
 
 /** Volumes as the tests of the whole engine make them. */
 public final class TestVolumes {

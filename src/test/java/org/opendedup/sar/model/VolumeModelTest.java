@@ -16,16 +16,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
-import org.opendedup.sar.tier.BlindTier;
 import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.volume.Verification;
+import org.opendedup.sar.tier.copies.BlindTier;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeChecker;
-import org.opendedup.sar.volume.VolumeConfig;
-import org.opendedup.sar.volume.VolumeStores;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
 
 /** A whole volume on real files does what the model does. {@code -Dsar.seed=N -Dsar.ops=M} goes deeper. */
 class VolumeModelTest {
@@ -84,8 +84,8 @@ class VolumeModelTest {
     }
 
     /**
-     * Random ops; every so often two files get the same bytes, which is what brings chunks to the SSD, and all is read after a
-     * remount: only what is in no cache is read from there.
+     * Random ops; every so often two files get the same bytes, which is what brings chunks to the SSD, and all is read
+     * after a remount: only what is in no cache is read from there.
      */
     private static List<Op> withSsdInUse(long seed, int count) {
         List<Op> ops = new ArrayList<>();

@@ -63,7 +63,7 @@ class CapacityOnMountTest {
     }
 
     @ParameterizedTest
-    @MethodSource("org.opendedup.sar.sdfs.fuse.FuseBindings#names")
+    @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
     void smallWritesEndAtTheCapacityAndRootHasTheRest(String binding) throws IOException {
         try (MountedVolume volume =
                 MountedVolume.makeWithCapacity(Files.createDirectory(folder.resolve("small-" + binding)), "100MB")) {
@@ -95,7 +95,7 @@ class CapacityOnMountTest {
     }
 
     @ParameterizedTest
-    @MethodSource("org.opendedup.sar.sdfs.fuse.FuseBindings#names")
+    @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
     void aFileLargerThanTheCapacityEndsThere(String binding) throws IOException {
         try (MountedVolume volume =
                 MountedVolume.makeWithCapacity(Files.createDirectory(folder.resolve("large-" + binding)), "100MB")) {
@@ -110,5 +110,51 @@ class CapacityOnMountTest {
             Files.delete(file);
             Bytes.writeAndSync(volume.mountPoint().resolve("after"), Bytes.random(2, (int) (8 * MIB)));
         }
+    }
+
+    /** A capacity beyond what the disk has free, which any disk has that others use too. */
+    @ParameterizedTest
+    @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
+    void aNewVolumeOnADiskWithLessSpaceIsEmptyAndAllFiguresAgree(String binding) throws IOException {
+        try (MountedVolume volume =
+                MountedVolume.makeWithCapacity(Files.createDirectory(folder.resolve("new-" + binding)), "1PB")) {
+            volume.servedBy(binding).mount();
+            Path root = volume.mountPoint();
+            long[] before = space(root);
+            assertEquals(before[0], before[1], "nothing is taken");
+            assertEquals("0%", df(root, "pcent"));
+            assertTrue(before[2] > 0 && before[2] < before[0] / 2, () -> before[2] + " of " + before[0]);
+
+            Path holes = root.resolve("holes");
+            Commands.succeed("truncate", "-s", "10G", holes);
+            Bytes.writeAndSync(root.resolve("twice"), Bytes.random(1, (int) (8 * MIB)));
+            Bytes.writeAndSync(root.resolve("again"), Bytes.random(1, (int) (8 * MIB)));
+            Bytes.writeAndSync(root.resolve("dead"), Bytes.random(2, (int) (4 * MIB)));
+            Files.delete(root.resolve("dead"));
+            Commands.succeed("sync", root);
+
+            long used = 16 * MIB;
+            assertEquals(used, Long.parseLong(df(root, "used")));
+            assertEquals(used, volume.figure("stats", "logicalBytes"));
+            assertEquals(used, volume.figure("df", "usedBytes"));
+            assertEquals(
+                    used,
+                    Long.parseLong(Commands.succeed("du", "-s", "-B1", root).split("\\s")[0]));
+            assertEquals(8 * MIB, volume.figure("stats", "uniqueBytes"));
+            assertEquals(4 * MIB, volume.figure("stats", "garbageBytes"));
+            long[] after = space(root);
+            assertEquals(after[1], volume.figure("df", "freeBytes") / 4096 * 4096);
+            assertEquals("1%", df(root, "pcent"));
+            assertEquals(1, volume.figure("df", "usePercent"));
+        }
+    }
+
+    private static String df(Path mountPoint, String field) throws IOException {
+        return Commands.succeed("df", "-B1", "--output=" + field, mountPoint)
+                .lines()
+                .skip(1)
+                .findFirst()
+                .orElseThrow()
+                .strip();
     }
 }

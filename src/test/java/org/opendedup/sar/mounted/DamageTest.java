@@ -30,7 +30,7 @@ class DamageTest {
     Path folder;
 
     @ParameterizedTest
-    @MethodSource("org.opendedup.sar.sdfs.fuse.FuseBindings#names")
+    @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
     void flippedBitsGiveErrorsAndNeverWrongBytes(String binding) throws IOException {
         try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("flipped")))) {
             volume.servedBy(binding).mount();

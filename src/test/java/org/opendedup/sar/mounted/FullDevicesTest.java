@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Each device of a volume runs full, by the volume itself or by others: programs get ENOSPC and no other error, reads and deletes go
- * on, and when there is space again all goes on without a remount.
+ * Each device of a volume runs full, by the volume itself or by others: programs get ENOSPC and no other error, reads
+ * and deletes go on, and when there is space again all goes on without a remount.
  */
 class FullDevicesTest {
     private static final int FILE_BYTES = 2 << 20;
@@ -108,7 +108,10 @@ class FullDevicesTest {
         }
     }
 
-    /** What was accepted while the device was filled is still there when there is space, without having been written again. */
+    /**
+     * What was accepted while the device was filled is still there when there is space, without having been written
+     * again.
+     */
     @Test
     void bytesOnTheirWayWaitForSpace() throws IOException {
         try (LoopDisk disk = disk("data", DATA_BYTES);

@@ -25,7 +25,7 @@ class FullDiskTest {
     Path folder;
 
     @ParameterizedTest
-    @MethodSource("org.opendedup.sar.sdfs.fuse.FuseBindings#names")
+    @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
     void aFullDiskIsToldToTheWriterAndLosesNothing(String binding) throws IOException {
         try (LoopDisk disk = new LoopDisk(folder, DISK_BYTES);
                 MountedVolume volume = MountedVolume.make(

@@ -14,9 +14,12 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
-import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.volume.store.ChunkIndexes;
 
-/** The fingerprint index on a device that runs full: it refuses what it cannot take, at once, answers on, and takes more when there is space. */
+/**
+ * The fingerprint index on a device that runs full: it refuses what it cannot take, at once, answers on, and takes more
+ * when there is space.
+ */
 @Timeout(300)
 class FullIndexTest {
     private static final long DISK_BYTES = 128L << 20;

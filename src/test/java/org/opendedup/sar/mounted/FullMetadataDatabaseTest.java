@@ -20,8 +20,9 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.opendedup.sar.metadata.KeyValueStores;
 
 /**
- * The metadata database on a device that runs full at random moments, within a record of its log, while it writes a table, or while it
- * is reopened: each batch that was acknowledged is there after a kill, whatever was refused before it.
+ * The metadata database on a device that runs full at random moments, within a record of its log, while it writes a
+ * table, or while it is reopened: each batch that was acknowledged is there after a kill, whatever was refused before
+ * it.
  */
 class FullMetadataDatabaseTest {
     private static final long DISK_BYTES = 48L << 20;
@@ -49,7 +50,8 @@ class FullMetadataDatabaseTest {
             KeyValueStores.openRocksDb(place, MEMORY_BYTES, true).close();
             try (KeyValueStore store = KeyValueStores.openRocksDb(place, MEMORY_BYTES, false)) {
                 for (int round = 0; round < ROUNDS; round++) {
-                    fill(disk, hog, random.nextInt(3) == 0 ? 0 : random.nextInt(2 << 20));
+                    // RocksDB has taken space for its log ahead: small batches fit it on a full disk.
+                    fill(disk, hog, random.nextInt(3) == 0 ? random.nextInt(2 << 20) : 0);
                     TreeMap<Integer, byte[]> batch = batch(random);
                     boolean failed = !commitOrRefuse(store, batch);
                     refusals += failed ? 1 : 0;
@@ -85,7 +87,7 @@ class FullMetadataDatabaseTest {
 
     private static TreeMap<Integer, byte[]> batch(SplittableRandom random) {
         TreeMap<Integer, byte[]> batch = new TreeMap<>();
-        int count = 1 + random.nextInt(random.nextInt(4) == 0 ? 1000 : 50);
+        int count = 1 + random.nextInt(random.nextInt(2) == 0 ? 1000 : 50);
         for (int i = 0; i < count; i++) {
             byte[] value = new byte[1 + random.nextInt(MAX_VALUE_BYTES)];
             new Random(random.nextLong()).nextBytes(value);

@@ -15,11 +15,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The commands as {@code scripts/install} leaves them, in a prefix of their own and with the links in {@code /sbin} by which
- * mount(8) finds them. Closing it uninstalls. Never takes the place of another installation.
+ * The commands as {@code scripts/install} leaves them, in a prefix of their own and with the links in {@code /sbin} by
+ * which mount(8) finds them. Closing it uninstalls. Never takes the place of another installation.
  */
 final class Installation implements AutoCloseable {
-    static final List<Path> HELPER_LINKS = List.of(Path.of("/sbin/mount.sdfs"), Path.of("/sbin/mount.fuse.sdfs"));
+    static final List<Path> HELPER_LINKS =
+            List.of(Path.of("/sbin/mount.sdfs"), Path.of("/sbin/mount.fuse.sdfs"), Path.of("/sbin/umount.fuse.sdfs"));
 
     private final Path prefix;
     private final Path configFolder;

@@ -13,8 +13,8 @@ import javax.management.remote.JMXServiceURL;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 
 /**
- * A JMX client of a mounted volume's SAR beans, by the connector that the JDK opens in the daemon for its own user; nothing listens on
- * the network.
+ * A JMX client of a mounted volume's SAR beans, by the connector that the JDK opens in the daemon for its own user;
+ * nothing listens on the network.
  */
 final class JmxClient implements AutoCloseable {
     private final String volume;

@@ -41,7 +41,7 @@ class KillTest {
     private final AtomicLong seeds = new AtomicLong();
 
     @ParameterizedTest
-    @MethodSource("org.opendedup.sar.sdfs.fuse.FuseBindings#names")
+    @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
     void everythingSyncedSurvivesAKillUnderLoad(String binding) throws Exception {
         try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("killed")))) {
             volume.servedBy(binding);

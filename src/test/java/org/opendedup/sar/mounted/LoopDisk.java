@@ -39,7 +39,9 @@ final class LoopDisk implements AutoCloseable {
         Commands.succeed("mount", "-o", "remount,rw", mountPoint);
     }
 
-    /** Has the file system meet an error of its own, after which it takes no writes, although files are open for them. */
+    /**
+     * Has the file system meet an error of its own, after which it takes no writes, although files are open for them.
+     */
     void failIntoReadOnly() throws IOException {
         Commands.succeed("mount", "-o", "remount,errors=remount-ro", mountPoint);
         Path device =

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The installed commands under mount(8), umount(8) and fstab: ways to mount, to change a mount, and all the ways it can end. */
+/**
+ * The installed commands under mount(8), umount(8) and fstab: ways to mount, to change a mount, and all the ways it can
+ * end.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MountCommandTest {
     private static final String VOLUME = "installed";

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Where a volume may be mounted, and what other mounts of the machine may be called. */
 class MountPointsTest {
-    /** Ends what it started, whatever fails. To be run in a mount namespace of its own: other volumes do not see these mounts. */
+    /**
+     * Ends what it started, whatever fails. To be run in a mount namespace of its own: other volumes do not see these
+     * mounts.
+     */
     private static final String SHELL = """
             set -eu
             sdfs() { "$scripts/$1" "${@:2}"; }
@@ -129,7 +132,10 @@ class MountPointsTest {
         Commands.succeed("umount", inner);
     }
 
-    /** A mount on one place of a folder that is seen at several shows at all of them, where the kernel propagates mounts. */
+    /**
+     * A mount on one place of a folder that is seen at several shows at all of them, where the kernel propagates
+     * mounts.
+     */
     @Test
     void itIsNotMountedOverItsOwnFoldersByWayOfABindMount() throws IOException {
         Commands.Result result = inOwnNamespace("""

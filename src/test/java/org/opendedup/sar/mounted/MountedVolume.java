@@ -15,9 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.opendedup.sar.sdfs.fuse.FuseBindings;
+import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
 
-/** A volume made and mounted by the project's own commands, in a folder of its own. Closing it leaves nothing running. */
+/**
+ * A volume made and mounted by the project's own commands, in a folder of its own. Closing it leaves nothing running.
+ */
 final class MountedVolume implements AutoCloseable {
     private static final int END_SECONDS = 60;
 
@@ -174,7 +176,7 @@ final class MountedVolume implements AutoCloseable {
     }
 
     private static long pidIn(String output) {
-        Matcher matcher = Pattern.compile("process (\\d+)").matcher(output);
+        Matcher matcher = Pattern.compile("Mounted .*, process (\\d+)").matcher(output);
         assertTrue(matcher.find(), () -> "no process in " + output);
         return Long.parseLong(matcher.group(1));
     }

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What copying, building, editing and backing up files needs, through one mount. */
 @ParameterizedClass(name = "{0} binding")
-@MethodSource("org.opendedup.sar.sdfs.fuse.FuseBindings#names")
+@MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MountedVolumeTest {
     private static final int MIB = 1 << 20;

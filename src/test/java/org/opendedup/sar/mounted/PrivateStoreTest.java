@@ -19,7 +19,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What other users of the machine get of a volume's own files, whatever the umask is: nothing. They are played by user 65534. */
+/**
+ * What other users of the machine get of a volume's own files, whatever the umask is: nothing. They are played by user
+ * 65534.
+ */
 class PrivateStoreTest {
     private static final String[] AS_NOBODY = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
     private static final String SECRET_NAME = "a-name-that-is-nobodys-business";

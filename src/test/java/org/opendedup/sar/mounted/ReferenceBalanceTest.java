@@ -16,24 +16,24 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.model.TestVolumes;
-import org.opendedup.sar.sdfs.fuse.FuseBindings;
+import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
-import org.opendedup.sar.volume.Verification;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.VolumeConfig;
-import org.opendedup.sar.volume.VolumeStores;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * What the kernel was given a reference to, it gives back: when nobody uses the mount and the kernel has dropped its caches,
- * no inode is in use. It is asked for before the unmount, as the kernel does not promise to forget its inodes then. The
- * root is not counted: the kernel has it without a lookup.
+ * What the kernel was given a reference to, it gives back: when nobody uses the mount and the kernel has dropped its
+ * caches, no inode is in use. It is asked for before the unmount, as the kernel does not promise to forget its inodes
+ * then. The root is not counted: the kernel has it without a lookup.
  */
 class ReferenceBalanceTest {
     private static final int STILL_DROPS = 10;
@@ -71,9 +71,10 @@ class ReferenceBalanceTest {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "needs /dev/fuse");
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
         Path mountPoint = Files.createDirectories(folder.resolve("mnt"));
+        MountOptions options = MountOptions.of(mountPoint, "balance");
         try (Volume volume = newVolume();
                 FuseMount mount = FuseBindings.named(FuseBindings.DEFAULT)
-                        .mount(wrapping.apply(new FuseFileSystem(volume)), MountOptions.of(mountPoint, "balance"))) {
+                        .mount(wrapping.apply(new FuseFileSystem(volume, options)), options)) {
             Commands.succeed("sh", "-c", "cd " + mountPoint + "\n" + LOAD);
             assertTrue(volume.statistics().inodesInUse() > 0, "the kernel keeps nothing in its caches");
             return inUseAfterDrops(volume);

@@ -134,8 +134,8 @@ class RestoreTest {
     }
 
     /**
-     * Another user, in a folder where all may write, as /tmp is: puts a link to a victim's folder in the place of the destination, and
-     * its own folder, as often as it can, from before the restore begins.
+     * Another user, in a folder where all may write, as /tmp is: puts a link to a victim's folder in the place of the
+     * destination, and its own folder, as often as it can, from before the restore begins.
      */
     @Test
     void anotherUserWhoPutsLinksInTheWayOfARestoreGetsNothing() throws Exception {
@@ -191,7 +191,9 @@ class RestoreTest {
         try (Attacker attacker = Attacker.start(out, victim, false)) {
             while (victim.isUntouched()) {
                 Commands.run(
-                        "sh", "-c", "cd " + shared + "; mkdir out; chmod 0700 out; echo new > out/file0; rm -rf out");
+                        "sh",
+                        "-c",
+                        "cd " + shared + "; mkdir out; chmod 0700 out; echo new > out/file0; rm -rf out out.moved");
             }
         }
     }
@@ -218,8 +220,8 @@ class RestoreTest {
     }
 
     /**
-     * A process of nobody's that swaps what is in the destination's place. If it waits, it puts a link there as soon as the restore has
-     * looked and seen nothing.
+     * A process of nobody's that swaps what is in the destination's place. If it waits, it puts a link there as soon as
+     * the restore has looked and seen nothing.
      */
     private record Attacker(Process process) implements AutoCloseable {
         static Attacker start(Path out, Victim victim, boolean waits) throws IOException {

@@ -8,17 +8,29 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A disk that fails or stalls when told to ({@code scripts/slow-disk}), as fast as an SSD else. Nothing is read ahead of it. */
+/**
+ * A disk that fails or stalls when told to ({@code scripts/slow-disk}), as fast as an SSD else. Nothing is read ahead
+ * of it.
+ */
 final class SlowDisk implements AutoCloseable {
     private static final Path SCRIPT = Installation.projectFolder().resolve("scripts/slow-disk");
 
     private final Path mountPoint;
 
     SlowDisk(Path folder) throws IOException {
+        this(folder, "yes");
+    }
+
+    /** One whose file system goes on after a failed write: it has no journal. */
+    static SlowDisk withoutJournal(Path folder) throws IOException {
+        return new SlowDisk(folder, "no");
+    }
+
+    private SlowDisk(Path folder, String journal) throws IOException {
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount a loop device");
         mountPoint = folder.resolve("disk");
-        Commands.Result up =
-                Commands.run(SCRIPT, "up", mountPoint, "--size", "256M", "--rate", "0", "--read-ahead", "0");
+        Commands.Result up = Commands.run(
+                SCRIPT, "up", mountPoint, "--size", "256M", "--rate", "0", "--read-ahead", "0", "--journal", journal);
         assertEquals(0, up.exitCode(), up::output);
     }
 

@@ -23,9 +23,9 @@ import org.opendedup.sar.io.UncachedRead;
 import org.opendedup.sar.tier.SsdTier;
 
 /**
- * Whatever happens to the SSD of a mounted volume while files are read and written: no program sees an error, nothing is lost, one
- * warning and one notification tell of it, and a good SSD makes everything as it was. Each test shows that its fault is one: the SSD's
- * own files give an error or other bytes.
+ * Whatever happens to the SSD of a mounted volume while files are read and written: no program sees an error, nothing
+ * is lost, one warning and one notification tell of it, and a good SSD makes everything as it was. Each test shows that
+ * its fault is one: the SSD's own files give an error or other bytes.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SsdFaultTest {
@@ -145,7 +145,7 @@ class SsdFaultTest {
 
             trial.assertToldOnce("read-only", "No space left on device");
             // Closing the database freed a few blocks: opening it must not need them.
-            trial.remountAfter(() -> fill(disk.folder().resolve("hog-2")), "online", "");
+            trial.remountFull(() -> fill(disk.folder().resolve("hog-2")));
             Files.delete(hog);
             trial.recover(disk.folder().resolve("ssd"));
         }

@@ -20,8 +20,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Pairs of files that share chunks, written, promoted and read back: what an SSD serves. The two of a pair have chunks of their own
- * between those they share, so that no run is long.
+ * Pairs of files that share chunks, written, promoted and read back: what an SSD serves. The two of a pair have chunks
+ * of their own between those they share, so that no run is long.
  */
 final class SsdLoad {
     static final int SHARED_CHUNKS = 64;
@@ -82,7 +82,9 @@ final class SsdLoad {
         Files.writeString(Path.of("/proc/sys/vm/drop_caches"), "3");
     }
 
-    /** Reads the second files of some pairs, past the kernel's cache, chunk by chunk in no order: without read-ahead. */
+    /**
+     * Reads the second files of some pairs, past the kernel's cache, chunk by chunk in no order: without read-ahead.
+     */
     void read(List<Long> some) throws IOException {
         dropKernelCaches();
         for (long pair : some) {
@@ -112,7 +114,9 @@ final class SsdLoad {
         void run() throws Exception;
     }
 
-    /** Reads some pairs again and again and writes others, from before a step until after it; all of it must go well. */
+    /**
+     * Reads some pairs again and again and writes others, from before a step until after it; all of it must go well.
+     */
     void runDuring(List<Long> read, Step step) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try {

@@ -8,7 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A volume and an ext4 beside it, to be compared: both with set-user-ID programs and devices, open to all users, access times left alone. */
+/**
+ * A volume and an ext4 beside it, to be compared: both with set-user-ID programs and devices, open to all users, access
+ * times left alone.
+ */
 public final class TwoMounts implements AutoCloseable {
     private static final long EXT4_BYTES = 1L << 30;
 
@@ -37,7 +40,7 @@ public final class TwoMounts implements AutoCloseable {
                 List.of(
                         "--fuse-binding=" + binding,
                         "-o",
-                        "allow_other,suid,dev",
+                        "allow_other,suid,dev,noatime",
                         volume.name(),
                         volume.mountPoint().toString()));
         assertEquals(0, result.exitCode(), result::output);

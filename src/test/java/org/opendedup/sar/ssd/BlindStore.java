@@ -16,7 +16,7 @@ public final class BlindStore {
             Path location,
             Timeline timeline,
             long capacityBytes,
-            int maxEntries,
+            StoreMemory memory,
             Runnable makeRoom,
             Consumer<IOException> failure)
             throws IOException {
@@ -28,7 +28,7 @@ public final class BlindStore {
                 new BlindFormat(),
                 timeline,
                 capacityBytes,
-                maxEntries,
+                memory,
                 makeRoom,
                 failure);
     }

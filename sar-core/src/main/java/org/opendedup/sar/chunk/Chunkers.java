@@ -1,6 +1,6 @@
 package org.opendedup.sar.chunk;
 
-/** The provider of {@link Chunker}s. */
+/** Creates {@link Chunker}s. */
 public final class Chunkers {
     private Chunkers() {}
 

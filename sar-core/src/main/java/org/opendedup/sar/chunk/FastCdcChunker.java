@@ -1,16 +1,17 @@
 package org.opendedup.sar.chunk;
 
 /**
- * Content-defined chunks of 2 to 64 KiB, about 8 KiB on average, by FastCDC (Xia et al., "FastCDC: a Fast and Efficient
- * Content-Defined Chunking Approach for Data Deduplication", USENIX ATC 2016, and IEEE TPDS 2020 for two bytes a step).
+ * Cuts content-defined chunks of 2 to 64 KiB, about 8 KiB on average, by FastCDC (Xia et al., "FastCDC: a Fast and
+ * Efficient Content-Defined Chunking Approach for Data Deduplication", USENIX ATC 2016, and IEEE TPDS 2020 for two
+ * bytes a step).
  *
- * <p>A boundary lies behind the byte at which the Gear hash of the chunk so far, {@code h = 2 h + gear[byte]} from the
- * chunk's minimum length on, has zeros under a mask. Normalized chunking, level 2: up to the average length the mask has
- * two bits more than the average asks for, behind it two fewer, which draws lengths towards the average and makes the
- * skipped minimum cost little deduplication.
+ * <p>A boundary lies after the byte at which the Gear hash {@code h = 2 h + gear[byte]} has zeros under a mask. The
+ * hash is computed from the chunk's minimum length on. Normalized chunking, level 2: up to the average length the mask
+ * has two bits more than the average requires, after it two bits fewer. This moves lengths towards the average, and
+ * skipping the minimum length costs little deduplication.
  *
- * <p>The boundaries are part of what is stored: other masks, limits or gear values would find no duplicates among chunks
- * that were cut by these. So all of them are frozen.
+ * <p>The boundaries are part of the stored format: other masks, limits or gear values would find no duplicates among
+ * chunks that were cut with these. So all of them are frozen.
  */
 final class FastCdcChunker implements Chunker {
     private static final int MIN_BYTES = 2 << 10;
@@ -27,8 +28,9 @@ final class FastCdcChunker implements Chunker {
     private static final long[] GEAR_TWICE = Gear.shifted(GEAR, 1);
 
     /**
-     * The {@code bits} highest bits of the hash but one. High bits depend on the most bytes (the last 48 at least). The
-     * highest stays free so that the mask, too, can be shifted by one for the first byte of a step.
+     * Returns a mask of {@code bits} bits directly below the highest bit of the hash. High bits depend on the most
+     * bytes (at least the last 48). The highest bit stays clear so that the mask can also be shifted left by one, for
+     * the first byte of a step.
      */
     private static long mask(int bits) {
         return ((1L << bits) - 1) << (Long.SIZE - 1 - bits);
@@ -51,8 +53,8 @@ final class FastCdcChunker implements Chunker {
         long hash = 0;
         int i = from + MIN_BYTES;
         while (true) {
-            // Two bytes a step, as in TPDS 2020: 2 (2 h + g0) + g1 = 4 h + 2 g0 + g1. The hash between the two is
-            // tested in its doubled form, under the doubled mask.
+            // Two bytes per step, as in TPDS 2020: 2 (2 h + g0) + g1 = 4 h + 2 g0 + g1. The hash between the two bytes
+            // is tested in its doubled form, under the doubled mask.
             for (; i + 1 < stop; i += 2) {
                 long doubled = (hash << 2) + GEAR_TWICE[data[i] & 0xff];
                 if ((doubled & (mask << 1)) == 0) {

@@ -14,15 +14,18 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
 
 /**
- * Names chunks by the SHA-256 of their bytes. The work on a segment is shared between the calling thread and helpers of
- * an executor; where no helper is free, the calling thread does it all, so that a full executor makes it slower and never
+ * Computes the SHA-256 fingerprints of chunks. The work on a segment is shared between the calling thread and helpers
+ * of an executor. If no helper is free, the calling thread does all of it: a full executor makes it slower and never
  * stops it. Safe for use by many threads, each with its own segment.
  */
 public final class Fingerprinter {
-    /** A range a thread takes at a time, in bytes: 0.13 ms of hashing, much more than the 5 µs a hand-over costs. */
+    /**
+     * Size of the range that a thread hashes at a time, in bytes: 0.13 ms of hashing, much more than the 5 µs of a
+     * hand-over.
+     */
     private static final int RANGE_BYTES = 256 << 10;
 
-    /** Digests kept for the next segment: more than the cores that could use them at once. */
+    /** Maximum number of digests kept for the next segment: more than the cores that could use them at once. */
     private static final int POOLED_DIGESTS = 64;
 
     private final Executor executor;
@@ -31,7 +34,7 @@ public final class Fingerprinter {
 
     /**
      * @param executor runs the helpers
-     * @param helpers how many threads may work on a segment beside the calling one; 0 for none
+     * @param helpers maximum number of threads that work on a segment in addition to the calling one; 0 for none
      */
     public Fingerprinter(Executor executor, int helpers) {
         if (helpers < 0) {
@@ -50,7 +53,7 @@ public final class Fingerprinter {
                 executor.execute(work);
             }
         } catch (RejectedExecutionException e) {
-            // No helper will come, or no more of them. The calling thread takes what is left.
+            // The executor accepts no helper, or no more of them. The calling thread hashes the rest.
         }
         work.run();
         work.await();
@@ -68,7 +71,7 @@ public final class Fingerprinter {
         }
     }
 
-    /** One segment's hashing: equal ranges of its chunks, which threads take one after the other. */
+    /** The hashing of one segment: equal ranges of its chunks, which threads process one after the other. */
     private final class Work implements Runnable {
         private final Segment segment;
         private final int ranges;
@@ -110,7 +113,10 @@ public final class Fingerprinter {
             digests.offer(digest);
         }
 
-        /** Waits for the ranges that helpers have taken. They are at work on them, so this is short and not interruptible. */
+        /**
+         * Waits for the ranges that helpers have started. Helpers are working on them, so the wait is short and not
+         * interruptible.
+         */
         void await() {
             boolean interrupted = false;
             while (true) {

@@ -1,6 +1,6 @@
 package org.opendedup.sar.chunk;
 
-/** Chunks of 4 KiB, the last one as short as it is: for disk images, whose contents move by whole blocks. */
+/** Cuts chunks of 4 KiB; the last one may be shorter. For disk images, whose contents move by whole blocks. */
 final class FixedChunker implements Chunker {
     private static final int CHUNK_BYTES = 4096;
 

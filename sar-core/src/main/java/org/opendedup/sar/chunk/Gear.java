@@ -1,8 +1,8 @@
 package org.opendedup.sar.chunk;
 
 /**
- * The 256 values of the Gear hash: the output of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
- * Generators", OOPSLA 2014) from a fixed seed. Frozen, as the boundaries they make are.
+ * The 256 values of the Gear hash: the output of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
+ * Number Generators", OOPSLA 2014) from a fixed seed. Frozen, because the chunk boundaries depend on them.
  */
 final class Gear {
     /** "SARforFS" in ASCII. */
@@ -22,7 +22,7 @@ final class Gear {
         return table;
     }
 
-    /** Each value of {@code table}, shifted left by {@code bits}. */
+    /** Returns a copy of {@code table} with each value shifted left by {@code bits}. */
     static long[] shifted(long[] table, int bits) {
         long[] shifted = new long[table.length];
         for (int i = 0; i < table.length; i++) {

@@ -5,10 +5,10 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 
 /**
- * Consecutive chunks of one stream, about two MiB: the unit that the write path fingerprints, looks up and stores. A
- * struct of arrays, filled step by step by the ingest pipeline and used again for the next segment; chunk {@code i} is
- * {@code data[offset(i) .. offset(i) + length(i))}. Not thread-safe, except that different chunks may be fingerprinted by
- * different threads.
+ * Consecutive chunks of one stream, about 2 MiB: the unit that the write path fingerprints, looks up and stores. A
+ * struct of arrays, which the ingest pipeline fills step by step and reuses for the next segment. Chunk {@code i} is
+ * {@code data[offset(i) .. offset(i) + length(i))}. Not thread-safe, except that different threads may fingerprint
+ * different chunks.
  */
 public final class Segment {
     private final byte[] data;
@@ -21,7 +21,7 @@ public final class Segment {
     private long[] hints;
     private boolean[] fresh;
 
-    /** @param bytes the most bytes a segment of this size can hold */
+    /** @param bytes capacity of the segment, in bytes */
     public Segment(int bytes) {
         data = new byte[bytes];
         int chunks = Math.max(16, bytes / 4096);
@@ -34,23 +34,27 @@ public final class Segment {
         fresh = new boolean[chunks];
     }
 
-    /** The bytes the chunks lie in. The caller fills them, from 0, before it adds chunks. */
+    /** Returns the buffer that holds the chunks' bytes. The caller fills it, from 0, and then adds chunks. */
     public byte[] data() {
         return data;
     }
 
-    /** Forgets all chunks. */
+    /** Removes all chunks. */
     public void clear() {
         count = 0;
     }
 
-    /** Forgets all chunks from number {@code chunks} on. */
+    /** Removes all chunks from number {@code chunks} on. */
     public void truncate(int chunks) {
         assert chunks <= count;
         count = chunks;
     }
 
-    /** Adds the next chunk; {@code zero} says that all its bytes are zero: it is then a length, never looked up or stored. */
+    /**
+     * Adds the next chunk.
+     *
+     * @param zero whether all its bytes are zero; only its length is kept then, and it is never looked up or stored
+     */
     public void add(int offset, int length, boolean zero) {
         if (count == offsets.length) {
             grow();
@@ -75,7 +79,7 @@ public final class Segment {
         fresh = Arrays.copyOf(fresh, chunks);
     }
 
-    /** Number of chunks. */
+    /** Returns the number of chunks. */
     public int count() {
         return count;
     }
@@ -92,7 +96,7 @@ public final class Segment {
         return zero[chunk];
     }
 
-    /** All fingerprints, one behind the other; chunk {@code i}'s begins at {@link #fingerprintOffset}. */
+    /** Returns all fingerprints, one after the other; that of chunk {@code i} begins at {@link #fingerprintOffset}. */
     public byte[] fingerprints() {
         return fingerprints;
     }
@@ -101,7 +105,10 @@ public final class Segment {
         return chunk * Fingerprints.BYTES;
     }
 
-    /** The stored copy the chunk is to refer to: after the lookup a hint or {@link ChunkId#NONE}, after the append final. */
+    /**
+     * Returns the stored copy that the chunk refers to: after the lookup a hint or {@link ChunkId#NONE}, after the
+     * append the final id.
+     */
     public long chunkId(int chunk) {
         return chunkIds[chunk];
     }
@@ -110,18 +117,24 @@ public final class Segment {
         chunkIds[chunk] = chunkId;
     }
 
-    /** What the index answered for the chunk: kept beside the final id, as the copy that a fresh chunk takes the place of. */
+    /**
+     * Returns the index's answer for the chunk. It is kept in addition to the final id: it is the copy that a fresh
+     * chunk replaces.
+     */
     public long hint(int chunk) {
         return hints[chunk];
     }
 
-    /** Sets the hint, and {@link #chunkId} to it. */
+    /** Sets the hint, and sets {@link #chunkId} to it. */
     public void setHint(int chunk, long chunkId) {
         hints[chunk] = chunkId;
         chunkIds[chunk] = chunkId;
     }
 
-    /** Whether the chunk was stored anew for this segment (its fingerprint is still to go into the index). */
+    /**
+     * Returns whether this segment stored a new copy of the chunk (its fingerprint must still be inserted into the
+     * index).
+     */
     public boolean isFresh(int chunk) {
         return fresh[chunk];
     }

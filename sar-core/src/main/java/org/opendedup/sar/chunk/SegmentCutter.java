@@ -1,14 +1,14 @@
 package org.opendedup.sar.chunk;
 
 /**
- * Cuts one stream into the chunks of its segments: where zeros begin a chunk, a zero run; elsewhere what the {@link
- * Chunker} says. The chunks are the same however the stream is divided into segments, except that a zero run which a
- * segment's end divides becomes one run in each. For one stream, by one thread at a time.
+ * Cuts one stream into the chunks of its segments. Where zeros begin a chunk, it makes a zero run; elsewhere the
+ * {@link Chunker} decides. The chunks do not depend on how the stream is divided into segments, with one exception: a
+ * zero run across a segment's end becomes one run in each segment. For one stream, by one thread at a time.
  */
 public final class SegmentCutter {
     /**
-     * Fewer zeros than this are data like any other, in bytes: the size of a memory page and of a disk image's block. Zeros
-     * up to the stream's end are a run whatever their number.
+     * Minimum length of a zero run, in bytes: the size of a memory page and of a disk image's block. Fewer zeros are
+     * treated as data. Zeros up to the stream's end are a run whatever their number.
      */
     public static final int MIN_ZERO_RUN_BYTES = 4096;
 
@@ -19,19 +19,20 @@ public final class SegmentCutter {
         this.chunker = chunker;
     }
 
-    /** Forgets the stream: what is cut next begins a new one. */
+    /** Resets the state: the next call of {@link #cut} begins a new stream. */
     public void reset() {
         inZeroRun = false;
     }
 
     /**
-     * Adds to {@code segment} the chunks of {@code segment.data()[from .. to)}, which continues the stream where the last
-     * call stopped.
+     * Adds to {@code segment} the chunks of {@code segment.data()[from .. to)}, which continues the stream where the
+     * last call stopped.
      *
      * @param end whether the stream ends at {@code to}; all bytes are then consumed
-     * @return how many bytes were consumed, from {@code from} on. The others are the beginning of a chunk that ends behind
-     *     {@code to}; there are fewer of them than {@code max(}{@link Chunker#maxChunkBytes()}{@code ,}{@link
-     *     #MIN_ZERO_RUN_BYTES}{@code )}. The caller passes them again, first, with what follows them.
+     * @return bytes consumed, from {@code from} on. The other bytes are the beginning of a chunk that ends after
+     *     {@code to}; there are fewer of them than
+     *     {@code max(}{@link Chunker#maxChunkBytes()}{@code ,}{@link #MIN_ZERO_RUN_BYTES}{@code )}. The caller passes
+     *     them again, first, together with the bytes that follow them.
      */
     public int cut(Segment segment, int from, int to, boolean end) {
         byte[] data = segment.data();
@@ -60,7 +61,10 @@ public final class SegmentCutter {
         return position - from;
     }
 
-    /** How many of the {@code zeros} bytes at a chunk's beginning are a zero run; the rest is data, or not known yet. */
+    /**
+     * Returns how many of the {@code zeros} bytes at a chunk's beginning form a zero run. The other bytes are data, or
+     * not known yet.
+     */
     private int runLength(int zeros, boolean reachesEnd, boolean end) {
         if (reachesEnd && end) {
             return zeros;

@@ -10,7 +10,7 @@ public final class ZeroRuns {
 
     private ZeroRuns() {}
 
-    /** How many bytes of {@code data[from .. to)} are zero before the first that is not. */
+    /** Returns the number of zero bytes at the beginning of {@code data[from .. to)}. */
     public static int length(byte[] data, int from, int to) {
         int i = from;
         for (; i + Long.BYTES <= to; i += Long.BYTES) {

@@ -1,7 +1,7 @@
 /**
- * From bytes to chunks: a {@link org.opendedup.sar.chunk.Chunker} says where chunks end, a {@link
- * org.opendedup.sar.chunk.Fingerprinter} names them, a {@link org.opendedup.sar.chunk.Segment} carries some two MiB of
- * them through the write path.
+ * Turns bytes into chunks: a {@link org.opendedup.sar.chunk.Chunker} determines where chunks end, a
+ * {@link org.opendedup.sar.chunk.Fingerprinter} computes their fingerprints, and a
+ * {@link org.opendedup.sar.chunk.Segment} carries about 2 MiB of them through the write path.
  */
 @NullMarked
 package org.opendedup.sar.chunk;

@@ -2,12 +2,12 @@ package org.opendedup.sar.common;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Bytes that something takes now, and the most it ever took. Safe for use by many threads. */
+/** Counts bytes in use, and their maximum. Safe for use by many threads. */
 public final class ByteGauge {
     private final AtomicLong bytes = new AtomicLong();
     private final AtomicLong most = new AtomicLong();
 
-    /** So many bytes more; fewer, if negative. */
+    /** Adds {@code change} bytes; a negative value subtracts. */
     public void add(long change) {
         long now = bytes.addAndGet(change);
         if (change > 0 && now > most.get()) {
@@ -19,7 +19,7 @@ public final class ByteGauge {
         return bytes.get();
     }
 
-    /** The most that {@link #bytes} ever was. */
+    /** Returns the maximum that {@link #bytes} ever reached. */
     public long mostBytes() {
         return most.get();
     }

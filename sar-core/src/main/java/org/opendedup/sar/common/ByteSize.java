@@ -5,7 +5,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Sizes in bytes, as people write and read them. Units are binary, as in SDFS: 1KB is 1024 bytes, and so are 1K and 1KiB.
+ * Reads and writes sizes in bytes in human-readable form. Units are binary, as in SDFS: 1KB is 1024 bytes, and so are
+ * 1K and 1KiB.
  */
 public final class ByteSize {
     private static final String UNITS = "BKMGTPE";
@@ -14,10 +15,11 @@ public final class ByteSize {
     private ByteSize() {}
 
     /**
-     * Reads a size: digits and a unit (B, KB, MB, GB, TB, PB, EB; the forms K and KiB, and any case, mean the same); without
-     * a unit, bytes.
+     * Reads a size: digits and a unit (B, KB, MB, GB, TB, PB, EB; the forms K and KiB, and any case, mean the same).
+     * Without a unit, the number is in bytes.
      *
-     * @throws IllegalArgumentException if the text is no size or exceeds a {@code long}; the message says what is allowed
+     * @throws IllegalArgumentException if the text is not a size or exceeds a {@code long}; the message says what is
+     *     allowed
      */
     public static long parse(String text) {
         Matcher matcher = SYNTAX.matcher(text.strip().toUpperCase(Locale.ROOT));
@@ -42,7 +44,7 @@ public final class ByteSize {
         return (bytes >> (10 * unit)) + (unit == 0 ? "B" : UNITS.charAt(unit) + "B");
     }
 
-    /** Writes a size for reading, rounded to three digits or so: 1.46 GiB, 812 MiB, 77 B. */
+    /** Writes a size for people, rounded to about three digits: 1.46 GiB, 812 MiB, 77 B. */
     public static String rounded(long bytes) {
         int unit = 0;
         double value = bytes;

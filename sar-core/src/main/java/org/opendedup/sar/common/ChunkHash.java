@@ -1,6 +1,8 @@
 package org.opendedup.sar.common;
 
-/** Spreads chunk ids, which count up, over tables: the 64-bit finalizer of MurmurHash3 (Appleby). */
+/**
+ * Spreads chunk ids, which are consecutive numbers, over hash tables: the 64-bit finalizer of MurmurHash3 (Appleby).
+ */
 public final class ChunkHash {
     private ChunkHash() {}
 
@@ -11,7 +13,10 @@ public final class ChunkHash {
         return h ^ (h >>> 33);
     }
 
-    /** A place in a table of so many, of any number, from the upper half of a hash (Lemire, "Fast random integer generation"). */
+    /**
+     * Returns a place in a table of {@code places} places, which may be any number, from the upper half of a hash
+     * (Lemire, "Fast random integer generation").
+     */
     public static int place(long hash, int places) {
         return (int) ((hash >>> Integer.SIZE) * places >>> Integer.SIZE);
     }

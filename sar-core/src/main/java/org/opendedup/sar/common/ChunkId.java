@@ -1,19 +1,19 @@
 package org.opendedup.sar.common;
 
 /**
- * A chunk id: the name of one stored copy of a chunk, for ever. It is a {@code long} made of a container id (47 bits,
+ * A chunk id: the permanent name of one stored copy of a chunk. It is a {@code long} made of a container id (47 bits,
  * from 1 up, never reused) and a slot, the chunk's number in its container (16 bits); the sign bit is never set.
  *
- * <p>Ids are kept in {@code long[]} on the hot paths, so this class has no instances, only the arithmetic.
+ * <p>The hot paths keep ids in {@code long[]}, so this class has no instances, only the arithmetic.
  */
 public final class ChunkId {
-    /** Names no chunk. In a recipe: a run of zero bytes, which is a length and never data. */
+    /** The id that names no chunk. In a recipe: a run of zero bytes, which is stored as a length and never as data. */
     public static final long NONE = 0;
 
     public static final int SLOT_BITS = 16;
-    /** Slots of one container are 0 to this, less one. */
+    /** Number of slots of a container: slots are 0 to this number minus 1. */
     public static final int MAX_SLOTS = 1 << SLOT_BITS;
-    /** Container ids are 1 to this. */
+    /** Highest container id; the lowest is 1. */
     public static final long MAX_CONTAINER = (1L << (63 - SLOT_BITS)) - 1;
 
     private ChunkId() {}
@@ -32,7 +32,7 @@ public final class ChunkId {
         return (int) (chunkId & (MAX_SLOTS - 1));
     }
 
-    /** {@code container:slot}, as log lines and commands show it. */
+    /** Returns {@code container:slot}, as log lines and commands show it; {@code none} for {@link #NONE}. */
     public static String toString(long chunkId) {
         return chunkId == NONE ? "none" : container(chunkId) + ":" + slot(chunkId);
     }

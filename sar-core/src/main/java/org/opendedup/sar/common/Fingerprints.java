@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import java.util.HexFormat;
 
 /**
- * Fingerprints: the SHA-256 of a chunk's bytes, {@value #BYTES} bytes. On the hot paths many lie one behind the other in
+ * Fingerprints: the SHA-256 of a chunk's bytes, {@value #BYTES} bytes. On the hot paths, many lie one after another in
  * a {@code byte[]}; a fingerprint is then that array and the offset of its first byte.
  */
 public final class Fingerprints {
@@ -16,7 +16,10 @@ public final class Fingerprints {
 
     private Fingerprints() {}
 
-    /** The four bytes of a fingerprint that a recipe keeps to check what it reads (its first four, little-endian). */
+    /**
+     * Returns the first four bytes of a fingerprint, little-endian; a recipe stores them to check the chunks that it
+     * reads.
+     */
     public static int check(byte[] fingerprints, int offset) {
         return (int) INT_LE.get(fingerprints, offset);
     }

@@ -1,9 +1,9 @@
 package org.opendedup.sar.common;
 
 /**
- * One stored chunk with its reference count: SDFS's name for an indexed chunk, with the count that the SAR paper's prototype gave
- * it (SAR paper §4.1). Used at the edges, where a chunk is shown to somebody; on the hot paths chunks lie in struct-of-array
- * batches, and their counts in the metadata. For one thread.
+ * One stored chunk with its reference count. The name is SDFS's for an indexed chunk; the count is that of the SAR
+ * paper's prototype (SAR paper §4.1). Used where a chunk is shown to a user or another program. On the hot paths,
+ * chunks are in struct-of-array batches, and their counts in the metadata. For one thread.
  */
 public final class HashChunk {
     private final long chunkId;
@@ -12,8 +12,8 @@ public final class HashChunk {
     private int count;
 
     /**
-     * @param chunkId the stored copy
-     * @param check first bytes of its fingerprint, as a recipe knows them; see {@link Fingerprints#check}
+     * @param chunkId the id of the stored copy
+     * @param check first bytes of its fingerprint, as a recipe stores them; see {@link Fingerprints#check}
      * @param length bytes before compression
      * @param count references to that copy, 0 or more
      */
@@ -32,22 +32,22 @@ public final class HashChunk {
         return chunkId;
     }
 
-    /** The beginning of the fingerprint's hexadecimal form. */
+    /** Returns the beginning of the fingerprint in hexadecimal. */
     public String getName() {
         return String.format("%08x", Integer.reverseBytes(check));
     }
 
-    /** Bytes before compression. */
+    /** Returns the length in bytes before compression. */
     public int getLength() {
         return length;
     }
 
-    /** References to the stored copy. */
+    /** Returns the number of references to the stored copy. */
     public int getCount() {
         return count;
     }
 
-    /** @param count references to the stored copy, 0 or more */
+    /** @param count number of references to the stored copy, 0 or more */
     public void setCount(int count) {
         if (count < 0) {
             throw new IllegalArgumentException("a reference count is 0 or more, not " + count);
@@ -55,7 +55,7 @@ public final class HashChunk {
         this.count = count;
     }
 
-    /** Two are equal if they are the same copy of the same bytes, whatever their counts. */
+    /** Returns whether both are the same copy of the same bytes; their counts may differ. */
     @Override
     public boolean equals(Object other) {
         return other instanceof HashChunk that

@@ -4,15 +4,15 @@ import java.util.Arrays;
 import java.util.function.LongConsumer;
 
 /**
- * From longs to ints, in two primitive arrays: open addressing with linear probing, at most two thirds full. Removing closes the
- * gap (Knuth, vol. 3, algorithm 6.4R), so that there are no tombstones and a map of steady size never grows. Every long but -1 may be
- * a key. For one thread at a time.
+ * A map from longs to ints in two primitive arrays: open addressing with linear probing, at most two thirds full.
+ * Removing closes the gap (Knuth, vol. 3, algorithm 6.4R), so there are no tombstones and a map of constant size never
+ * grows. Any long except -1 may be a key. For one thread at a time.
  */
 public final class LongIntMap {
-    /** Answers for a key that is not there; values are 0 or more. */
+    /** Returned for a key that is not in the map; values are 0 or more. */
     public static final int ABSENT = -1;
 
-    /** In place of a key; a key stands as the number after it. */
+    /** Marks a free place. A key is stored as the key plus 1. */
     private static final long FREE = 0;
     /** 2^64 / golden ratio: spreads neighbouring keys over the table (Knuth, vol. 3, 6.4). */
     private static final long SPREAD = 0x9E3779B97F4A7C15L;
@@ -24,7 +24,7 @@ public final class LongIntMap {
     private int shift = Long.SIZE - Integer.numberOfTrailingZeros(INITIAL_PLACES);
     private int size;
 
-    /** The value of a key, or {@link #ABSENT}. */
+    /** Returns the value of a key, or {@link #ABSENT}. */
     public int get(long key) {
         int place = placeOf(key + 1);
         return keys[place] == FREE ? ABSENT : values[place];
@@ -45,7 +45,7 @@ public final class LongIntMap {
         values[place] = value;
     }
 
-    /** Removes a key; false if it was not there. */
+    /** Removes a key; returns false if it was not in the map. */
     public boolean remove(long key) {
         int gap = placeOf(key + 1);
         if (keys[gap] == FREE) {
@@ -54,7 +54,7 @@ public final class LongIntMap {
         int mask = keys.length - 1;
         for (int place = (gap + 1) & mask; keys[place] != FREE; place = (place + 1) & mask) {
             int home = homeOf(keys[place]);
-            // It may move back to the gap unless its home lies between the two.
+            // The entry may move back to the gap unless its home lies between the two.
             if (((place - home) & mask) >= ((place - gap) & mask)) {
                 keys[gap] = keys[place];
                 values[gap] = values[place];
@@ -80,7 +80,7 @@ public final class LongIntMap {
         return size;
     }
 
-    /** In no order. The map must not be changed meanwhile. */
+    /** Visits every key, in no particular order. The action must not change the map. */
     public void forEachKey(LongConsumer action) {
         for (long stored : keys) {
             if (stored != FREE) {
@@ -93,7 +93,7 @@ public final class LongIntMap {
         return (long) keys.length * (Long.BYTES + Integer.BYTES);
     }
 
-    /** Where a key is, or would be put; {@code stored} is the number after it. */
+    /** Returns the place of a key, or the place where it would be put; {@code stored} is the key plus 1. */
     private int placeOf(long stored) {
         int mask = keys.length - 1;
         int place = homeOf(stored);

@@ -3,13 +3,13 @@ package org.opendedup.sar.common;
 import java.io.IOException;
 
 /**
- * A file system call was refused for a reason POSIX has a name for. Carries no stack trace: a lookup that finds nothing is
- * no accident, and happens thousands of times a second.
+ * A file system call was refused for a reason that has a POSIX name. Carries no stack trace: a lookup that finds
+ * nothing is a normal result, and happens thousands of times a second.
  */
 public final class PosixException extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** The reasons, by their POSIX names; the front ends give them numbers. */
+    /** The reasons, by their POSIX names; the front ends map them to numbers. */
     public enum Reason {
         EPERM,
         ENOENT,

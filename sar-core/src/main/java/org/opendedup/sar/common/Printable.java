@@ -1,18 +1,25 @@
 package org.opendedup.sar.common;
 
 /**
- * Text for logs and terminals. Names of files are anybody's: one with a line break could forge a line of the log, one with an escape
- * sequence command the terminal, one with a sign of direction show itself as another.
+ * Makes text safe for logs and terminals. Any user can choose a file name: one with a line break could forge a line of
+ * the log, one with an escape sequence could control the terminal, and one with a text direction character could look
+ * like another name.
  */
 public final class Printable {
     private Printable() {}
 
-    /** On one line: everything that is not shown as itself becomes {@code \}{@code u} and four hexadecimal digits. */
+    /**
+     * Returns the text on one line: every character that is not shown as itself becomes {@code \}{@code u} and four
+     * hexadecimal digits.
+     */
     public static String line(String text) {
         return escaped(text, false);
     }
 
-    /** As {@link #line}, but line breaks and tabs stay: for text of ours that has several lines, or begins one again. */
+    /**
+     * As {@link #line}, but keeps line breaks and tabs: for the program's own text of several lines, or text that
+     * restarts a line.
+     */
     public static String lines(String text) {
         return escaped(text, true);
     }

@@ -3,21 +3,22 @@ package org.opendedup.sar.common;
 import java.util.UUID;
 
 /**
- * The epochs that led to a volume's present state. Whatever was stamped with an epoch of another history, or has gone on after the two
- * parted, knows chunk ids that mean something else here; this tells which ids can be believed.
+ * The epochs that led to a volume's present state. Data stamped with an epoch of another history, or written after the
+ * two histories branched, may use the same chunk ids for other chunks. A timeline reports which ids can be trusted.
  */
 public interface Timeline {
-    /** The epoch that the volume is in now. */
+    /** Returns the present epoch of the volume. */
     Epoch current();
 
     /**
-     * Container ids below this mean the same here and in what was stamped with {@code stamp}; 0 if none does.
+     * Returns the limit below which container ids mean the same here and in data stamped with {@code stamp}; 0 if none
+     * does.
      *
-     * @param stamp of this volume or another
+     * @param stamp an epoch of this volume or another
      */
     long sharedBelow(Epoch stamp);
 
-    /** A volume that never left its first epoch, for a volume that is being made. */
+    /** Returns the timeline of a volume that is still in its first epoch, for a volume that is being created. */
     static Timeline beginning(UUID volume, long token) {
         Epoch first = new Epoch(volume, 1, token);
         return new Timeline() {

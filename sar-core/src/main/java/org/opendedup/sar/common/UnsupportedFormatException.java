@@ -2,11 +2,11 @@ package org.opendedup.sar.common;
 
 import java.io.IOException;
 
-/** A file or record of a format version this program does not know. It is left alone. */
+/** A file or record has a format version that this program does not know. The program does not change it. */
 public final class UnsupportedFormatException extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** @param known the one version that this program reads */
+    /** @param known the only version that this program reads */
     public UnsupportedFormatException(String place, int version, int known) {
         super(place + ": format version " + version + " is not known to this program, which reads version " + known
                 + "; use the program that wrote it, and copy the files into a new volume if that is an older one");

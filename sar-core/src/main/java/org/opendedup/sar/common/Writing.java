@@ -1,10 +1,10 @@
 package org.opendedup.sar.common;
 
 /**
- * Which writing of a container: what tells its file from every other that ever bore the same id.
+ * Identifies one writing of a container: distinguishes its file from every other file that ever had the same id.
  *
- * @param salt random, for each container that is made; 0 where it is not known
- * @param generation 1, and one more for each rewriting under the same id; 0 where it is not known
+ * @param salt random, chosen for each new container; 0 if unknown
+ * @param generation 1 for the first writing, and 1 more for each rewriting under the same id; 0 if unknown
  */
 public record Writing(long salt, int generation) {
     public static final Writing UNKNOWN = new Writing(0, 0);

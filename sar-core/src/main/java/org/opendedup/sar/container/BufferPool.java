@@ -3,11 +3,11 @@ package org.opendedup.sar.container;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 
-/** Byte arrays to be used again, so that reading and writing frames makes no garbage. Holds a bounded number of bytes. */
+/** A pool of byte arrays, so that reading and writing frames creates no garbage. Holds a bounded number of bytes. */
 final class BufferPool {
     private final long maxPooledBytes;
 
-    /** Guarded by this; the last given back comes first, being warm. */
+    /** Free arrays, the most recently returned first because it is still in the CPU caches. Guarded by this. */
     private final ArrayDeque<byte[]> free = new ArrayDeque<>();
 
     private long pooledBytes;
@@ -16,12 +16,12 @@ final class BufferPool {
         this.maxPooledBytes = maxPooledBytes;
     }
 
-    /** An array of at least {@code bytes}, with anything in it. */
+    /** Returns an array of at least {@code bytes} bytes, with undefined contents. */
     byte[] take(int bytes) {
         synchronized (this) {
             for (Iterator<byte[]> each = free.iterator(); each.hasNext(); ) {
                 byte[] buffer = each.next();
-                // A far larger one is left to those who need it.
+                // Leaves an array of more than four times the size for larger requests.
                 if (buffer.length >= bytes && buffer.length / 4 <= bytes) {
                     each.remove();
                     pooledBytes -= buffer.length;
@@ -32,7 +32,7 @@ final class BufferPool {
         return new byte[bytes];
     }
 
-    /** Gives an array back; the oldest ones go when too much is held. */
+    /** Returns an array to the pool; drops the oldest arrays while the pool holds more than its bound. */
     synchronized void giveBack(byte[] buffer) {
         if (buffer.length > maxPooledBytes) {
             return;

@@ -5,11 +5,11 @@ import java.util.BitSet;
 import org.opendedup.sar.common.Writing;
 
 /**
- * What the volume's metadata say of its containers: the truth that files are held against. A file of another writing was put there by
- * somebody, or comes from another time: it is not read, and nothing it says is believed.
+ * What the volume's metadata say about its containers: the reference that files are checked against. A file of another
+ * writing was copied there from elsewhere or dates from another time: it is not read, and nothing in it is trusted.
  */
 public interface ContainerClaims {
-    /** Nothing is known of any container: each file is what it says it is. */
+    /** Knows nothing about any container: each file is accepted as what it says it is. */
     ContainerClaims NONE = new ContainerClaims() {
         @Override
         public Writing writing(long container) {
@@ -22,9 +22,9 @@ public interface ContainerClaims {
         }
     };
 
-    /** Which writing is meant, or {@link Writing#UNKNOWN} if nothing refers to the container. */
+    /** Returns the writing that the volume refers to, or {@link Writing#UNKNOWN} if nothing refers to the container. */
     Writing writing(long container) throws IOException;
 
-    /** The slots that are alive, damaged ones included. */
+    /** Returns the live slots, damaged ones included. */
     BitSet slots(long container) throws IOException;
 }

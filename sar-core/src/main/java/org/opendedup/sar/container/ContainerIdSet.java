@@ -4,7 +4,9 @@ import java.util.BitSet;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A set of container ids, a bit each: ids are given out one after the other. Safe for use by many threads. */
+/**
+ * A set of container ids, one bit per id: compact because ids are assigned consecutively. Safe for use by many threads.
+ */
 final class ContainerIdSet {
     private static final int PART_BITS = 16;
 

@@ -1,16 +1,20 @@
 package org.opendedup.sar.container;
 
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.FrameFormat;
 
 /**
- * How a {@link ContainerStore} writes.
+ * Settings for how a {@link ContainerStore} writes.
  *
- * @param compression of new frames; stored frames say themselves how they are to be read
- * @param containerBytes compressed bytes of frames at which a container is sealed: about 4 MiB. Reached, not kept exactly
- * @param maxChunksPerContainer slots at which it is sealed in any case, at most {@link ChunkId#MAX_SLOTS}: 16384
- * @param maxOpenContainers containers written at a time, that is, streams kept apart: 8
- * @param maxBytesInFlight chunk bytes of frames waiting for compression or the disk; an append waits above it. Memory use is
- *     about twice this and one frame for each open container
+ * @param compression compression of new frames; the header of a stored frame names its own codec
+ * @param containerBytes size at which a container is sealed, in compressed bytes of frames; usually about 4 MiB. A
+ *     container may exceed it slightly
+ * @param maxChunksPerContainer number of slots at which a container is sealed in any case; usually 16384, at most
+ *     {@link ChunkId#MAX_SLOTS}
+ * @param maxOpenContainers number of containers written at a time, that is, of streams kept apart; usually 8
+ * @param maxBytesInFlight bound on the chunk bytes of frames that wait for compression or the disk; appends wait at the
+ *     bound. Memory use is about twice this bound plus one frame for each open container
  */
 public record ContainerOptions(
         Compression compression,
@@ -19,7 +23,7 @@ public record ContainerOptions(
         int maxOpenContainers,
         long maxBytesInFlight) {
 
-    /** Larger containers than this would cost the offsets in a frame table their {@code int}. */
+    /** Largest container size, in bytes: the offsets in a frame table are {@code int}. */
     static final int MAX_CONTAINER_BYTES = 1 << 30;
 
     public ContainerOptions {

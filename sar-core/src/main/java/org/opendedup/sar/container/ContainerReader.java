@@ -10,24 +10,32 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameFormat;
+import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads container files: frame tables, directories, frames. Knows nothing of what is still in memory. */
+/** Reads container files: frame tables, directories, frames. Does not see frames that are still in memory. */
 final class ContainerReader implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(ContainerReader.class);
 
     private static final int MAX_INPUTS = 256;
-    /** The largest coalesced read: a container of the usual size; at 150 MB/s 28 ms, a few times the seek it saves. */
+    /**
+     * Largest coalesced read, in bytes: a container of the usual size. At 150 MB/s it lasts 28 ms, a few times the seek
+     * that it saves.
+     */
     private static final int MAX_REQUEST_BYTES = 4 << 20;
-    /** Frames that one worker decodes at once: so few that all workers are at it as soon as something was read. */
+    /** Number of frames in one decoding task: few, so that all workers are busy as soon as a read is done. */
     private static final int DECODED_AT_ONCE = 8;
-    /** What lies between wanted frames passes through so much memory. */
+    /** Size of the buffer for unwanted bytes between wanted frames, in bytes. */
     private static final int SCRATCH_BYTES = 64 << 10;
-    /** Pooled read buffers: one of the largest requests for each of four readers. */
+    /** Bound on pooled read buffers, in bytes: one of the largest size for each of four readers. */
     private static final int POOLED_BYTES = 4 * MAX_REQUEST_BYTES;
 
     private final Directory directory;
@@ -57,7 +65,7 @@ final class ContainerReader implements Closeable {
         return statistics;
     }
 
-    /** A container is renamed while it is being read, so it bears one of two names. */
+    /** Opens a container's file under either of its two names: it may be renamed while it is being read. */
     private Input open(long container) throws IOException {
         try {
             return directory.open(ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX));
@@ -79,9 +87,9 @@ final class ContainerReader implements Closeable {
     }
 
     /**
-     * The frame table of a sealed container: from the cache, the source, or the file.
+     * Returns the frame table of a sealed container: from the cache, the source, or the file.
      *
-     * @throws CorruptionException if the file is not the writing that the volume means
+     * @throws CorruptionException if the file is not the writing that the volume refers to
      */
     FrameTable frameTable(long container) throws IOException {
         FrameTable cached = tableCache.get(container);
@@ -106,7 +114,15 @@ final class ContainerReader implements Closeable {
         tableCache.put(container, table);
     }
 
-    /** What the source has of that writing. A damaged copy there, or one of another writing, is no loss: the container has its own. */
+    /** Forgets the open file of a container that was rewritten to another file. */
+    void forgetFile(long container) throws IOException {
+        inputs.forget(container);
+    }
+
+    /**
+     * Returns the source's copy of the table of that writing, or null. A damaged copy, or one of another writing, is
+     * not a loss: the container has its own table.
+     */
     private @Nullable FrameTable keptTable(long container, Writing claimed) throws IOException {
         try {
             byte[] bytes = tables.frameTable(container);
@@ -137,14 +153,14 @@ final class ContainerReader implements Closeable {
         return !claimed.equals(Writing.UNKNOWN) && !found.equals(claimed);
     }
 
-    /** The directory of a sealed container, header and footer checked as well; of whatever writing is there. */
+    /** Reads the directory of a sealed container and checks header and footer as well. Accepts any writing. */
     SealedContainer directory(long container) throws IOException {
         try (InputCache.Lease lease = inputs.acquire(container)) {
             return new DirectoryReader(lease.input(), container, statistics).directory();
         }
     }
 
-    /** Where a sealed container lies on its device. */
+    /** Returns where a sealed container lies on its device. */
     FileLayout layout(long container) throws IOException {
         try (InputCache.Lease lease = inputs.acquire(container)) {
             return lease.input().layout();
@@ -170,8 +186,8 @@ final class ContainerReader implements Closeable {
     }
 
     /**
-     * Reads from the beginning of one frame to the end of another into a place of a buffer; returns how many bytes. A file too short for
-     * it is damaged.
+     * Reads from the start of one frame to the end of another into {@code buffer} from {@code place} on; returns the
+     * number of bytes. A file that is too short for it is damaged.
      */
     private static int readRange(
             long container, FrameTable table, int from, int to, Input input, byte[] buffer, int place)
@@ -189,7 +205,7 @@ final class ContainerReader implements Closeable {
         }
     }
 
-    /** Reads frames, in rising order, with as few requests as the gap and the largest request allow. */
+    /** Reads frames, in ascending order, with as few requests as the longest gap and the largest request allow. */
     void frames(
             long container,
             FrameTable table,
@@ -215,7 +231,9 @@ final class ContainerReader implements Closeable {
         return gap <= maxGapBytes && request <= MAX_REQUEST_BYTES;
     }
 
-    /** Reads frames that lie together by one request, and has them decoded. What lies between them takes no memory. */
+    /**
+     * Reads adjacent frames by one request and submits them for decoding. The gaps between them are not kept in memory.
+     */
     private void readRun(long container, FrameTable table, int[] frames, FrameConsumer consumer, Decoding decoding) {
         int[] places = places(table, frames);
         int room = places[frames.length];
@@ -250,7 +268,7 @@ final class ContainerReader implements Closeable {
         }
     }
 
-    /** Where frames lie in a buffer that has them one behind the other, and last where they end. */
+    /** Returns the offsets of frames in a buffer that holds them one after another, and as the last entry their end. */
     private static int[] places(FrameTable table, int[] frames) {
         int[] places = new int[frames.length + 1];
         for (int i = 0; i < frames.length; i++) {
@@ -260,8 +278,9 @@ final class ContainerReader implements Closeable {
     }
 
     /**
-     * Reads from the beginning of the first frame to the end of the last, in sequence, which is one request to a disk; the frames go to
-     * the buffer, one behind the other, and what lies between them is thrown away. Returns how many bytes were read.
+     * Reads from the start of the first frame to the end of the last, sequentially, which is one request for a disk.
+     * Stores the frames in {@code buffer} one after another, and discards the bytes between them. Returns the number of
+     * bytes read.
      */
     private int readWanted(long container, FrameTable table, int[] frames, Input input, byte[] buffer)
             throws IOException {
@@ -309,7 +328,10 @@ final class ContainerReader implements Closeable {
         consumer.frame(frame, decoded);
     }
 
-    /** A bad sector under one frame must not cost its neighbours: reads each by itself, unless there was only one. */
+    /**
+     * Reads each frame with a separate request, so that a bad sector in one frame does not lose its neighbours. If
+     * there is only one frame, reports it as damaged.
+     */
     private void readSingly(
             long container, FrameTable table, int[] frames, FrameConsumer consumer, IOException runFailure) {
         if (frames.length == 1) {

@@ -11,7 +11,11 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Writing;
-import org.opendedup.sar.container.ContainerFormat.Identity;
+import org.opendedup.sar.container.format.Bytes;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerFormat.Identity;
+import org.opendedup.sar.container.format.FrameFormat;
+import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
@@ -19,18 +23,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Seals the containers that a crash left open. Every frame whose checksum holds is copied, in order, to a new file that is
- * made durable under the sealed name before the open file goes: a crash during recovery leaves at least one of the two, and
- * recovering again gives the same.
+ * Seals the containers that a crash left open. Copies every frame whose checksum holds, in order, to a new file. That
+ * file is durable under the sealed name when the open file is deleted: a crash during recovery leaves at least one of
+ * the two, and a repeated recovery has the same result.
  *
- * <p>Nothing is deleted that is not proved to be superseded: an open file goes only if the sealed one of the same writing, found or
- * just made, has every whole frame of it. One without a whole frame goes if no slot is alive. Any other is renamed and kept aside, for
- * whoever looks after the volume.
+ * <p>Deletes only files that are proved to be superseded. An open file is deleted only if the sealed file of the same
+ * writing, found or just created, has every whole frame of it. An open file without a whole frame is deleted if none of
+ * its slots is live. Any other file is renamed and kept aside for the administrator.
  */
 final class ContainerRecovery {
     private static final Logger log = LoggerFactory.getLogger(ContainerRecovery.class);
 
-    /** Many times what a container can grow to (its nominal size and a frame); what lies behind is not looked at. */
+    /**
+     * Number of bytes of an open file that are examined: many times the largest size of a container (its nominal size
+     * and one frame).
+     */
     private static final long MAX_FILE_BYTES = 256 << 20;
 
     private final Directory directory;
@@ -41,7 +48,7 @@ final class ContainerRecovery {
     /**
      * Slots that the volume refers to and recovery did not find.
      *
-     * @param slots at least one
+     * @param slots the missing slots, at least one
      */
     record Lost(long container, BitSet slots) {}
 
@@ -50,7 +57,7 @@ final class ContainerRecovery {
         this.claims = claims;
     }
 
-    /** Containers that were sealed, or found sealed beside an open file. */
+    /** Returns the containers that were sealed, or found sealed beside an open file. */
     List<Long> recovered() {
         return recovered;
     }
@@ -59,9 +66,9 @@ final class ContainerRecovery {
         return lost;
     }
 
-    /** Recovers every unsealed container of {@code names}. */
+    /** Recovers every unsealed container in {@code names}, the file names of the directory. */
     void recover(List<String> names) throws IOException {
-        // Left by a recovery that did not get to its end; in the way of this one.
+        // Deletes files left by an interrupted recovery: their names are needed now.
         for (String name : names) {
             if (ContainerFormat.containerOf(name, ContainerFormat.RECOVERY_SUFFIX)
                     .isPresent()) {
@@ -108,7 +115,7 @@ final class ContainerRecovery {
         return new SalvagedFile(input, name, MAX_FILE_BYTES);
     }
 
-    /** What the volume refers to and a sealed container does not have. */
+    /** Returns the slots that the volume refers to and a sealed container does not have. */
     private BitSet missing(long container, SealedContainer sealed) throws IOException {
         BitSet missing = claims.slots(container);
         for (int slot = missing.nextSetBit(0); slot >= 0; slot = missing.nextSetBit(slot + 1)) {
@@ -117,7 +124,10 @@ final class ContainerRecovery {
         return missing;
     }
 
-    /** A crash came between the sealing and what follows it; as in {@link #seal}. */
+    /**
+     * Finishes a recovery or sealing that was interrupted after the sealed file was made, in the same way as
+     * {@link #seal}.
+     */
     private void endSealed(long container, String name, Identity identity, BitSet missing) throws IOException {
         if (missing.isEmpty()) {
             log.warn("container {}: sealed already, the unsealed file beside it is removed", container);
@@ -136,7 +146,7 @@ final class ContainerRecovery {
                 missing.cardinality());
     }
 
-    /** What lies beside an open file under the sealed name; null if that is damaged. */
+    /** Returns the directory of the sealed file beside an open file; null if that file is damaged. */
     private @Nullable SealedContainer sealedBeside(long container, String name) throws IOException {
         try (Input input = directory.open(name)) {
             return new DirectoryReader(input, container, new ReadStatistics()).directory();
@@ -146,7 +156,7 @@ final class ContainerRecovery {
         }
     }
 
-    /** Whether a sealed container has every whole frame of an open file. */
+    /** Returns whether a sealed container has every whole frame of an open file. */
     private static boolean supersedes(SealedContainer sealed, SalvagedFile file, Identity identity) throws IOException {
         if (!sealed.writing().equals(identity.writing())) {
             return false;
@@ -163,7 +173,10 @@ final class ContainerRecovery {
         return true;
     }
 
-    /** Seals what can be read of an open file, notes what the volume misses, and does away with the file if it has nothing more. */
+    /**
+     * Seals the readable frames of an open file, records the slots that are missing, and deletes the file if it holds
+     * nothing more.
+     */
     private void seal(long container, String name, Input input, @Nullable Identity identity) throws IOException {
         BitSet missing = claims.slots(container);
         SalvagedFile file = file(name, input);
@@ -184,7 +197,10 @@ final class ContainerRecovery {
         directory.delete(name);
     }
 
-    /** Writes the sealed file and strikes its slots; false, and nothing written, if no frame is whole. */
+    /**
+     * Writes the sealed file and removes its slots from {@code missing}; returns false, and writes nothing, if no frame
+     * is whole.
+     */
     private boolean copy(SalvagedFile file, Identity identity, BitSet missing) throws IOException {
         UnsealedFrames frames = new UnsealedFrames(file, identity);
         FrameFormat.Header frame = frames.next();
@@ -221,7 +237,10 @@ final class ContainerRecovery {
         return true;
     }
 
-    /** A recovery that breaks off takes its file away again: on a full disk the next mount needs the space before it comes here. */
+    /**
+     * Deletes the recovery file if the recovery fails: on a full disk, the next mount needs this space before it starts
+     * its recovery.
+     */
     private final class Unfinished implements Closeable {
         private final String name;
         private boolean done;

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The thread that seals containers, and the bound on those that wait for it. */
+/** The thread that seals containers, and the bound on the number of containers that wait for it. */
 final class ContainerSealer implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(ContainerSealer.class);
 
@@ -33,9 +33,9 @@ final class ContainerSealer implements Closeable {
     }
 
     /**
-     * Has a container sealed; waits while too many are waiting.
+     * Submits a container for sealing; waits while too many containers are queued.
      *
-     * @return gets what the sealing failed with, empty if it did not
+     * @return completes with the exception that sealing threw, or empty if it succeeded
      */
     CompletableFuture<Optional<IOException>> submit(OpenContainer container) {
         CompletableFuture<Optional<IOException>> outcome = new CompletableFuture<>();
@@ -55,14 +55,14 @@ final class ContainerSealer implements Closeable {
             return Optional.empty();
         } catch (IOException e) {
             return Optional.of(e);
-        } catch (Throwable e) { // an Error, too: whoever waits for the container would wait for ever
+        } catch (Throwable e) { // catches an Error too: callers would otherwise wait for the container forever
             log.error("{} could not be sealed", container, e);
             container.sealingFailed(e);
             return Optional.of(new IOException(container + " could not be sealed: " + e, e));
         }
     }
 
-    /** Seals those that wait, and ends. */
+    /** Seals the waiting containers and ends the thread. */
     @Override
     public void close() {
         thread.shutdown();

@@ -2,6 +2,7 @@ package org.opendedup.sar.container;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -23,23 +24,30 @@ import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The containers of a volume: takes chunks and gives them ids, makes them durable, reads them back frame by frame.
+ * The containers of a volume: stores appended chunks under new ids, makes them durable, and reads them back one frame
+ * at a time.
  *
- * <p>A chunk can be read from the moment it has its id. It is durable once {@link #force} returns. When the disk is full, what was
- * taken stays in memory and {@link #force} tries again; nothing more is taken meanwhile. When a write or a force fails, nothing
- * is lost silently: writers with chunks in that container get the failure, {@link #force} throws it every time until {@link
- * #abandonLost}, {@link #isLost} tells which chunks it concerns, and reading these fails. Chunks that an earlier force covered
- * stay readable.
+ * <p>A chunk can be read as soon as it has an id. It is durable once {@link #force} returns. When the disk is full, the
+ * chunks already appended stay in memory, {@link #force} retries writing them, and further appends are refused. When a
+ * write or a force fails, no loss is silent: writers with chunks in that container get the failure, {@link #force}
+ * throws it on every call, and {@link #isLost} reports which chunks are affected. These chunks stay in memory and in
+ * the file, and can be read, until {@link #revive} rewrites them or {@link #abandonLost} gives them up. Chunks that an
+ * earlier force covered stay readable in any case.
  *
- * <p>Safe for use by many threads; {@link #force}, {@link #sealAll} and {@link #close} must not be called from the
- * compression workers, which they wait for.
+ * <p>Safe for use by many threads. {@link #force}, {@link #sealAll} and {@link #close} wait for the compression
+ * workers, so they must not be called from one of them.
  */
 public final class ContainerStore implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(ContainerStore.class);
@@ -59,10 +67,10 @@ public final class ContainerStore implements Closeable {
     private final ContainerSealer sealer;
     private final ContainerReader reader;
 
-    /** Every container that is not sealed: written to, waiting to be sealed, or failed. */
+    /** Containers that are not sealed: being written, waiting to be sealed, or failed. */
     private final Map<Long, OpenContainer> open = new ConcurrentHashMap<>();
 
-    /** Full containers that the disk had no room to seal. */
+    /** Full containers that could not be sealed because the disk was full. */
     private final Set<OpenContainer> unsealed = ConcurrentHashMap.newKeySet();
 
     private final AtomicLong sealedContainers = new AtomicLong();
@@ -97,15 +105,16 @@ public final class ContainerStore implements Closeable {
     }
 
     /**
-     * Opens the containers of a directory. First seals those that a crash left open, keeping every frame whose checksum
-     * holds. What cannot be read whole, or is not the writing that {@code claims} means, is kept aside; one without a whole frame that
-     * nothing refers to is deleted.
+     * Opens the containers of a directory. First seals the containers that a crash left open, keeping every frame whose
+     * checksum holds. A file that cannot be read whole, or is not the writing that {@code claims} names, is renamed and
+     * kept aside. A file without a whole frame is deleted if nothing refers to it.
      *
-     * @param claims what the volume knows of its containers
+     * @param claims what the volume's metadata say about its containers
      * @param tables where frame tables are kept besides the containers
-     * @param listener told of each container sealed from now on; those sealed by this call are in {@link #recovered}
+     * @param listener notified of each container sealed after this call; those that this call seals are in
+     *     {@link #recovered}
      * @param workers compress, write and decode frames; must be able to run while other threads wait for this store
-     * @param frameTableCacheBytes heap for frame tables, in bytes
+     * @param frameTableCacheBytes heap for the frame table cache, in bytes
      */
     public static ContainerStore open(
             Directory directory,
@@ -121,7 +130,7 @@ public final class ContainerStore implements Closeable {
         return open(directory, options, ids, salts, claims, tables, listener, workers, frameTableCacheBytes);
     }
 
-    /** As above, with salts of the caller's choice: the same chunks then make the same file. */
+    /** As above, with salts from the caller: the same chunks then produce the same file. */
     static ContainerStore open(
             Directory directory,
             ContainerOptions options,
@@ -137,7 +146,10 @@ public final class ContainerStore implements Closeable {
                 directory, options, ids, salts, claims, tables, listener, workers, frameTableCacheBytes);
     }
 
-    /** Returns the highest id that any file of the directory bears, of whatever kind; 0 if there is none. */
+    /**
+     * Counts the sealed containers and their bytes. Returns the highest container id in any file name of the directory,
+     * whatever its suffix; 0 if there is none.
+     */
     private long countFiles() throws IOException {
         long last = 0;
         for (String name : directory.list()) {
@@ -152,17 +164,23 @@ public final class ContainerStore implements Closeable {
         return last;
     }
 
-    /** The containers that {@link #open} found unsealed and sealed: an index that knew them must read them again. */
+    /**
+     * Returns the containers that {@link #open} found unsealed and sealed. An index that knew them must read them
+     * again.
+     */
     public List<Long> recovered() {
         return List.copyOf(recovery.recovered());
     }
 
-    /** Whether {@link #forEachLost} has any. */
+    /** Returns whether {@link #forEachLost} has any slots to visit. */
     public boolean hasLost() {
         return !recovery.lost().isEmpty();
     }
 
-    /** Told of slots that the volume refers to and {@link #open} did not find in what a crash left, container by container. */
+    /**
+     * Visits the slots that the volume refers to and that {@link #open} did not find in what a crash left, container by
+     * container.
+     */
     public void forEachLost(LostSlots visitor) throws IOException {
         for (ContainerRecovery.Lost lost : recovery.lost()) {
             BitSet slots = lost.slots();
@@ -174,46 +192,57 @@ public final class ContainerStore implements Closeable {
         }
     }
 
-    /** Takes a range of slots, {@code end} exclusive. */
+    /** Receives ranges of lost slots; {@code end} is exclusive. */
     @FunctionalInterface
     public interface LostSlots {
         void lost(long container, int first, int end) throws IOException;
     }
 
-    /** The highest container id that a file bore when the store was opened, also one that is kept aside; 0 if there was none. */
+    /**
+     * Returns the highest container id in any file name when the store was opened, including files kept aside; 0 if
+     * there was none.
+     */
     public long highestAtOpening() {
         return highest;
     }
 
-    /** Whether there is a container of this id: a file, or one being written. Says nothing of what is in it. */
+    /** Returns whether a container with this id exists, sealed or being written. Does not check its contents. */
     public boolean exists(long container) {
         return open.containsKey(container) || sealed.contains(container);
     }
 
-    /** Which writing of a container there is. */
+    /** Returns which writing of a container is stored. */
     public Writing writing(long container) throws IOException {
         OpenContainer unsealed = open.get(container);
         return unsealed == null ? frameTable(container).writing() : unsealed.writing();
     }
 
     /**
-     * Leases an open container to a stream: its own of last time if that is free, and another stream's, shared, rather than
-     * wait when all are leased.
+     * Leases an open container to a stream: the one of its last lease if that is free. If all containers are leased,
+     * shares another stream's container instead of waiting.
      *
-     * @param stream any number but {@link Long#MIN_VALUE}; an inode number, say
+     * @param stream the stream's number, for example an inode number; any value except {@link Long#MIN_VALUE}
      */
     public ContainerWriter writer(long stream) {
         return new ContainerWriter(lanes, lanes.lease(stream), stream, budget);
     }
 
-    /** What the lanes ask for. */
+    /** Creates and seals containers for the lanes. */
     private final class LaneContainers implements WriteLane.Containers {
         @Override
         public OpenContainer create() throws IOException {
             if (closed) {
                 throw new IOException("the container store of " + directory + " is closed");
             }
-            OpenContainer created = OpenContainer.create(ids.next(), salts.getAsLong(), directory, encoder);
+            long id = ids.next();
+            OpenContainer created;
+            try {
+                created = OpenContainer.create(id, salts.getAsLong(), directory, encoder);
+            } catch (NoSpaceException | FileAlreadyExistsException e) {
+                throw e;
+            } catch (IOException e) {
+                throw new WriteFailedException("container " + id + " could not be begun: " + e.getMessage(), e);
+            }
             open.put(created.container(), created);
             return created;
         }
@@ -229,7 +258,9 @@ public final class ContainerStore implements Closeable {
         }
     }
 
-    /** Runs in the sealing thread. Does nothing if the container is sealed: it may have been submitted twice. */
+    /**
+     * Seals a container, in the sealing thread. Does nothing if it is sealed already: it may have been submitted twice.
+     */
     private void seal(OpenContainer container, SealListener listener) throws IOException {
         long id = container.container();
         if (!open.containsKey(id)) {
@@ -265,7 +296,7 @@ public final class ContainerStore implements Closeable {
     /**
      * Reads one frame, from memory if it is not on the disk yet.
      *
-     * @param verifyFingerprints whether every chunk's SHA-256 is checked too; the frame's CRC-32C always is
+     * @param verifyFingerprints whether to check every chunk's SHA-256 too; the frame's CRC-32C is always checked
      * @throws CorruptionException if the frame is not what was written; names container, slots, file and offset
      */
     public Frame frame(long container, int frame, boolean verifyFingerprints) throws IOException {
@@ -288,17 +319,20 @@ public final class ContainerStore implements Closeable {
         }
     }
 
-    /** For a thread that is going to read frames of several containers: see {@link #readFrames}. */
+    /** Returns a decoder for one thread that reads frames of several containers; see {@link #readFrames}. */
     public Decoding decoding() {
         return new Decoding(workers);
     }
 
-    /** As above; {@code memory} is told of what was read and is not decoded yet. */
+    /** As above; {@code memory} counts the bytes that are read and not decoded yet. */
     public Decoding decoding(ByteGauge memory) {
         return new Decoding(workers, memory);
     }
 
-    /** As {@link #readFrames(long, int[], int, int, FrameConsumer, Decoding)}; this thread decodes, in rising order. */
+    /**
+     * As {@link #readFrames(long, int[], int, int, FrameConsumer, Decoding)}; the calling thread decodes, in ascending
+     * order.
+     */
     public void readFrames(long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer)
             throws IOException {
         try (Decoding here = new Decoding(Runnable::run)) {
@@ -307,13 +341,16 @@ public final class ContainerStore implements Closeable {
     }
 
     /**
-     * Reads frames of one container; those that lie near each other in the file by one disk request. When it returns, the disk is
-     * done; the consumer gets the last frames, from other threads, by the time {@code decoding} is closed.
+     * Reads frames of one container. Frames that lie near each other in the file are read by one disk request. All disk
+     * reads are done when this returns; {@code consumer} gets the last frames, from other threads, by the time
+     * {@code decoding} is closed.
      *
-     * @param frames numbers of the wanted frames, rising; the first {@code count} count
-     * @param maxGapBytes unwanted bytes between two frames that are read along rather than made a request of their own
-     * @param consumer gets each frame, or why it could not be had, exactly once; must be safe for use by many threads
-     * @throws IOException if nothing can be said of any frame, the frame table being unreadable
+     * @param frames numbers of the wanted frames, ascending; only the first {@code count} entries are used
+     * @param maxGapBytes longest gap of unwanted bytes, between two frames, that is read along instead of starting a
+     *     new request
+     * @param consumer gets each frame, or the reason why it could not be read, exactly once; must be safe for use by
+     *     many threads
+     * @throws IOException if the frame table cannot be read, so that no frame can be located
      */
     public void readFrames(
             long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer, Decoding decoding)
@@ -356,7 +393,7 @@ public final class ContainerStore implements Closeable {
     }
 
     /**
-     * The number of the frame that holds a chunk.
+     * Returns the number of the frame that holds a chunk.
      *
      * @throws CorruptionException if its container or slot does not exist
      */
@@ -371,7 +408,9 @@ public final class ContainerStore implements Closeable {
         return frame;
     }
 
-    /** As {@link #frameOf}, but -1 if its container's frame table is not in memory, or the slot does not exist. */
+    /**
+     * As {@link #frameOf}, but returns -1 if the container's frame table is not in memory, or the slot does not exist.
+     */
     public int knownFrameOf(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
         int slot = ChunkId.slot(chunkId);
@@ -383,7 +422,10 @@ public final class ContainerStore implements Closeable {
         return table == null ? -1 : table.frameOf(slot);
     }
 
-    /** Where a container lies on its device; not known of one that is being written, or can't be opened. */
+    /**
+     * Returns where a container lies on its device; {@link FileLayout#UNKNOWN} if it is being written or cannot be
+     * opened.
+     */
     public FileLayout layout(long container) {
         try {
             return isSealed(container) ? reader.layout(container) : FileLayout.UNKNOWN;
@@ -393,24 +435,27 @@ public final class ContainerStore implements Closeable {
         }
     }
 
-    /** Whether nothing is appended to a container any more. */
+    /** Returns whether a container accepts no more chunks. */
     public boolean isSealed(long container) {
         return !open.containsKey(container);
     }
 
-    /** A container's frame table; of one that is being written, the frames that are in its file by now. */
+    /**
+     * Returns a container's frame table. For a container that is being written: the frames in its file at this moment.
+     */
     public FrameTable frameTable(long container) throws IOException {
         OpenContainer unsealed = open.get(container);
         return unsealed == null ? reader.frameTable(container) : unsealed.table();
     }
 
     /**
-     * Makes durable everything appended before the call, file names included. Ends the frames being filled; the containers
-     * stay open.
+     * Makes everything appended before the call durable, file names included. Ends the frames being filled; the
+     * containers stay open.
      *
-     * @throws NoSpaceException if the disk is full. Nothing is lost: all is made durable by a later call, when there is space
-     * @throws IOException if any chunk appended since the store was opened is lost, now or earlier, and {@link #abandonLost}
-     *     was not called since
+     * @throws NoSpaceException if the disk is full. Nothing is lost: a later call makes all of it durable once there is
+     *     space
+     * @throws IOException if any chunk appended since the store was opened is lost, now or earlier, and
+     *     {@link #abandonLost} was not called since
      */
     public void force() throws IOException {
         Collection<OpenContainer> forced = new ArrayList<>(open.values());
@@ -430,7 +475,28 @@ public final class ContainerStore implements Closeable {
         sealLate();
     }
 
-    /** There is space again. */
+    /**
+     * Rewrites the containers that failed in {@link #force} or an append, so that no chunk is lost, and submits them
+     * for sealing. Does nothing where none failed.
+     *
+     * @throws CorruptionException if chunks are lost permanently
+     * @throws IOException if the disk still fails; the caller may retry
+     */
+    public void revive() throws IOException {
+        lanes.all().forEach(WriteLane::dropFailed);
+        for (OpenContainer container : open.values()) {
+            if (container.isFailed()) {
+                container.revive();
+                reader.forgetFile(container.container());
+                if (!container.isFailed()) {
+                    log.info("{} was written anew after its disk had failed", container);
+                    sealer.submit(container);
+                }
+            }
+        }
+    }
+
+    /** Submits the containers that could not be sealed on the full disk; called once there is space again. */
     private void sealLate() {
         for (OpenContainer container : unsealed) {
             if (unsealed.remove(container)) {
@@ -439,7 +505,7 @@ public final class ContainerStore implements Closeable {
         }
     }
 
-    /** Never a {@link NoSpaceException}, which tells that nothing is lost. */
+    /** Throws if chunks are lost. Never throws a {@link NoSpaceException}: that one means that nothing is lost. */
     private static void throwIfLost(Collection<OpenContainer> forced) throws IOException {
         IOException failure = null;
         for (OpenContainer container : forced) {
@@ -454,8 +520,9 @@ public final class ContainerStore implements Closeable {
     }
 
     /**
-     * Whether a chunk was given this id, and could not be stored. Nothing must refer to it. Of a chunk that is still on its way
-     * to the disk this is known only after the next {@link #force}, whether that throws or not.
+     * Returns whether a chunk was given this id and could not be stored. Nothing must refer to such a chunk. For a
+     * chunk that is still on its way to the disk, this is known only after the next {@link #force}, whether that throws
+     * or not.
      */
     public boolean isLost(long chunkId) {
         OpenContainer unsealed = open.get(ChunkId.container(chunkId));
@@ -463,19 +530,20 @@ public final class ContainerStore implements Closeable {
     }
 
     /**
-     * The caller declares that nothing it will commit refers to a chunk that {@link #isLost}: what {@link #force} has reported
-     * it reports no more. The chunks stay lost. What is lost after the last force that threw is not meant; it is still to be
-     * reported.
+     * Declares that nothing the caller will commit refers to a chunk that {@link #isLost}: {@link #force} stops
+     * reporting the losses it has already reported. The chunks stay lost. Losses after the last force that threw are
+     * not covered; they are still reported.
      */
     public void abandonLost() {
         open.values().forEach(OpenContainer::abandonLost);
     }
 
     /**
-     * Forces and seals every container, as a volume does when it is closed. Writers may go on; they get new ones. A container
-     * that failed earlier is left to the next {@link #open}.
+     * Forces and seals every container, as a volume does when it is closed. Writers may continue; they get new
+     * containers. A container that failed earlier is left to the next {@link #open}.
      *
-     * @throws IOException if {@link #force} does, or a container could not be sealed; the others are sealed nonetheless
+     * @throws IOException if {@link #force} fails, or a container could not be sealed; the others are sealed
+     *     nonetheless
      */
     public void sealAll() throws IOException {
         IOException failure = null;
@@ -491,9 +559,8 @@ public final class ContainerStore implements Closeable {
                 sealing.add(current);
             }
         }
-        // None of them is in a lane any more. Whether somebody else has one sealed meanwhile, or finds that it can't
-        // be: each is tried once
-        // more, and what came of that is told.
+        // No lane holds any of these containers now. Another thread may have submitted one already, and that sealing
+        // may have failed. So each is submitted once more, and the result of that attempt is reported.
         List<CompletableFuture<Optional<IOException>>> outcomes = new ArrayList<>();
         for (OpenContainer container : sealing) {
             if (!container.isFailed()) {
@@ -534,12 +601,12 @@ public final class ContainerStore implements Closeable {
         return reader.directory(container);
     }
 
-    /** Number of containers, sealed or not. */
+    /** Returns the number of containers, sealed or not. */
     public long containers() {
         return sealedContainers.get() + open.size();
     }
 
-    /** Bytes of all container files. */
+    /** Returns the total size of all container files, in bytes. */
     public long storedBytes() {
         long bytes = sealedBytes.get();
         for (OpenContainer container : open.values()) {
@@ -552,7 +619,10 @@ public final class ContainerStore implements Closeable {
         return reader.statistics();
     }
 
-    /** Frees everything. Containers not sealed stay as they are in their files; the next {@link #open} seals them. Idempotent. */
+    /**
+     * Closes the files and frees the memory of this store. Unsealed containers stay in their files, unchanged; the next
+     * {@link #open} seals them. Idempotent.
+     */
     @Override
     public void close() throws IOException {
         if (closed) {

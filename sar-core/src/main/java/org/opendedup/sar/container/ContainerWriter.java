@@ -5,12 +5,14 @@ import java.io.IOException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.format.FrameFormat;
 
 /**
  * One stream's lease of an open container. For one thread at a time; other writers may share the container.
  *
- * <p>When a container fails, every writer with chunks in it gets that failure from each further append; a new writer gets a
- * new container. What was lost, {@link ContainerStore#force} reports and {@link ContainerStore#isLost} tells.
+ * <p>When a container fails, every writer with chunks in it gets that failure from each further append; a new writer
+ * gets a new container. {@link ContainerStore#force} reports that chunks were lost, {@link ContainerStore#isLost} which
+ * ones.
  */
 public final class ContainerWriter implements Closeable {
     private final WriteLanes lanes;
@@ -20,7 +22,7 @@ public final class ContainerWriter implements Closeable {
     private long appendedBytes;
     private boolean closed;
 
-    /** Guarded by the lane. */
+    /** The container of the last chunk appended, or null. Guarded by the lane. */
     @Nullable
     OpenContainer lastContainer;
 
@@ -32,13 +34,13 @@ public final class ContainerWriter implements Closeable {
     }
 
     /**
-     * Appends a chunk: copies its bytes and gives it an id, by which it can be read from now on. It is durable after the next
-     * {@link ContainerStore#force}. Waits while too many bytes are on their way to the disk.
+     * Appends a chunk: copies its bytes and returns an id by which it can be read from now on. The chunk is durable
+     * after the next {@link ContainerStore#force}. Waits while too many bytes are on their way to the disk.
      *
-     * @param data {@code data[offset .. offset + length)} is the chunk, 1 byte to 16 MiB
-     * @param fingerprints the chunk's begins at {@code fingerprints[fingerprintOffset]}
+     * @param data array with the chunk at {@code data[offset .. offset + length)}, 1 byte to 16 MiB
+     * @param fingerprints array with the chunk's fingerprint from {@code fingerprints[fingerprintOffset]} on
      * @return the chunk id
-     * @throws IOException if a new container cannot be made, or the one this writer appends to failed
+     * @throws IOException if a new container cannot be created, or the one this writer appends to failed
      */
     public long append(byte[] data, int offset, int length, byte[] fingerprints, int fingerprintOffset)
             throws IOException {
@@ -57,7 +59,7 @@ public final class ContainerWriter implements Closeable {
         return chunkId;
     }
 
-    /** Gives the lease back; the container stays open for others. Idempotent. */
+    /** Returns the lease; the container stays open for other writers. Idempotent. */
     @Override
     public void close() {
         if (!closed) {

@@ -12,44 +12,47 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.opendedup.sar.common.ByteGauge;
 
 /**
- * Decodes what one thread reads while that thread goes on reading, so that the disk does not wait for decompression. A few pieces
- * may be under way at a time, and a few MiB of what was read for them; the reader itself does what no worker has begun when it would
- * have to wait. For use by one thread.
+ * Decodes frames in worker threads while one thread continues reading, so that the disk does not wait for
+ * decompression. Bounds the number of pieces in progress and the bytes of their buffers. When the reader would have to
+ * wait for a piece that no worker has begun, the reader decodes it. For use by one thread.
  */
 public final class Decoding implements AutoCloseable {
     /**
-     * Decoding may lag behind reading for a while: the workers have other work, and a disk that waits has lost its time. Its memory is
-     * bounded by the buffers; this is more than a container has pieces.
+     * Bound on pieces in progress. Decoding may lag behind reading for a while, because the workers have other work and
+     * an idle disk loses time. The buffers bound the memory; this bound exceeds the number of pieces of a container.
      */
     static final int MAX_UNDER_WAY = 256;
 
-    /** Two of the largest requests: one is decoded while the disk is at the next. */
+    /** Bound on buffers, in bytes: two of the largest requests, one being decoded while the disk reads the next. */
     static final long MAX_BUFFER_BYTES = 8 << 20;
 
     private final Executor workers;
     private final ByteGauge memory;
     private final ArrayDeque<FutureTask<?>> underWay = new ArrayDeque<>();
-    /** Of the buffers that pieces under way have their bytes in. */
+    /** Total size of the buffers of pieces in progress, in bytes. */
     private final AtomicLong bufferBytes = new AtomicLong();
 
     Decoding(Executor workers) {
         this(workers, new ByteGauge());
     }
 
-    /** @param memory is told of the buffers */
+    /** @param memory counts the bytes of the buffers */
     Decoding(Executor workers, ByteGauge memory) {
         this.workers = workers;
         this.memory = memory;
     }
 
-    /** Waits until a container of the usual size can be read without waiting for those who take what is decoded. */
+    /** Waits until a container of the usual size can be read without waiting for the consumers of decoded frames. */
     public void awaitRoomForContainer() {
         while (underWay.size() > MAX_UNDER_WAY / 2 || !underWay.isEmpty() && bufferBytes.get() > MAX_BUFFER_BYTES / 2) {
             finish(underWay.remove());
         }
     }
 
-    /** A buffer is going to be read into: waits until it may be there beside those under way. It must {@linkplain #noteFreed end}. */
+    /**
+     * Reserves a buffer of {@code bytes} bytes: waits until it fits beside the buffers in use. The caller must
+     * {@linkplain #noteFreed release} it.
+     */
     void awaitRoom(int bytes) {
         while (!underWay.isEmpty() && bufferBytes.get() + bytes > MAX_BUFFER_BYTES) {
             finish(underWay.remove());
@@ -58,13 +61,13 @@ public final class Decoding implements AutoCloseable {
         memory.add(bytes);
     }
 
-    /** All of a buffer is decoded. Called by any thread. */
+    /** Releases a buffer of {@code bytes} bytes once all of it is decoded. May be called by any thread. */
     void noteFreed(int bytes) {
         bufferBytes.addAndGet(-bytes);
         memory.add(-bytes);
     }
 
-    /** Has a piece decoded, after the earlier ones where too many are under way. */
+    /** Submits a piece for decoding; first finishes earlier pieces if too many are in progress. */
     void submit(Runnable piece) {
         while (underWay.size() >= MAX_UNDER_WAY) {
             finish(underWay.remove());
@@ -78,19 +81,19 @@ public final class Decoding implements AutoCloseable {
         }
     }
 
-    /** Runs the task unless a worker has begun it, and waits for its end. */
+    /** Runs the task unless a worker has begun it, and waits until it ends. */
     private static void finish(FutureTask<?> task) {
         task.run();
         try {
             Uninterruptibles.getUninterruptibly(task);
         } catch (ExecutionException e) {
-            // Pieces throw nothing checked.
+            // Pieces throw no checked exception.
             Throwables.throwIfUnchecked(Objects.requireNonNull(e.getCause()));
             throw new AssertionError(e);
         }
     }
 
-    /** Waits until all is decoded, also where a piece fails: nothing is under way any more when this returns or throws. */
+    /** Waits until all pieces are decoded, even if one fails: nothing is in progress when this returns or throws. */
     @Override
     public void close() {
         while (!underWay.isEmpty()) {

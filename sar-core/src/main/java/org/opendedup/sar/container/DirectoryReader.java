@@ -3,18 +3,23 @@ package org.opendedup.sar.container;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.container.ContainerFormat.Footer;
-import org.opendedup.sar.container.ContainerFormat.Identity;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerFormat.Footer;
+import org.opendedup.sar.container.format.ContainerFormat.Identity;
+import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.Input;
 
-/** Reads what a sealed container's file says of itself: footer, frame table, directory. Nothing is allocated that the format forbids. */
+/**
+ * Reads the footer, frame table and directory from a sealed container's file. Allocates no more memory than the format
+ * allows.
+ */
 final class DirectoryReader {
     private final Input input;
     private final long container;
     private final String place;
     private final ReadStatistics statistics;
 
-    /** @param statistics told of each read */
+    /** @param statistics counts each read */
     DirectoryReader(Input input, long container, ReadStatistics statistics) {
         this.input = input;
         this.container = container;
@@ -49,7 +54,7 @@ final class DirectoryReader {
         return checkGeneration(FrameTable.decode(bytes, footer.identity().salt(), place), footer);
     }
 
-    /** The directory, with header and footer checked as well. */
+    /** Reads the directory, and checks header and footer as well. */
     SealedContainer directory() throws IOException {
         Footer footer = footer();
         Identity header = ContainerFormat.readHeader(read(0, ContainerFormat.HEADER_BYTES), container, place);

@@ -2,17 +2,24 @@ package org.opendedup.sar.container;
 
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import org.opendedup.sar.container.ContainerFormat.Identity;
+import org.opendedup.sar.container.format.Bytes;
+import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.ContainerFormat.Identity;
+import org.opendedup.sar.container.format.FrameFormat;
+import org.opendedup.sar.container.format.RawFrame;
 
 /**
- * What the open containers share to turn chunks into encoded frames: the workers, the compressor, and pools of the two
- * buffers a frame needs, whose total the budget bounds.
+ * Encodes chunks into frames for all open containers. Holds the workers, the compressor, and pools of the two buffers
+ * that a frame needs; the budget bounds the total size of these buffers.
  */
 final class FrameEncoder {
-    /** A new ratio weighs an eighth: it follows the data within half a container. */
+    /** Weight of the newest compression ratio: the average follows the data within half a container. */
     private static final double RATIO_WEIGHT = 1.0 / 8;
 
-    /** Header, checksum and the chunk list of some hundred chunks: what a frame's buffer has beyond the chunk bytes. */
+    /**
+     * Extra bytes in a frame's buffer, besides the chunk bytes: header, checksum and a chunk list of some hundred
+     * chunks.
+     */
     private static final int ROOM_BYTES = 4096;
 
     private final int frameBytes;
@@ -22,7 +29,7 @@ final class FrameEncoder {
     private final ConcurrentLinkedQueue<RawFrame> rawFrames = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<Bytes> buffers = new ConcurrentLinkedQueue<>();
 
-    /** Stored over raw bytes of late; a lost update does no harm. */
+    /** Stored bytes divided by raw bytes, a moving average; a lost update is harmless. */
     private volatile double storedRatio = 1;
 
     FrameEncoder(int frameBytes, Compressor compressor, Executor workers, InFlightBudget budget) {
@@ -36,7 +43,7 @@ final class FrameEncoder {
         return frameBytes;
     }
 
-    /** An empty frame. */
+    /** Returns an empty frame that starts at a slot. */
     RawFrame take(int firstSlot) {
         RawFrame pooled = rawFrames.poll();
         RawFrame frame = pooled == null ? new RawFrame(frameBytes) : pooled;
@@ -44,14 +51,14 @@ final class FrameEncoder {
         return frame;
     }
 
-    /** Counts a frame as in flight; what {@link #release} is to take back. */
+    /** Counts a frame as in flight; returns the number of bytes to pass to {@link #release}. */
     long admit(RawFrame frame) {
         long bytes = frame.capacity();
         budget.add(bytes);
         return bytes;
     }
 
-    /** What frames are admitted to. */
+    /** Returns the budget that bounds the frames in flight. */
     InFlightBudget budget() {
         return budget;
     }
@@ -70,27 +77,27 @@ final class FrameEncoder {
         return out;
     }
 
-    /** Takes back an encoded frame's buffer. One that grew for a large chunk is dropped. */
+    /** Puts an encoded frame's buffer back into the pool. Drops a buffer that grew for a large chunk. */
     void giveBack(Bytes buffer) {
         if (buffer.array().length <= 2 * frameBytes + 2 * ROOM_BYTES) {
             buffers.add(buffer);
         }
     }
 
-    /** Takes back a frame that was never admitted. */
+    /** Puts a frame that is not admitted back into the pool. Drops a frame that grew. */
     void giveBack(RawFrame frame) {
         if (frame.capacity() == frameBytes) {
             rawFrames.add(frame);
         }
     }
 
-    /** Takes back a frame that was admitted. */
+    /** Puts an admitted frame back into the pool and returns its bytes to the budget. */
     void release(RawFrame frame, long admittedBytes) {
         giveBack(frame);
         budget.release(admittedBytes);
     }
 
-    /** What so many chunk bytes will take on the disk, going by the frames encoded last. */
+    /** Returns the estimated size on disk of {@code rawBytes} chunk bytes, from the ratio of the latest frames. */
     long estimateStored(long rawBytes) {
         return (long) (rawBytes * storedRatio);
     }

@@ -3,15 +3,16 @@ package org.opendedup.sar.container;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.container.format.FrameTable;
 
-/** The frame tables used last, within a bound of memory. Safe for use by many threads. */
+/** A cache of the most recently used frame tables, bounded in bytes. Safe for use by many threads. */
 final class FrameTableCache {
-    /** Of a map entry, its key and its place in the map. */
+    /** Heap bytes of a map entry, its key and its place in the map. */
     private static final int ENTRY_BYTES = 80;
 
     private final long maxBytes;
 
-    /** In order of use. Guarded by this. */
+    /** Tables in order of use, the most recent last. Guarded by this. */
     private final LinkedHashMap<Long, FrameTable> tables = new LinkedHashMap<>(16, 0.75f, true);
 
     private long bytes;

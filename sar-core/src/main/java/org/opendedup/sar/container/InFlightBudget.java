@@ -3,34 +3,47 @@ package org.opendedup.sar.container;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.WriteFailedException;
 
 /**
- * Bounds the memory of frames on their way to the disk. Those that add never wait; those about to add wait for room, unless the
- * disk is full: then nothing leaves, and they are refused.
+ * Bounds the memory of frames on their way to the disk. {@link #add} never waits; {@link #awaitRoom} waits until there
+ * is room. While the disk is full or fails, no frame leaves memory, so {@link #awaitRoom} throws instead of waiting.
  */
 final class InFlightBudget {
     private final long maxBytes;
 
-    /** Guarded by this. */
+    /** Bytes in flight. Guarded by this. */
     private long bytes;
-    /** How many containers can't be written for want of space. Guarded by this. */
+    /** Number of containers that cannot be written because the disk is full. Guarded by this. */
     private int shortages;
-    /** Why the last of them can't. Guarded by this. */
+    /** Cause of the latest shortage. Guarded by this. */
     private @Nullable NoSpaceException shortage;
+    /**
+     * Number of containers that cannot be written because the disk fails, and the cause of the latest failure. Guarded
+     * by this.
+     */
+    private int failures;
+
+    private @Nullable WriteFailedException failure;
 
     InFlightBudget(long maxBytes) {
         this.maxBytes = maxBytes;
     }
 
     /**
-     * Waits until less than the bound is in flight. An interrupt is kept for the caller, and does not end the wait.
+     * Waits until less than the bound is in flight. An interrupt does not end the wait; the thread's interrupt flag is
+     * set again afterwards.
      *
-     * @throws NoSpaceException if there is no room, and there will be none before the disk has space
+     * @throws NoSpaceException if there is no room, and will be none until the disk has space
+     * @throws WriteFailedException if there is no room, and will be none until the disk works again
      */
     synchronized void awaitRoom() throws IOException {
         boolean interrupted = false;
         try {
             while (bytes >= maxBytes) {
+                if (failure != null) {
+                    throw Failures.again("too much waits for the disk", failure);
+                }
                 if (shortage != null) {
                     throw Failures.again("too much waits for space", shortage);
                 }
@@ -47,7 +60,7 @@ final class InFlightBudget {
         }
     }
 
-    /** Tells that one more container's frames stay where they are, until {@link #endShortage}. */
+    /** Notes that one more container's frames cannot be written until {@link #endShortage}. */
     synchronized void beginShortage(NoSpaceException cause) {
         shortages++;
         shortage = cause;
@@ -61,8 +74,29 @@ final class InFlightBudget {
         }
     }
 
+    /** As {@link #beginShortage}, for a container whose disk failed, until {@link #endFailure}. */
+    synchronized void beginFailure(WriteFailedException cause) {
+        failures++;
+        failure = cause;
+        notifyAll();
+    }
+
+    /** Undoes one {@link #beginFailure}. */
+    synchronized void endFailure() {
+        if (--failures == 0) {
+            failure = null;
+        }
+    }
+
     synchronized void add(long added) {
         bytes += added;
+    }
+
+    /** Adds bytes if the sum stays within the bound; returns whether it did. */
+    synchronized boolean tryAdd(long added) {
+        boolean fits = bytes + added <= maxBytes;
+        bytes += fits ? added : 0;
+        return fits;
     }
 
     synchronized void release(long released) {

@@ -9,7 +9,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Input;
 
-/** Container files open for reading, at most so many; the least recently used goes first, and is closed when it is idle. */
+/**
+ * A cache of container files open for reading, bounded in number. Evicts the least recently used file first, and closes
+ * it once it is idle.
+ */
 final class InputCache implements Closeable {
     interface Opener {
         Input open(long container) throws IOException;
@@ -18,7 +21,7 @@ final class InputCache implements Closeable {
     private final int maxInputs;
     private final Opener opener;
 
-    /** In order of use, the last used last. Guarded by this. */
+    /** Leases in order of use, the most recently used last. Guarded by this. */
     private final LinkedHashMap<Long, Lease> leases = new LinkedHashMap<>(16, 0.75f, true);
 
     InputCache(int maxInputs, Opener opener) {
@@ -26,10 +29,10 @@ final class InputCache implements Closeable {
         this.opener = opener;
     }
 
-    /** An open file, to be closed by each who asked for it. */
+    /** An open file; each caller of {@link #acquire} must close its lease. */
     final class Lease implements Closeable {
         private final Input input;
-        /** Guarded by the cache. */
+        /** Number of callers that hold this lease. This and {@code evicted} are guarded by the cache. */
         private int users = 1;
 
         private boolean evicted;
@@ -77,6 +80,15 @@ final class InputCache implements Closeable {
         return opened;
     }
 
+    /** Evicts a container's file because another file has replaced it. */
+    void forget(long container) throws IOException {
+        List<Lease> idle = new ArrayList<>();
+        synchronized (this) {
+            evict(leases.remove(container), idle);
+        }
+        closeAll(idle);
+    }
+
     private static void evict(@Nullable Lease lease, List<Lease> idle) {
         if (lease != null) {
             lease.evicted = true;
@@ -92,7 +104,7 @@ final class InputCache implements Closeable {
         }
     }
 
-    /** Closes the idle files; the others are closed by their last user. */
+    /** Closes the idle files; the last user of each other file closes it. */
     @Override
     public void close() throws IOException {
         List<Lease> idle = new ArrayList<>();

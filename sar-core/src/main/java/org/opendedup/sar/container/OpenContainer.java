@@ -3,51 +3,77 @@ package org.opendedup.sar.container;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.util.ArrayDeque;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.common.Writing;
-import org.opendedup.sar.container.ContainerFormat.Identity;
+import org.opendedup.sar.container.format.Bytes;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerFormat.Identity;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameFormat;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.RawFrame;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Output;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * A container being written: a frame being filled, a queue of frames being compressed, and a file that takes them in order.
+ * A container being written: a frame being filled, a queue of frames being compressed, and a file to which they are
+ * written in order.
  *
- * <p>A chunk has its id once it is appended. When its frame is full, or flushed, a worker compresses it; whichever worker
- * finds the queue's head compressed writes it. Until then readers are served from the queue.
+ * <p>A chunk has its id once it is appended. When its frame is full, or flushed, a worker compresses it. The worker
+ * that finds the head of the queue compressed writes it. Until then readers are served from the queue.
  *
- * <p>A failed write fails the container for good: nothing is appended to it any more, frames not in the file are lost, and
- * the ones in it can still be forced and read. A failed force also loses the frames written since the last one that
- * succeeded, as the operating system may have dropped them. The file stays unsealed until the next recovery.
+ * <p>A failed write fails the container: it accepts no more chunks, frames not in the file count as lost, and frames in
+ * the file can still be forced and read. A failed force also makes those frames doubtful that were written after the
+ * last successful force, because the operating system may have dropped them. If the disk was the cause, all frames stay
+ * in the file and in the queue, and can be read from there, until {@link #revive} rewrites the file or
+ * {@link #abandonLost} gives them up. With any other cause, lost frames are dropped, and the file stays unsealed until
+ * the next recovery.
  *
- * <p>A write that finds the disk full is no failure: its frame and those behind it stay in the queue, and are written when {@link
- * #force} or {@link #seal} tries again. Until then appends are refused.
+ * <p>A write that finds the disk full is not a failure: its frame and the later ones stay in the queue, and are written
+ * when {@link #force} or {@link #seal} retries. Until then appends are refused.
  *
- * <p>Two locks: {@code writing} is held by the one that uses the output, {@code lock} guards the rest and is held briefly;
- * the second may be taken under the first, never the other way round.
+ * <p>Two locks: {@code writing} is held by the thread that uses the output. {@code lock} guards the rest and is held
+ * briefly. A thread may acquire {@code lock} while it holds {@code writing}, never the other way round.
  */
 final class OpenContainer {
-    /** What is compressed in less time than handing it to a worker and being woken by it takes, some 100 µs. */
+    private static final Logger log = LoggerFactory.getLogger(OpenContainer.class);
+    /**
+     * Largest frame that {@link #flush} compresses in the calling thread, in bytes. Compressing it takes less time than
+     * handing it to a worker and waiting to be woken, about 100 µs.
+     */
     private static final int MAX_FLUSHED_HERE_BYTES = 16 << 10;
 
     private final Identity identity;
     private final Directory directory;
     private final FrameEncoder encoder;
-    private final Output output;
+    /** Guarded by {@code writing}; replaced only while {@code lock} is held as well. */
+    private Output output;
 
     private final ReentrantLock writing = new ReentrantLock();
-    /** Of the output: frames that are certainly on the disk, but for the file's name. Guarded by {@code writing}. */
+    /**
+     * Number of frames of the output that are certainly on the disk; the file's name may not be durable yet. Guarded by
+     * {@code writing}.
+     */
     private int forcedFrames;
-    /** Whether directory and footer are behind the frames, and all bytes on the disk: only the final name is missing. As above. */
+    /**
+     * Whether directory and footer follow the frames, and all bytes are on the disk: only the final name is missing.
+     * Guarded by {@code writing}.
+     */
     private boolean complete;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    // All below: guarded by lock.
+    // All fields below are guarded by lock.
     private int nextSlot;
     private @Nullable RawFrame filling;
     private final ArrayDeque<PendingFrame> queue = new ArrayDeque<>();
@@ -57,14 +83,23 @@ final class OpenContainer {
     private long fileBytes;
     private int durableFrames;
     private boolean sealed;
-    /** Whether the caller was told of the lost chunks, and whether it has since given them up. */
+    /** Whether the loss of chunks was reported to the caller, and whether the caller has given them up since. */
     private boolean lossReported;
 
     private boolean lossAbandoned;
 
     private @Nullable IOException failure;
+    /** Whether the disk caused the failure: then nothing is dropped, and {@link #revive} may undo the failure. */
+    private boolean revivable;
+    /** Copies of frames whose force failed, by frame number: the system may drop them from the file's cached pages. */
+    private Map<Integer, byte[]> kept = Map.of();
+    /**
+     * Whether a force failed: frames from {@link #durableFrames} on may not be on the disk, even if a later force
+     * succeeds.
+     */
+    private boolean inDoubt;
 
-    /** Why the queue's head was not written when it was tried last: the disk was full. */
+    /** Set if the disk was full at the last attempt to write the head of the queue. */
     private @Nullable NoSpaceException shortage;
 
     private OpenContainer(Identity identity, Directory directory, FrameEncoder encoder, Output output) {
@@ -76,7 +111,7 @@ final class OpenContainer {
         this.fileBytes = output.position();
     }
 
-    /** Makes the file and writes its header. A file that could not be begun is deleted again. */
+    /** Creates the file and writes its header. Deletes the file again if the header cannot be written. */
     static OpenContainer create(long container, long salt, Directory directory, FrameEncoder encoder)
             throws IOException {
         Identity identity = new Identity(container, salt, ContainerFormat.FIRST_GENERATION);
@@ -99,7 +134,7 @@ final class OpenContainer {
         }
     }
 
-    /** An existing container is never overwritten, whoever gave out its id twice. */
+    /** Throws if a sealed container with this id exists. It is never overwritten, even if the id was issued twice. */
     private static void requireNotSealed(long container, Directory directory) throws IOException {
         String sealed = ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX);
         if (directory.exists(sealed)) {
@@ -112,7 +147,7 @@ final class OpenContainer {
         return identity.container();
     }
 
-    /** Copies a chunk in and returns its id. */
+    /** Copies a chunk into the frame being filled and returns the chunk's id. */
     long append(byte[] data, int offset, int length, byte[] fingerprints, int fingerprintOffset) throws IOException {
         PendingFrame before = null;
         PendingFrame after = null;
@@ -142,7 +177,10 @@ final class OpenContainer {
         return ChunkId.of(identity.container(), slot);
     }
 
-    /** Whether the container has, or will have once all is compressed, at least so many bytes or slots. */
+    /**
+     * Returns whether the container has reached either limit, in bytes or in slots. Counts frames not written yet with
+     * their estimated compressed size.
+     */
     boolean isFull(int containerBytes, int maxChunks) {
         lock.lock();
         try {
@@ -153,7 +191,10 @@ final class OpenContainer {
         }
     }
 
-    /** Has the frame being filled, if any, compressed and written: a small one here and now, a larger one by the workers. */
+    /**
+     * Ends the frame being filled, if any, and has it compressed and written: a small one in this thread, a larger one
+     * by the workers.
+     */
     void flush() {
         PendingFrame cut;
         lock.lock();
@@ -169,10 +210,10 @@ final class OpenContainer {
         }
     }
 
-    /** Moves the frame being filled to the queue. Under the lock. */
+    /** Moves the frame being filled to the queue. The caller holds {@code lock}. */
     private @Nullable PendingFrame cut() {
         RawFrame frame = filling;
-        if (frame == null || failure != null) {
+        if (frame == null || failure != null && !revivable) {
             return null;
         }
         filling = null;
@@ -182,7 +223,10 @@ final class OpenContainer {
         return pending;
     }
 
-    /** Not under the lock: the workers may run the task at once, in this thread. */
+    /**
+     * Hands a frame to the workers. The caller must not hold {@code lock}: the workers may run the task at once, in
+     * this thread.
+     */
     private void submit(@Nullable PendingFrame pending) {
         if (pending == null) {
             return;
@@ -194,7 +238,7 @@ final class OpenContainer {
         }
     }
 
-    @SuppressWarnings("CatchingUnchecked") // a worker's death must reach those who wait for the frame
+    @SuppressWarnings("CatchingUnchecked") // a worker's failure must reach the threads that wait for the frame
     private void encode(PendingFrame pending) {
         try {
             Bytes encoded = encoder.encode(pending.raw, identity);
@@ -223,7 +267,10 @@ final class OpenContainer {
         drain();
     }
 
-    /** Writes every frame that is ready and has none before it. If somebody else is writing, that one does it. */
+    /**
+     * Writes frames from the head of the queue while the head is ready. Does nothing if another thread is writing: that
+     * thread writes them.
+     */
     private void drain() {
         while (headIsReady() && writing.tryLock()) {
             try {
@@ -240,13 +287,16 @@ final class OpenContainer {
         lock.lock();
         try {
             PendingFrame head = queue.peek();
-            return head != null && head.ready && shortage == null;
+            return head != null && head.ready && shortage == null && !revivable;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Writes the queue's head, drops it if the container failed, or leaves it. With {@code writing} held and the head ready. */
+    /**
+     * Writes the head of the queue. Drops it if the container failed. Leaves it in the queue if the disk is full or
+     * fails. The caller holds {@code writing}, and the head is ready.
+     */
     private void writeHead() {
         PendingFrame head;
         boolean failed;
@@ -266,16 +316,19 @@ final class OpenContainer {
                 beginShortage(e);
                 return;
             } catch (IOException e) {
-                fail(e, true);
+                diskFailed(e, true);
+                return;
             } catch (RuntimeException | Error e) {
-                // Out of memory, say. The frame must leave the queue all the same: others wait for it.
+                // For example out of memory. The frame must leave the queue nevertheless: other threads wait for it.
                 fail(new IOException(this + ": a frame could not be written: " + e, e), true);
             }
         }
         finish(head, offset);
     }
 
-    /** Takes the head off the queue; {@code offset} is where in the file it was written, -1 if it was not. */
+    /**
+     * Removes the head from the queue. {@code offset} is its offset in the file in bytes, or -1 if it was not written.
+     */
     private void finish(PendingFrame head, long offset) {
         Bytes encoded = head.encoded;
         lock.lock();
@@ -299,32 +352,172 @@ final class OpenContainer {
         encoder.release(head.raw, head.admittedBytes);
     }
 
-    /** @param keepWritten whether the frames in the file that were not forced yet may still be counted on */
+    /**
+     * Fails the container and drops what cannot be stored any more.
+     *
+     * @param keepWritten whether the frames that are in the file and not forced yet can still be relied on
+     */
     private void fail(IOException cause, boolean keepWritten) {
         lock.lock();
         try {
             if (failure == null) {
                 failure = cause;
             }
-            // Nobody waits for space any more: what is in the queue is dropped.
-            noLongerShort();
-            if (!keepWritten && written.frames() > durableFrames) {
-                written.truncate(durableFrames);
-                // More is lost than the caller may know of.
-                lossReported = false;
-                lossAbandoned = false;
+            if (!keepWritten) {
+                beginDoubt();
             }
-            if (filling != null) {
-                encoder.giveBack(filling);
-                filling = null;
-            }
-            changed.signalAll();
+            dropLost();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Does nothing if the container has failed: then nothing waits for space. */
+    /** As {@link #fail}, but drops nothing: the disk may work again. */
+    private void diskFailed(IOException cause, boolean keepWritten) {
+        lock.lock();
+        try {
+            if (failure == null) {
+                noLongerShort();
+                WriteFailedException failed = new WriteFailedException(String.valueOf(cause.getMessage()), cause);
+                failure = failed;
+                revivable = true;
+                encoder.budget().beginFailure(failed);
+                changed.signalAll();
+            }
+            if (!keepWritten) {
+                beginDoubt();
+                if (!revivable) {
+                    dropLost();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Marks the frames that are not durable yet as doubtful. The caller holds {@code lock}. */
+    private void beginDoubt() {
+        if (certainFrames() > durableFrames) {
+            // More chunks are lost than the caller may know of.
+            lossReported = false;
+            lossAbandoned = false;
+        }
+        inDoubt = true;
+    }
+
+    /** Returns the number of frames in the file that can be relied on. The caller holds {@code lock}. */
+    private int certainFrames() {
+        return inDoubt ? Math.min(durableFrames, written.frames()) : written.frames();
+    }
+
+    /**
+     * Drops what cannot be stored any more. The caller holds {@code lock}, and must call {@link #drain} afterwards,
+     * which empties the queue.
+     */
+    private void dropLost() {
+        // Nothing waits for the disk any more.
+        noLongerShort();
+        noLongerRevivable();
+        written.truncate(certainFrames());
+        if (filling != null) {
+            encoder.giveBack(filling);
+            filling = null;
+        }
+        changed.signalAll();
+    }
+
+    /** Ends the chance to revive, if there is one, and frees the kept frames. The caller holds {@code lock}. */
+    private void noLongerRevivable() {
+        if (revivable) {
+            revivable = false;
+            encoder.budget().endFailure();
+            kept.values().forEach(bytes -> encoder.budget().release(bytes.length));
+            kept = Map.of();
+        }
+    }
+
+    /**
+     * Rewrites the file after a disk failure and returns the container to normal use, so that no chunk is lost. Does
+     * nothing if the container did not fail, or lost nothing.
+     *
+     * @throws CorruptionException if a frame of the file cannot be read back: its chunks are lost
+     * @throws IOException if the disk still fails, and the caller may retry; or if chunks that were to be written are
+     *     lost
+     */
+    void revive() throws IOException {
+        writing.lock();
+        try {
+            FrameTable table;
+            lock.lock();
+            try {
+                if (failure == null || !revivable && (lossAbandoned || firstLostSlot() >= nextSlot)) {
+                    return;
+                }
+                if (!revivable) {
+                    throw new CorruptionException(
+                            toString(), -1, "all chunks that were taken", "some were dropped: " + failure.getMessage());
+                }
+                table = written.build();
+            } finally {
+                lock.unlock();
+            }
+            Output anew = new Rewriting(directory, identity, table, keptFrames()).run();
+            Output before = output;
+            lock.lock();
+            try {
+                output = anew;
+                failure = null;
+                noLongerRevivable();
+                inDoubt = false;
+                durableFrames = table.frames();
+                lossReported = false;
+                lossAbandoned = false;
+                changed.signalAll();
+            } finally {
+                lock.unlock();
+            }
+            forcedFrames = table.frames();
+            complete = false;
+            closeOld(before);
+        } finally {
+            writing.unlock();
+        }
+        drain();
+    }
+
+    private Map<Integer, byte[]> keptFrames() {
+        lock.lock();
+        try {
+            return kept;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Reads the frames whose force failed into memory. The caller holds {@code writing}. */
+    private void keepUnforced() {
+        Map<Integer, byte[]> read = Rewriting.keep(directory, identity, table(), forcedFrames, encoder.budget());
+        lock.lock();
+        try {
+            if (revivable && kept.isEmpty()) {
+                kept = read;
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
+        read.values().forEach(bytes -> encoder.budget().release(bytes.length));
+    }
+
+    private void closeOld(Output before) {
+        try {
+            before.close();
+        } catch (IOException e) {
+            log.debug("{}: the file that was replaced could not be closed", this, e);
+        }
+    }
+
+    /** Records that the disk is full. Does nothing if the container has failed: then nothing waits for space. */
     private void beginShortage(NoSpaceException cause) {
         lock.lock();
         try {
@@ -339,7 +532,7 @@ final class OpenContainer {
         }
     }
 
-    /** Tries again what the disk had no room for. */
+    /** Retries the writes that the disk had no space for. */
     private void endShortage() {
         lock.lock();
         try {
@@ -350,7 +543,9 @@ final class OpenContainer {
         drain();
     }
 
-    /** Under the lock, so that the budget counts this container once or not at all. */
+    /**
+     * Ends the shortage. The caller holds {@code lock}, so that the budget counts this container once or not at all.
+     */
     private void noLongerShort() {
         if (shortage != null) {
             shortage = null;
@@ -370,7 +565,10 @@ final class OpenContainer {
         }
     }
 
-    /** Waits until every frame handed to the workers so far is in the file, the disk is full, or the container failed. */
+    /**
+     * Waits until every frame in the queue at the time of the call is in the file, or the disk is full, or the
+     * container failed.
+     */
     private void awaitWritten() {
         lock.lock();
         try {
@@ -384,8 +582,8 @@ final class OpenContainer {
     }
 
     /**
-     * Forces the frames flushed before the call; first writes those that had no room. Failure and shortage are kept, not thrown: see
-     * {@link #reportLoss}, {@link #throwIfShort}.
+     * Forces the frames flushed before the call. First writes those that the disk had no space for. Failure and
+     * shortage are recorded, not thrown: see {@link #reportLoss} and {@link #throwIfShort}.
      */
     void force() {
         endShortage();
@@ -398,24 +596,25 @@ final class OpenContainer {
                 forcedFrames = frames;
             }
         } catch (IOException e) {
-            fail(e, false);
+            diskFailed(e, false);
+            keepUnforced();
         } finally {
             writing.unlock();
         }
         drain();
     }
 
-    /** Frames in the file if it is still to be forced, else 0. */
+    /** Returns the number of reliable frames in the file if it still needs forcing; 0 if it is sealed. */
     private int unforcedFrames() {
         lock.lock();
         try {
-            return sealed ? 0 : written.frames();
+            return sealed ? 0 : certainFrames();
         } finally {
             lock.unlock();
         }
     }
 
-    /** Tells that the directory was synced after {@link #force}. */
+    /** Notes that the directory was synced after {@link #force}. */
     void nameIsDurable() {
         int forced;
         writing.lock();
@@ -427,13 +626,13 @@ final class OpenContainer {
         drain();
         lock.lock();
         try {
-            durableFrames = Math.max(durableFrames, Math.min(forced, written.frames()));
+            durableFrames = Math.max(durableFrames, Math.min(forced, certainFrames()));
         } finally {
             lock.unlock();
         }
     }
 
-    /** Tells that the directory could not be synced. */
+    /** Notes that the directory could not be synced. */
     void nameIsInDoubt(IOException cause) {
         lock.lock();
         try {
@@ -443,14 +642,14 @@ final class OpenContainer {
         } finally {
             lock.unlock();
         }
-        fail(cause, false);
+        diskFailed(cause, false);
         drain();
     }
 
     /**
-     * Writes all that was appended, the directory and the footer, and gives the file its final name, all durably.
+     * Writes the remaining frames, the directory and the footer, and gives the file its final name, all durably.
      *
-     * @throws NoSpaceException if there was no room; the container is as it was, and may be sealed later
+     * @throws NoSpaceException if the disk is full; the container is unchanged and may be sealed later
      */
     SealedFile seal() throws IOException {
         flush();
@@ -479,7 +678,10 @@ final class OpenContainer {
                 if (keepWritten && e instanceof NoSpaceException full) {
                     beginShortage(full);
                 } else {
-                    fail(e, keepWritten);
+                    diskFailed(e, keepWritten);
+                    if (!complete && !keepWritten) {
+                        keepUnforced();
+                    }
                 }
                 throw e;
             }
@@ -500,7 +702,7 @@ final class OpenContainer {
         return identity.writing();
     }
 
-    /** An error ended the sealing at whatever step. What is sealed already stays so. */
+    /** Fails the container because an error ended the sealing at some step. Does nothing if it is sealed already. */
     void sealingFailed(Throwable cause) {
         lock.lock();
         try {
@@ -514,7 +716,7 @@ final class OpenContainer {
         drain();
     }
 
-    /** What sealing made: the frame table, and the file's length. */
+    /** The result of sealing: the frame table, and the file's length in bytes. */
     record SealedFile(FrameTable table, long fileBytes) {}
 
     private Bytes tail(byte[] tableBytes) {
@@ -550,7 +752,17 @@ final class OpenContainer {
         }
     }
 
-    /** Why chunks of this container are lost, for {@code force} to report; null if none is or they were abandoned. */
+    /** Throws to a reader if the lost frames were dropped. The caller holds {@code lock}. */
+    private void throwIfDropped() throws IOException {
+        if (failure != null && !revivable) {
+            throw Failures.again(this + " could not be written", failure);
+        }
+    }
+
+    /**
+     * Returns why chunks of this container are lost, for {@code force} to report; null if none is lost or they were
+     * abandoned.
+     */
     @Nullable
     IOException reportLoss() {
         lock.lock();
@@ -565,17 +777,21 @@ final class OpenContainer {
         }
     }
 
-    /** What was reported as lost is not to be reported any more. */
+    /** Stops reporting losses that were already reported; drops chunks kept for {@link #revive}. */
     void abandonLost() {
         lock.lock();
         try {
             lossAbandoned |= lossReported;
+            if (lossAbandoned && revivable) {
+                dropLost();
+            }
         } finally {
             lock.unlock();
         }
+        drain();
     }
 
-    /** Whether a slot was given out and its chunk can no longer be stored. */
+    /** Returns whether a slot was assigned and its chunk can no longer be stored. */
     boolean isLost(int slot) {
         lock.lock();
         try {
@@ -586,10 +802,10 @@ final class OpenContainer {
     }
 
     private int firstLostSlot() {
-        return written.slots();
+        return written.slots(certainFrames());
     }
 
-    /** Frames in the file. */
+    /** Returns the frame table of the frames in the file. */
     FrameTable table() {
         lock.lock();
         try {
@@ -599,7 +815,7 @@ final class OpenContainer {
         }
     }
 
-    /** The number of the frame that holds a slot, in the file or not yet; -1 if the slot was not given out. */
+    /** Returns the number of the frame that holds a slot, in the file or not yet; -1 if the slot was not assigned. */
     int frameOf(int slot) throws IOException {
         lock.lock();
         try {
@@ -609,7 +825,7 @@ final class OpenContainer {
             if (slot >= nextSlot) {
                 return -1;
             }
-            throwIfFailed();
+            throwIfDropped();
             int frame = written.frames();
             for (PendingFrame pending : queue) {
                 if (slot < pending.raw.firstSlot() + pending.raw.count()) {
@@ -624,8 +840,8 @@ final class OpenContainer {
     }
 
     /**
-     * A frame from memory, or null if it is in the file. A frame that is still being filled is ended by this: what a reader
-     * has seen of a frame must stay true.
+     * Returns a frame from memory, or null if it is in the file. Ends the frame if it is still being filled: a frame
+     * that a reader has seen must not change.
      */
     @Nullable
     Frame frameInMemory(int frame) throws IOException {
@@ -636,7 +852,7 @@ final class OpenContainer {
             if (index < 0) {
                 return null;
             }
-            throwIfFailed();
+            throwIfDropped();
             if (index == queue.size()) {
                 ended = cut();
             }
@@ -652,7 +868,7 @@ final class OpenContainer {
         }
     }
 
-    /** Bytes in the file. */
+    /** Returns the length of the header and frames in the file, in bytes. */
     long fileBytes() {
         lock.lock();
         try {
@@ -662,7 +878,7 @@ final class OpenContainer {
         }
     }
 
-    /** Closes the file as it is; what was not forced may be lost. */
+    /** Closes the file without forcing or sealing it; data that was not forced may be lost. */
     void close() throws IOException {
         writing.lock();
         try {

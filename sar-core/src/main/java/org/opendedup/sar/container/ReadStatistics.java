@@ -2,7 +2,7 @@ package org.opendedup.sar.container;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What a {@link ContainerStore} has read from its directory since it was opened, recovery not counted. */
+/** Counts the reads of a {@link ContainerStore} from its directory since it was opened, excluding recovery. */
 public final class ReadStatistics {
     private final LongAdder diskReads = new LongAdder();
     private final LongAdder diskReadBytes = new LongAdder();
@@ -12,12 +12,12 @@ public final class ReadStatistics {
         diskReadBytes.add(bytes);
     }
 
-    /** Read requests. */
+    /** Returns the number of read requests. */
     public long diskReads() {
         return diskReads.sum();
     }
 
-    /** Bytes of these, gaps between coalesced frames included. */
+    /** Returns the bytes read by these requests, including gaps between coalesced frames. */
     public long diskReadBytes() {
         return diskReadBytes.sum();
     }

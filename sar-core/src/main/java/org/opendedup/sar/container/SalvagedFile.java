@@ -8,15 +8,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file of which as much is wanted as the disk gives: a block that can't be read is zeros, which no checksum takes for anything.
- * Keeps a window in memory that moves forward with its reader. For one thread.
+ * A file on a failing disk, of which as much as possible is read: an unreadable block becomes zeros, which match no
+ * checksum. Keeps a window in memory that moves forward with its reader. For one thread.
  */
 final class SalvagedFile {
     private static final Logger log = LoggerFactory.getLogger(SalvagedFile.class);
 
-    /** What is read at once while the disk is well. */
+    /** Bytes per read while the disk works. */
     private static final int WINDOW_BYTES = 1 << 20;
-    /** What is given up where it is not: the sector of most disks. */
+    /** Bytes skipped at each read error: the sector size of most disks. */
     private static final int BLOCK_BYTES = 4096;
 
     private final Input input;
@@ -27,24 +27,27 @@ final class SalvagedFile {
     private int windowBytes;
     private long unreadableBytes;
 
-    /** @param maxBytes what lies behind is not looked at */
+    /** @param maxBytes number of bytes to examine at most; later bytes are ignored */
     SalvagedFile(Input input, String name, long maxBytes) throws IOException {
         this.input = input;
         this.name = name;
         length = Math.min(input.length(), maxBytes);
     }
 
-    /** Bytes that are looked at. */
+    /** Returns the number of bytes that are examined. */
     long length() {
         return length;
     }
 
-    /** Bytes that could not be read so far. */
+    /** Returns the number of bytes that could not be read until now. */
     long unreadableBytes() {
         return unreadableBytes;
     }
 
-    /** Has {@code count} bytes from {@code offset} on in {@link #bytes}; false if the file ends before. Offsets may only rise. */
+    /**
+     * Loads {@code count} bytes from {@code offset} on into {@link #bytes}; returns false if the file ends earlier.
+     * Offsets must not decrease.
+     */
     boolean has(long offset, int count) throws IOException {
         if (offset + count > length) {
             return false;
@@ -59,12 +62,14 @@ final class SalvagedFile {
         return window;
     }
 
-    /** Where the byte at {@code offset} of the file lies in {@link #bytes}. */
+    /** Returns the position in {@link #bytes} of the byte at {@code offset} of the file. */
     int place(long offset) {
         return (int) (offset - windowStart);
     }
 
-    /** Keeps what the window has already: it may not be readable a second time. */
+    /**
+     * Moves the window to {@code offset}. Keeps the bytes that the window already has: a second read of them may fail.
+     */
     private void move(long offset, int count) throws IOException {
         int wanted = (int) Math.min(count, length - offset);
         int known = (int) Math.max(0, windowStart + windowBytes - offset);

@@ -5,11 +5,14 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.Writing;
-import org.opendedup.sar.container.ContainerFormat.Footer;
+import org.opendedup.sar.container.format.ByteReader;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerFormat.Footer;
+import org.opendedup.sar.container.format.FrameTable;
 
 /**
- * The directory of a sealed container: everything about its chunks but their bytes; enough to rebuild the index. A slot
- * that the container does not hold (recovery left its damaged frame out) has length 0.
+ * The directory of a sealed container: everything about its chunks except their bytes; enough to rebuild the index. A
+ * slot that the container does not hold (recovery left its damaged frame out) has length 0.
  */
 public final class SealedContainer {
     private final long container;
@@ -30,27 +33,30 @@ public final class SealedContainer {
         return container;
     }
 
-    /** One past the highest slot. */
+    /** Returns the highest slot plus 1. */
     public int slots() {
         return lengths.length;
     }
 
-    /** Fingerprints of all slots, one behind the other; slot {@code i}'s begins at {@code i * Fingerprints.BYTES}. */
+    /**
+     * Returns the fingerprints of all slots, one after another; slot {@code i}'s begins at {@code i *
+     * Fingerprints.BYTES}.
+     */
     public byte[] fingerprints() {
         return fingerprints;
     }
 
-    /** Bytes of a slot's chunk; 0 if there is none. */
+    /** Returns the length of a slot's chunk in bytes; 0 if there is none. */
     public int length(int slot) {
         return lengths[slot];
     }
 
-    /** Where a slot's chunk begins in its frame's bytes. */
+    /** Returns the offset of a slot's chunk in the bytes of its frame. */
     public int offset(int slot) {
         return offsets[slot];
     }
 
-    /** The frame that holds a slot, or -1 if none does. */
+    /** Returns the frame that holds a slot, or -1 if none does. */
     public int frame(int slot) {
         return table.frameOf(slot);
     }
@@ -59,17 +65,17 @@ public final class SealedContainer {
         return table;
     }
 
-    /** The frame table as a {@link SealListener} gets it. */
+    /** Returns the frame table as a {@link SealListener} gets it. */
     public byte[] frameTableBytes() {
         return table.encodeWithSalt();
     }
 
-    /** Which writing of the container this is. */
+    /** Returns which writing of the container this is. */
     public Writing writing() {
         return table.writing();
     }
 
-    /** Reads the encoded directory that a footer leads to. */
+    /** Reads the encoded directory that a footer points to. */
     static SealedContainer decode(long container, byte[] directory, Footer footer, String place)
             throws CorruptionException, UnsupportedFormatException {
         int end = directory.length - Integer.BYTES;

@@ -1,27 +1,32 @@
 package org.opendedup.sar.container;
 
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.FrameFormat;
 
-/** What chunks take in a container file, for those who predict it: the sums of docs/FORMAT.md. All figures are bytes. */
+/**
+ * Computes the bytes that chunks occupy in a container file, for callers that predict it: the formulas of
+ * docs/FORMAT.md. All results are in bytes.
+ */
 public final class StoredSize {
-    /** Of a frame's line in the frame table: five varints, of 1, 1, 1, 2 to 3 and 3 bytes. */
+    /** Bytes of a frame's line in the frame table: five varints, of 1, 1, 1, 2 to 3 and 3 bytes. */
     private static final int FRAME_TABLE_LINE_BYTES = 9;
-    /** Of a frame table beside its lines: version, generation, number of frames and checksum. */
+    /** Bytes of a frame table besides its lines: version, generation, number of frames and checksum. */
     private static final int FRAME_TABLE_BYTES = 7;
 
     private StoredSize() {}
 
-    /** A chunk's entry in a chunk list: its length as a varint, and its fingerprint. */
+    /** Returns the size of a chunk's entry in a chunk list: its length as a varint, and its fingerprint. */
     public static int listEntry(int chunkBytes) {
         int varintBytes = (Integer.SIZE - Integer.numberOfLeadingZeros(chunkBytes | 1) + 6) / 7;
         return varintBytes + Fingerprints.BYTES;
     }
 
     /**
-     * A frame, and what the container's directory repeats of it.
+     * Returns the size of a frame and of its repetition in the container's directory.
      *
-     * @param listBytes its chunks' list entries
-     * @param payloadBytes its chunks, compressed if that makes them smaller
+     * @param listBytes total bytes of its chunks' list entries
+     * @param payloadBytes total bytes of its chunks, compressed if that makes them smaller
      */
     public static int frame(int listBytes, int payloadBytes) {
         return FrameFormat.HEADER_BYTES
@@ -32,7 +37,7 @@ public final class StoredSize {
                 + FRAME_TABLE_LINE_BYTES;
     }
 
-    /** A container file without its frames. */
+    /** Returns the size of a container file without its frames. */
     public static int container() {
         return ContainerFormat.HEADER_BYTES + FRAME_TABLE_BYTES + Integer.BYTES + ContainerFormat.FOOTER_BYTES;
     }

@@ -5,13 +5,15 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.Writing;
-import org.opendedup.sar.container.ContainerFormat.Identity;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerFormat.Identity;
+import org.opendedup.sar.container.format.FrameFormat;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The whole frames of a container that was not sealed, in their order. Behind a damaged one the next is looked for byte by byte. For one
- * thread.
+ * The whole frames of a container that was not sealed, in order. After a damaged frame, searches for the next one byte
+ * by byte. For one thread.
  */
 final class UnsealedFrames {
     private static final Logger log = LoggerFactory.getLogger(UnsealedFrames.class);
@@ -28,8 +30,9 @@ final class UnsealedFrames {
     }
 
     /**
-     * Says which container a file is: by its header, else by what the volume knows, else by the first whole frame; null if nothing
-     * does. What the volume knows goes before frames, as a frame may lie in the file as somebody's data.
+     * Returns which container a file is: by its header, else by the volume's metadata, else by the first whole frame;
+     * null if none of these identifies it. The metadata are preferred to frames, because a frame in the file may be
+     * user data.
      */
     static @Nullable Identity identity(SalvagedFile file, long container, Writing known, String name)
             throws IOException {
@@ -67,7 +70,7 @@ final class UnsealedFrames {
         }
     }
 
-    /** The offset of the next place where a frame may begin, or -1. */
+    /** Returns the offset of the next place where a frame may begin, or -1. */
     private static long nextMagic(SalvagedFile file, long from) throws IOException {
         for (long at = from; file.has(at, FrameFormat.HEADER_BYTES); at++) {
             if (FrameFormat.magicAt(file.bytes(), file.place(at))) {
@@ -87,7 +90,9 @@ final class UnsealedFrames {
         return file.has(at, frame.frameBytes()) && FrameFormat.crcHolds(file.bytes(), file.place(at), frame);
     }
 
-    /** The next whole frame, whose bytes are then at {@link #place} of the file's; null if there is none. */
+    /**
+     * Returns the next whole frame, whose bytes are then at {@link #place} of the file's bytes; null if there is none.
+     */
     FrameFormat.@Nullable Header next() throws IOException {
         while (true) {
             long found = nextMagic(file, at);
@@ -109,7 +114,7 @@ final class UnsealedFrames {
         }
     }
 
-    /** Where the frame that {@link #next} gave lies in the file's bytes, until it is called again. */
+    /** Returns the position in the file's bytes of the frame that {@link #next} returned, valid until its next call. */
     int place() {
         return place;
     }

@@ -3,15 +3,15 @@ package org.opendedup.sar.container;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** A place for one open container after the other; streams lease it. */
+/** Holds one open container at a time and replaces it when it is full or failed. Streams lease lanes. */
 final class WriteLane {
-    /** No stream has a claim. */
+    /** Value of {@link #claim} if no stream has a claim. */
     static final long UNCLAIMED = Long.MIN_VALUE;
 
     interface Containers {
         OpenContainer create() throws IOException;
 
-        /** Has a full container sealed in the background; waits if too many are waiting already. */
+        /** Submits a full container for sealing in the background; waits if too many containers are queued. */
         void seal(OpenContainer full);
 
         boolean isFull(OpenContainer container);
@@ -19,11 +19,11 @@ final class WriteLane {
 
     private final Containers containers;
 
-    // Guarded by WriteLanes.
+    // Both fields are guarded by WriteLanes.
     long claim = UNCLAIMED;
     int leases;
 
-    /** Guarded by this. */
+    /** The container that chunks are appended to, or null. Guarded by this. */
     private @Nullable OpenContainer current;
 
     WriteLane(Containers containers) {
@@ -31,10 +31,10 @@ final class WriteLane {
     }
 
     /**
-     * Appends a chunk. The lock is held throughout: a container must not be sealed under an append.
+     * Appends a chunk. Holds the lock throughout: a container must not be sealed during an append.
      *
-     * @throws IOException also if the container of the writer's last chunk failed; a writer that has nothing in it gets a
-     *     new one
+     * @throws IOException if the append fails, or if the container of the writer's last chunk failed; a writer without
+     *     chunks in the failed container gets a new one
      */
     synchronized long append(
             ContainerWriter writer, byte[] data, int offset, int length, byte[] fingerprints, int fingerprintOffset)
@@ -61,7 +61,14 @@ final class WriteLane {
         return created;
     }
 
-    /** Takes the container away, to be sealed. */
+    /** Removes a failed container from the lane, so that nothing is appended to it after it is rewritten. */
+    synchronized void dropFailed() {
+        if (current != null && current.isFailed()) {
+            current = null;
+        }
+    }
+
+    /** Removes the container from the lane, to be sealed; returns it, or null if there is none. */
     synchronized @Nullable OpenContainer takeCurrent() {
         OpenContainer container = current;
         current = null;

@@ -5,16 +5,16 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Leases a bounded number of lanes to streams, so that the chunks of one stream lie together. A stream that wrote at least a
- * frame has a claim to its lane; small ones have none and follow each other in the lane used last, so that many small
- * files written one after another lie together as well.
+ * Leases a bounded number of lanes to streams, so that the chunks of one stream lie together. A stream that wrote at
+ * least one frame has a claim to its lane. Smaller streams have no claim and follow each other in the lane used last,
+ * so that many small files written one after another also lie together.
  */
 final class WriteLanes {
     private final int maxLanes;
     private final int claimBytes;
     private final WriteLane.Containers containers;
 
-    /** The one released last stands last. Guarded by this. */
+    /** Lanes, the most recently released last. Guarded by this. */
     private final List<WriteLane> lanes = new ArrayList<>();
 
     WriteLanes(int maxLanes, int claimBytes, WriteLane.Containers containers) {
@@ -71,7 +71,7 @@ final class WriteLanes {
         lanes.add(lane);
     }
 
-    /** Every lane, to be emptied. */
+    /** Returns every lane; the caller empties them. */
     synchronized List<WriteLane> all() {
         return List.copyOf(lanes);
     }

@@ -6,8 +6,8 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Epoch;
 
-/** Knows nothing and keeps nothing: what a volume does without an index. */
-final class NoChunkIndex implements ChunkIndex {
+/** A chunk index that stores nothing, for a volume that runs without an index. */
+public final class NoChunkIndex implements ChunkIndex {
     @Override
     public Exactness exactness() {
         return Exactness.NEAR_EXACT;
@@ -22,27 +22,27 @@ final class NoChunkIndex implements ChunkIndex {
 
     @Override
     public void insert(Segment segment) {
-        // It is found in its container's directory by the index that is made later.
+        // An index that is created later reads the chunk from its container's directory.
     }
 
     @Override
     public void insert(byte[] fingerprints, int offset, long chunkId) {
-        // As above.
+        // An index that is created later reads the chunk from its container's directory.
     }
 
     @Override
     public void remove(byte[] fingerprints, int offset, long chunkId) {
-        // It is not there.
+        // Nothing is stored.
     }
 
     @Override
     public void cover(long container, byte[] frameTable) {
-        // The index that is made later covers it.
+        // An index that is created later covers the container.
     }
 
     @Override
     public void uncover(long container) {
-        // It is not covered.
+        // No container is covered.
     }
 
     @Override
@@ -52,7 +52,7 @@ final class NoChunkIndex implements ChunkIndex {
 
     @Override
     public void forEachCovered(LongConsumer visitor) {
-        // None is.
+        // No container is covered.
     }
 
     @Override
@@ -88,6 +88,6 @@ final class NoChunkIndex implements ChunkIndex {
 
     @Override
     public void close() {
-        // Nothing is held.
+        // No resource is held.
     }
 }

@@ -1,7 +1,7 @@
 /**
- * The fingerprint index: from a chunk's fingerprint to a stored copy of it. It is never the truth: it can be deleted at
- * any moment and is rebuilt from the containers' directories, and what it answers is a hint that the reference counts
- * confirm or refuse.
+ * The fingerprint index: it maps a chunk's fingerprint to a stored copy of the chunk. It is never authoritative: it can
+ * be deleted at any time and is rebuilt from the containers' directories. Its answers are hints, which the reference
+ * counts confirm or reject.
  */
 @NullMarked
 package org.opendedup.sar.index;

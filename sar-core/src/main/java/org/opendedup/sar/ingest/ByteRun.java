@@ -1,12 +1,16 @@
 package org.opendedup.sar.ingest;
 
-/** New bytes of one file, without gaps from {@link #start} to {@link #end} (offsets in the file). Immutable. */
+/**
+ * A run of new bytes of one file, without gaps from {@link #start} to {@link #end} (offsets in the file). Immutable.
+ */
 public interface ByteRun {
     long start();
 
-    /** One past the last byte. */
+    /** Returns the offset one past the last byte. */
     long end();
 
-    /** Copies {@code length} bytes from offset {@code from} of the file on, all within the run. */
+    /**
+     * Copies {@code length} bytes of the file, beginning at offset {@code from}; all of them must be within the run.
+     */
     void copy(long from, byte[] target, int at, int length);
 }

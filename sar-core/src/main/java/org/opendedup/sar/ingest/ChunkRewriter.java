@@ -14,21 +14,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stores chunks once more, next to each other: fresh copies that recipes can refer to in place of the old ones. As the write path
- * does, in this order: {@link #append}; then the caller changes recipes and counts; then {@link #insert} makes the index lead to
- * the fresh copies. A crash in between leaves copies that nobody refers to. For use by one thread.
+ * Stores new copies of chunks next to each other, so that recipes can refer to them instead of the old copies. The
+ * steps are in the same order as in the write path: {@link #append}; then the caller calls {@link #tellLengths} and
+ * changes recipes and counts; then {@link #insert} makes the index lead to the new copies. A crash in between leaves
+ * copies without references. For use by one thread.
  */
 public final class ChunkRewriter implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(ChunkRewriter.class);
 
-    /** Chunks of one append: with chunks of 8 KiB a MiB of them, with the longest 8 MiB. */
+    /** Maximum number of chunks of one append: 1 MiB with chunks of 8 KiB, 8 MiB with the longest chunks. */
     public static final int MAX_CHUNKS = 128;
 
     private final Stores stores;
     private final ContainerWriter writer;
     private final Segment segment;
     private final SegmentDuplicates duplicates = new SegmentDuplicates();
-    /** Containers that hold fresh copies: a chunk that comes again gets the same one. */
+    /** Containers that hold new copies: a chunk that occurs again gets the same copy. */
     private final Set<Long> written = new HashSet<>();
 
     ChunkRewriter(Stores stores, long stream, int maxChunkBytes) {
@@ -38,15 +39,15 @@ public final class ChunkRewriter implements Closeable {
     }
 
     /**
-     * What an append did.
+     * The result of an append.
      *
-     * @param copies from each old chunk id to the one that takes its place
-     * @param freshChunks how many of these were stored for it
-     * @param freshBytes bytes of these
+     * @param copies maps each old chunk id to the one that replaces it
+     * @param freshChunks number of copies that were newly stored
+     * @param freshBytes bytes of these newly stored copies
      */
     public record Copies(Map<Long, Long> copies, int freshChunks, long freshBytes) {}
 
-    /** Stores copies of chunks, at most {@link #MAX_CHUNKS}, in the order of the map. */
+    /** Stores copies of at most {@link #MAX_CHUNKS} chunks, in the order of the map. */
     public Copies append(Map<Long, byte[]> chunks) throws IOException {
         fill(chunks);
         stores.fingerprinter().fingerprint(segment);
@@ -83,7 +84,7 @@ public final class ChunkRewriter implements Closeable {
         }
     }
 
-    /** Without its index the rewriter goes on: a chunk that comes again is stored again. */
+    /** Looks up the chunks. If the index fails, the rewriter continues: a chunk that occurs again is stored again. */
     private void lookup() {
         try {
             stores.index().lookup(segment);
@@ -113,7 +114,19 @@ public final class ChunkRewriter implements Closeable {
         written.add(ChunkId.container(id));
     }
 
-    /** Makes the index lead to the copies of the last append; they are referred to by now. */
+    /**
+     * Records in the reference counts the lengths of the copies of the last append. Must be called before the first
+     * reference, with the change lock held.
+     */
+    public void tellLengths() throws IOException {
+        for (int chunk = 0; chunk < segment.count(); chunk++) {
+            if (segment.isFresh(chunk)) {
+                stores.metadata().counts().setLength(segment.chunkId(chunk), segment.length(chunk));
+            }
+        }
+    }
+
+    /** Makes the index lead to the copies of the last append. They must already be referenced. */
     public void insert() {
         try {
             stores.index().insert(segment);
@@ -122,7 +135,7 @@ public final class ChunkRewriter implements Closeable {
         }
     }
 
-    /** Gives the container back. Idempotent. */
+    /** Releases the container. Idempotent. */
     @Override
     public void close() {
         writer.close();

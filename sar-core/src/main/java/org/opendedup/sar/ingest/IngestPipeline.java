@@ -16,59 +16,69 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.metadata.HeldRecipe;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.tier.AccessListener;
+import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.tier.copies.AccessListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The write path: stores a run of new bytes of a file, a segment at a time, in these steps.
+ * The write path: stores a run of new bytes of a file, one segment at a time, in these steps.
  *
  * <ol>
- *   <li>{@link SegmentCutter}, {@link Fingerprinter}: bytes to chunks with fingerprints; zero runs are a length only
- *   <li>{@link ChunkIndex#lookup}: a hint for each chunk, which counts only if the reference counts know the copy
- *   <li>{@link ContainerWriter#append}: what is new, once
- *   <li>recipe pages and reference counts change together, under the change lock, visible to readers at once
- *   <li>{@link ChunkIndex#insert}: what was new; this may lag or be lost
- *   <li>with an SSD, {@link AccessListener#written}: duplicates, whose bytes are in hand
+ *   <li>{@link SegmentCutter}, {@link Fingerprinter}: make chunks with fingerprints; a zero run has only a length
+ *   <li>{@link ChunkIndex#lookup}: get a hint for each chunk, which is valid only if the reference counts know the copy
+ *   <li>{@link ContainerWriter#append}: store each new chunk once
+ *   <li>change recipe pages and reference counts together, under the change lock; readers see the change immediately
+ *   <li>{@link ChunkIndex#insert}: insert the new chunks; this may be delayed or lost
+ *   <li>with an SSD, {@link AccessListener#written}: report duplicates, whose bytes are in memory
  * </ol>
  *
  * Chunking follows the file: a run that begins or ends inside a stored chunk is cut together with that chunk's other
- * bytes, from its first one until an old boundary or a hole is met: holes and zeros that were no chunk's bytes do not become some. Safe for use by many threads, for different files; runs of
- * one file come one after the other.
+ * bytes, from the chunk's first byte until an old boundary or a hole is found. Holes and zeros that were not part of a
+ * chunk are not included. Safe for use by many threads, for different files; runs of one file are stored one after the
+ * other.
  */
 public final class IngestPipeline {
     private static final Logger log = LoggerFactory.getLogger(IngestPipeline.class);
-    /** Bytes of a segment; about 250 chunks of 8 KiB, enough for one batch of index lookups. */
+    /** Size of a segment, in bytes: about 250 chunks of 8 KiB, enough for one batch of index lookups. */
     public static final int SEGMENT_BYTES = 2 << 20;
 
-    /** Memory of one run that is being stored: its segment with the chunk that may follow, and lists of its chunks. */
+    /**
+     * Memory of one run that is being stored, in bytes: its segment plus the chunk that may follow, and lists of its
+     * chunks.
+     */
     public static final long RUN_BYTES = SEGMENT_BYTES + (256 << 10);
 
-    /** The stores and engines a pipeline calls. */
+    /** The stores and engines that a pipeline calls. */
     public record Stores(
             Fingerprinter fingerprinter, ChunkIndex index, ContainerStore containers, MetadataStore metadata) {}
 
-    /** Told, under the change lock, that the recipe now describes bytes {@code from} to {@code to} of the run's file. */
+    /**
+     * Notified, under the change lock, that the recipe now describes bytes {@code from} to {@code to} of the run's
+     * file.
+     */
     @FunctionalInterface
     public interface Listener {
         void stored(long from, long to);
     }
 
     /**
-     * Where a run goes.
+     * The place in a file where a run is stored.
      *
-     * @param inode the file
-     * @param storedBytes bytes of the file its recipe describes now; what lies behind is a hole
-     * @param cleanCut an offset at which the content itself ended the last chunk, so that cutting may go on there; or -1.
-     *     Any other end of the file may have been cut by the end alone, and its last chunk is cut again
-     * @param last whether a chunk that the run leaves unfinished at the end of the file is to be stored as it is
+     * @param inode inode number of the file
+     * @param storedBytes bytes of the file that its recipe describes now; the rest of the file is a hole
+     * @param cleanCut an offset at which the content itself ended the last chunk, so that cutting may continue there;
+     *     or -1. At any other end of the file, the end alone may have determined the cut; the last chunk is then cut
+     *     again
+     * @param last whether to store a chunk that the run leaves unfinished at the end of the file
      */
     public record Destination(long inode, long storedBytes, long cleanCut, boolean last) {}
 
     private final Chunker chunker;
-    /** Boundaries lie on multiples of this in the file; 1 where the content alone decides. */
+    /** Alignment of boundaries in the file, in bytes; 1 where only the content decides. */
     private final int alignment;
 
     private final Stores stores;
@@ -79,14 +89,14 @@ public final class IngestPipeline {
     private final int pageBytes;
     private final IngestStatistics statistics = new IngestStatistics();
     private final BlockingQueue<Workspace> workspaces;
-    /** Whether the index refused what it was given last. */
+    /** Whether the last insert into the index failed. */
     private volatile boolean indexRefuses;
 
     /**
-     * @param changes held shared while recipe and counts change; whoever holds it exclusively sees them agree
-     * @param damaged stored copies that must not be referred to again
-     * @param parallelRuns runs that can be stored at once; each takes {@link #RUN_BYTES} of memory
-     * @param promotion told of duplicates with their bytes; null: nobody is
+     * @param changes held shared while recipe and counts change; recipe and counts agree while it is held exclusively
+     * @param damaged stored copies that must not be referenced again
+     * @param parallelRuns number of runs that can be stored at the same time; each uses {@link #RUN_BYTES} of memory
+     * @param promotion notified of duplicates with their bytes; null for no notification
      */
     public IngestPipeline(
             Chunker chunker,
@@ -106,7 +116,7 @@ public final class IngestPipeline {
         this.pageBytes = stores.metadata().header().pageBytes();
         this.workspaces = new ArrayBlockingQueue<>(parallelRuns);
         for (int i = 0; i < parallelRuns; i++) {
-            workspaces.add(new Workspace(chunker));
+            workspaces.add(new Workspace(chunker, stores.metadata().recipes(), pageBytes));
         }
     }
 
@@ -117,8 +127,9 @@ public final class IngestPipeline {
     /**
      * Stores a run.
      *
-     * @return the offset up to which the run's bytes are stored: its end, or less by the unfinished chunk at the end of the
-     *     file where the destination does not ask for the last one; that offset is then a clean cut
+     * @return the offset up to which the run's bytes are stored: the run's end, or less if an unfinished chunk at the
+     *     end of the file is left out because the destination does not request the last one; the offset is then a clean
+     *     cut
      */
     public long store(ByteRun run, Destination destination, Listener listener) throws IOException {
         Workspace workspace = take();
@@ -130,9 +141,9 @@ public final class IngestPipeline {
     }
 
     /**
-     * For storing chunks once more.
+     * Creates a rewriter, which stores new copies of chunks.
      *
-     * @param stream as of {@link ContainerStore#writer}
+     * @param stream as in {@link ContainerStore#writer}
      */
     public ChunkRewriter rewriter(long stream) {
         return new ChunkRewriter(stores, stream, chunker.maxChunkBytes());
@@ -142,21 +153,25 @@ public final class IngestPipeline {
         return Uninterruptibles.takeUninterruptibly(workspaces);
     }
 
-    /** What one run needs at a time; a segment holds a little more than its nominal size so that a chunk always fits behind. */
+    /**
+     * The objects that one run uses. The segment is a little larger than its nominal size so that one more chunk always
+     * fits after it.
+     */
     private static final class Workspace {
         final Segment segment;
         final SegmentCutter cutter;
         final SegmentDuplicates duplicates = new SegmentDuplicates();
         final RecipePage.Builder page = new RecipePage.Builder();
-        final WrittenDuplicates promotion = new WrittenDuplicates();
+        final WrittenDuplicates promotion;
 
-        Workspace(Chunker chunker) {
+        Workspace(Chunker chunker, RecipeStore recipes, int pageBytes) {
+            promotion = new WrittenDuplicates(recipes, pageBytes);
             segment = new Segment(SEGMENT_BYTES + chunker.maxChunkBytes());
             cutter = new SegmentCutter(chunker);
         }
     }
 
-    /** Bytes that a recipe refers to, beside a run, cannot be read. */
+    /** Thrown when bytes next to a run, which a recipe refers to, cannot be read. */
     private static final class OldBytesUnreadable extends IOException {
         private static final long serialVersionUID = 1;
 
@@ -165,7 +180,7 @@ public final class IngestPipeline {
         }
     }
 
-    /** One run on its way. */
+    /** The storing of one run. */
     private final class Storing {
         private final ByteRun run;
         private final Destination destination;
@@ -174,18 +189,18 @@ public final class IngestPipeline {
         private final Segment segment;
         private final ContainerWriter writer;
         private final RecipeHoles holes;
-        /** Whether the run reaches the end of what the recipe describes: no old bytes follow it. */
+        /** Whether the run reaches the end of the bytes that the recipe describes: no old bytes follow it. */
         private final boolean appending;
 
-        /** Whether old bytes could not be read: the run is then cut by itself, from its first byte to its last. */
+        /** Whether old bytes could not be read: only the run is then cut, from its first byte to its last. */
         private boolean alone;
 
-        /** Offset in the file where the input ends: the run's end, or the end of the old bytes behind it. */
+        /** Offset in the file where the input ends: the run's end, or the end of the old bytes after it. */
         private long inputEnd;
 
         /** Offset in the file of the segment's first byte. */
         private long position;
-        /** Bytes of input in the segment's buffer. */
+        /** Number of input bytes in the segment's buffer. */
         private int filled;
 
         Storing(ByteRun run, Destination destination, Listener listener, Workspace workspace, ContainerWriter writer) {
@@ -213,11 +228,12 @@ public final class IngestPipeline {
                         : workspace.cutter.cut(segment, 0, filled, inputEnds && (destination.last() || !appending));
                 int resynchronized = appending || alone ? -1 : truncateAtOldBoundary();
                 int length = resynchronized >= 0 ? resynchronized : consumed;
+                boolean ends = resynchronized >= 0 || inputEnds;
                 if (segment.count() > 0) {
-                    storeSegment(length);
+                    storeSegment(length, !ends || !destination.last());
                 }
                 position += length;
-                if (resynchronized >= 0 || inputEnds) {
+                if (ends) {
                     return Math.min(position, run.end());
                 }
                 filled -= length;
@@ -225,7 +241,10 @@ public final class IngestPipeline {
             }
         }
 
-        /** Bytes before the first place where a chunk may begin, behind a hole; they are cut by themselves. */
+        /**
+         * Returns the number of bytes ahead of the first offset where a chunk may begin, after a hole; they are cut
+         * separately.
+         */
         private int headBytes() {
             return (int) ((alignment - position % alignment) % alignment);
         }
@@ -234,7 +253,8 @@ public final class IngestPipeline {
             try {
                 fill();
             } catch (OldBytesUnreadable e) {
-                // What is damaged beside the run must not cost the run: rewriting a damaged file heals it bit by bit.
+                // Damage next to the run must not prevent storing the run: rewriting a damaged file repairs it step by
+                // step.
                 log.warn(
                         "inode {}: {}; what was written there is stored by itself",
                         destination.inode(),
@@ -247,7 +267,10 @@ public final class IngestPipeline {
             }
         }
 
-        /** Where cutting begins: the run's start, or the start of the stored chunk that the run changes or goes on. */
+        /**
+         * Returns the offset where cutting begins: the run's start, or the start of the stored chunk that the run
+         * changes or continues.
+         */
         private long firstCut() throws IOException {
             long start = run.start();
             if (alignment > 1) {
@@ -259,7 +282,10 @@ public final class IngestPipeline {
             return holes.isHole(start) ? chunkStart(start - 1, start) : chunkStart(start, start);
         }
 
-        /** The file offset where the stored chunk begins that holds the byte at {@code offset}; {@code otherwise} in a hole. */
+        /**
+         * Returns the file offset where the stored chunk begins that holds the byte at {@code offset};
+         * {@code otherwise} if the byte is in a hole or a zero run.
+         */
         private long chunkStart(long offset, long otherwise) throws IOException {
             long pageNumber = offset / pageBytes;
             RecipePage page = page(pageNumber);
@@ -283,7 +309,7 @@ public final class IngestPipeline {
             return stores.metadata().recipes().page(destination.inode(), number);
         }
 
-        /** Fills the segment's buffer: old bytes before the run, the run, and a little of what lies behind it. */
+        /** Fills the segment's buffer: old bytes ahead of the run, the run, and a few old bytes after it. */
         private void fill() throws IOException {
             long to = Math.min(inputEnd, position + SEGMENT_BYTES + chunker.maxChunkBytes());
             if (!appending && !alone) {
@@ -319,9 +345,10 @@ public final class IngestPipeline {
         }
 
         /**
-         * Drops the chunks behind the first boundary that lies at or behind the run's end and was a boundary before.
+         * Finds the first boundary that lies at or after the run's end and was a boundary in the old recipe; removes
+         * the chunks after it.
          *
-         * @return bytes of the chunks that are left, or -1 if no such boundary was met yet
+         * @return bytes of the remaining chunks, or -1 if no such boundary was found yet
          */
         private int truncateAtOldBoundary() throws IOException {
             for (int chunk = 0; chunk < segment.count(); chunk++) {
@@ -346,32 +373,61 @@ public final class IngestPipeline {
                     || page.start(entry) == at && page.chunkOffset(entry) == 0;
         }
 
-        private void storeSegment(int length) throws IOException {
+        /** @param open whether more of the file follows and will be stored */
+        private void storeSegment(int length, boolean open) throws IOException {
             stores.fingerprinter().fingerprint(segment);
             lookup();
             int fresh = appendNew();
-            long freshBytes = fresh == 0 ? 0 : freshBytes();
-            changes.lock();
-            try {
-                stores.metadata().addToTotals(0, 0, freshBytes, fresh);
-                replacePages(length);
-            } finally {
-                changes.unlock();
+            // Reads before acquiring the lock: a thread that waits for the disk while it holds the lock makes others
+            // wait.
+            try (HeldRecipe held = hold(length)) {
+                changes.lock();
+                try {
+                    if (fresh > 0) {
+                        tellLengths();
+                    }
+                    replacePages(length);
+                } finally {
+                    changes.unlock();
+                }
             }
             if (fresh > 0) {
                 insert();
             }
-            if (promotion != null && promotion.isActive()) {
+            if (promotion != null) {
                 workspace.promotion.tell(
                         promotion,
                         destination.inode(),
+                        position,
                         segment,
                         length,
+                        open,
                         stores.metadata().counts());
             }
         }
 
-        /** Without its index the pipeline goes on: what is not found is stored again. */
+        /**
+         * Reads the recipe pages of the segment's bytes, and holds in memory their counts and the counts of the chunks
+         * that they will refer to.
+         */
+        private HeldRecipe hold(int length) throws IOException {
+            long firstPage = position / pageBytes;
+            long endPage = (position + length - 1) / pageBytes + 1;
+            HeldRecipe held = stores.metadata().recipes().holdFew(destination.inode(), firstPage, endPage);
+            try {
+                for (int chunk = 0; chunk < segment.count(); chunk++) {
+                    held.holdCount(segment.isZero(chunk) ? ChunkId.NONE : segment.chunkId(chunk));
+                }
+                return held;
+            } catch (IOException | RuntimeException e) {
+                held.close();
+                throw e;
+            }
+        }
+
+        /**
+         * Looks up the segment. If the index fails, the pipeline continues: chunks that are not found are stored again.
+         */
         private void lookup() {
             try {
                 stores.index().lookup(segment);
@@ -388,7 +444,7 @@ public final class IngestPipeline {
                 stores.index().insert(segment);
                 indexRefuses = false;
             } catch (IOException e) {
-                // Once, and not for each of hundreds of segments a second.
+                // Logs once, and not for each of hundreds of segments per second.
                 if (!indexRefuses) {
                     indexRefuses = true;
                     log.warn(
@@ -397,7 +453,7 @@ public final class IngestPipeline {
             }
         }
 
-        /** Confirms the index's hints and stores the chunks that have none. Returns how many were stored. */
+        /** Verifies the index's hints and stores the chunks that have none. Returns the number of chunks stored. */
         private int appendNew() throws IOException {
             int fresh = 0;
             workspace.duplicates.clear(segment.count());
@@ -434,15 +490,18 @@ public final class IngestPipeline {
             return hint != ChunkId.NONE && stores.metadata().counts().isReferable(hint) && !damaged.test(hint);
         }
 
-        private long freshBytes() {
-            long bytes = 0;
+        private void tellLengths() throws IOException {
             for (int chunk = 0; chunk < segment.count(); chunk++) {
-                bytes += segment.isFresh(chunk) ? segment.length(chunk) : 0;
+                if (segment.isFresh(chunk)) {
+                    stores.metadata().counts().setLength(segment.chunkId(chunk), segment.length(chunk));
+                }
             }
-            return bytes;
         }
 
-        /** Puts the segment's references in place of what the recipe says of their bytes, and tells of each page. */
+        /**
+         * Replaces the recipe's entries for the segment's bytes with the segment's references, and notifies the
+         * listener of each page.
+         */
         private void replacePages(int length) throws IOException {
             long end = position + length;
             int chunk = 0;
@@ -461,7 +520,9 @@ public final class IngestPipeline {
             }
         }
 
-        /** Adds the references for file bytes {@code from} to {@code to}; returns the chunk in which {@code to} lies. */
+        /**
+         * Adds the references for file bytes {@code from} to {@code to}; returns the chunk that contains {@code to}.
+         */
         private int addReferences(RecipePage.Builder page, int firstChunk, long from, long to) {
             int chunk = firstChunk;
             for (long at = from; at < to; ) {

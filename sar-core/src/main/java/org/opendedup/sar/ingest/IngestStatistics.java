@@ -2,17 +2,20 @@ package org.opendedup.sar.ingest;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the write path did since the volume was opened, in bytes. Bytes cut again around an overwrite count again. */
+/**
+ * Counters of the write path since the volume was opened, in bytes. Bytes that are cut again next to an overwrite are
+ * counted again.
+ */
 public final class IngestStatistics {
     final LongAdder duplicateBytes = new LongAdder();
     final LongAdder zeroBytes = new LongAdder();
 
-    /** Bytes of chunks that were stored already. */
+    /** Returns the bytes of chunks that were already stored. */
     public long duplicateBytes() {
         return duplicateBytes.sum();
     }
 
-    /** Bytes of zero runs. */
+    /** Returns the bytes of zero runs. */
     public long zeroBytes() {
         return zeroBytes.sum();
     }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.metadata.RecipeStore;
 
-/** Where a file's recipe has holes and zero runs: bytes that no chunk gives. */
+/** Finds holes and zero runs in a file's recipe: bytes that are in no chunk. */
 record RecipeHoles(RecipeStore recipes, long inode, int pageBytes) {
     private RecipePage page(long number) throws IOException {
         return recipes.page(inode, number);
@@ -16,7 +16,10 @@ record RecipeHoles(RecipeStore recipes, long inode, int pageBytes) {
         return entry == page.count() || page.isZero(entry);
     }
 
-    /** The first byte from {@code from} on from which chunks give all bytes up to {@code to}; both lie in one page. */
+    /**
+     * Returns the first offset at or after {@code from} from which chunks contain all bytes up to {@code to}; both lie
+     * in one page.
+     */
     long dataStart(long from, long to) throws IOException {
         if (from == to) {
             return to;
@@ -33,7 +36,10 @@ record RecipeHoles(RecipeStore recipes, long inode, int pageBytes) {
         return start;
     }
 
-    /** The first byte from {@code from} to {@code to} that no chunk gives; {@code to} if there is none. */
+    /**
+     * Returns the offset of the first byte from {@code from} to {@code to} that is in no chunk; {@code to} if there is
+     * none.
+     */
     long first(long from, long to) throws IOException {
         for (long number = from / pageBytes; number * pageBytes < to; number++) {
             RecipePage page = page(number);

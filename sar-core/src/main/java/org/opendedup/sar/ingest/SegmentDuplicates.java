@@ -6,7 +6,7 @@ import org.opendedup.sar.common.Fingerprints;
 
 /**
  * Finds the chunks that occur more than once in one segment and are new to the index, so that they are stored once. An
- * open-addressing table of chunk numbers, used again for each segment. Not thread-safe.
+ * open-addressing table of chunk numbers, reused for each segment. Not thread-safe.
  */
 final class SegmentDuplicates {
     private static final int FREE = -1;
@@ -20,7 +20,10 @@ final class SegmentDuplicates {
         Arrays.fill(table, FREE);
     }
 
-    /** The number of an earlier chunk of the segment with the same fingerprint, or {@code chunk} itself, which is noted. */
+    /**
+     * Returns the number of an earlier chunk of the segment with the same fingerprint; if there is none, adds
+     * {@code chunk} to the table and returns it.
+     */
     int firstOf(Segment segment, int chunk) {
         byte[] fingerprints = segment.fingerprints();
         int at = Segment.fingerprintOffset(chunk);

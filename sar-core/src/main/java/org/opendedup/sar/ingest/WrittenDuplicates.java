@@ -4,52 +4,120 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.metadata.RecipeStore;
 import org.opendedup.sar.metadata.ReferenceCounts;
-import org.opendedup.sar.tier.AccessListener;
-import org.opendedup.sar.tier.ChunkRequest;
+import org.opendedup.sar.tier.copies.AccessListener;
+import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.tier.copies.Refusal;
+import org.opendedup.sar.tier.promotion.FileRuns;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Gathers what a stored segment referred to without storing it, for the promotion. Used again for the next segment. */
+/**
+ * Collects the duplicates of a stored segment, which were referenced and not stored again, for promotion to the fast
+ * tier. Reused for the next segment.
+ */
 final class WrittenDuplicates {
     private static final Logger log = LoggerFactory.getLogger(WrittenDuplicates.class);
 
     private final ChunkRequest duplicates = new ChunkRequest();
     private long[] ids = new long[0];
     private int[] counts = new int[0];
+    /** Runs of all chunks of the segment except zeros; {@code numbers} maps each duplicate to its chunk there. */
+    private final FileRuns runs;
+
+    private int[] numbers = new int[0];
+    private long[] offsets = new long[0];
+
+    WrittenDuplicates(RecipeStore recipes, int pageBytes) {
+        runs = new FileRuns(recipes, pageBytes);
+    }
 
     /**
-     * Tells of a segment's duplicates, with their bytes and the references there are to them now.
+     * Reports a segment's duplicates, with their bytes, their current reference counts and their runs; while nothing
+     * can be promoted, reports only their number.
      *
+     * @param position offset of the segment in the file; the recipe already describes it
      * @param length bytes of the segment that were stored
+     * @param open whether more of the file follows and will be stored
      */
-    void tell(AccessListener promotion, long inode, Segment segment, int length, ReferenceCounts references) {
-        gather(segment, length);
+    void tell(
+            AccessListener promotion,
+            long inode,
+            long position,
+            Segment segment,
+            int length,
+            boolean open,
+            ReferenceCounts references) {
+        if (!promotion.isActive()) {
+            promotion.missed(count(segment, length), Refusal.UNAVAILABLE);
+            return;
+        }
+        gather(position, segment, length);
         if (duplicates.count() == 0) {
             return;
         }
         try {
-            references.counts(ids, duplicates.count(), counts);
+            runs.measure(inode, position, position + length, open, promotion.longRunBytes());
+            references.occurrences(ids, duplicates.count(), counts);
         } catch (IOException e) {
-            log.warn("duplicates are not promoted, their references are unknown: {}", e.getMessage());
+            log.warn("duplicates are not promoted, their references or runs are unknown: {}", e.getMessage());
+            promotion.missed(duplicates.count(), Refusal.UNREADABLE);
+            duplicates.clear();
             return;
         }
         for (int i = 0; i < duplicates.count(); i++) {
             duplicates.setReferences(i, counts[i]);
+            duplicates.setRunBytes(i, runs.runBytes(numbers[i]));
         }
         promotion.written(inode, duplicates);
+        tellUnfinished(promotion, inode, position + length);
         // The segment's buffer is filled with other bytes next.
         duplicates.clear();
     }
 
-    private void gather(Segment segment, int length) {
+    /**
+     * Reports the unfinished run. Only the last run can be unfinished: from some duplicate to the end of the stored
+     * bytes.
+     */
+    private void tellUnfinished(AccessListener promotion, long inode, long end) {
+        int first = duplicates.count();
+        while (first > 0 && duplicates.runBytes(first - 1) == FileRuns.UNFINISHED) {
+            first--;
+        }
+        if (first < duplicates.count()) {
+            promotion.unfinished(inode, offsets[first], end);
+        }
+    }
+
+    private static int count(Segment segment, int length) {
+        int count = 0;
+        for (int chunk = 0; chunk < segment.count() && segment.offset(chunk) < length; chunk++) {
+            count += isDuplicate(segment, chunk) ? 1 : 0;
+        }
+        return count;
+    }
+
+    private static boolean isDuplicate(Segment segment, int chunk) {
+        return !segment.isZero(chunk) && !segment.isFresh(chunk);
+    }
+
+    private void gather(long position, Segment segment, int length) {
         duplicates.clear();
+        runs.clear();
         if (ids.length < segment.count()) {
             ids = Arrays.copyOf(ids, segment.count());
             counts = new int[segment.count()];
+            numbers = new int[segment.count()];
+            offsets = new long[segment.count()];
         }
         for (int chunk = 0; chunk < segment.count() && segment.offset(chunk) < length; chunk++) {
-            if (segment.isZero(chunk) || segment.isFresh(chunk)) {
+            if (segment.isZero(chunk)) {
+                continue;
+            }
+            long offset = position + segment.offset(chunk);
+            runs.add(offset, segment.chunkId(chunk), 0, segment.length(chunk));
+            if (!isDuplicate(segment, chunk)) {
                 continue;
             }
             int check = Fingerprints.check(segment.fingerprints(), Segment.fingerprintOffset(chunk));
@@ -57,6 +125,8 @@ final class WrittenDuplicates {
             duplicates.add(segment.chunkId(chunk), segment.length(chunk), check, -1);
             duplicates.setData(i, segment.data(), segment.offset(chunk), segment.length(chunk));
             ids[i] = segment.chunkId(chunk);
+            numbers[i] = runs.count() - 1;
+            offsets[i] = offset;
         }
     }
 }

@@ -1,7 +1,7 @@
 /**
  * The write path. {@link org.opendedup.sar.ingest.IngestPipeline} turns a run of a file's bytes into chunk references:
- * cut and fingerprint, look up, store what is new, change recipe and counts together, tell the index. Each step is called
- * in turn by the pipeline; no store calls another.
+ * it cuts and fingerprints, looks up, stores new chunks, changes recipe and counts together, and updates the index. The
+ * pipeline calls each step in turn; no store calls another.
  */
 @NullMarked
 package org.opendedup.sar.ingest;

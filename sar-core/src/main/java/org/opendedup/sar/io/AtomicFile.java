@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
-/** Small files that are replaced as a whole. */
+/** Writes small files that are replaced as a whole. */
 public final class AtomicFile {
     private AtomicFile() {}
 
     /**
-     * Writes a file: after a crash, the old one or the new one is there, whole.
+     * Writes a file. After a crash, either the old or the new file is there, whole.
      *
-     * @throws IOException if it cannot be written; the old file then stands
+     * @throws IOException if the file cannot be written; the old file is then unchanged
      */
     public static void write(Path file, byte[] contents) throws IOException {
         Path folder = file.toAbsolutePath().getParent();

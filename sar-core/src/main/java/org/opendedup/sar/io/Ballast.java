@@ -12,23 +12,23 @@ import java.util.SplittableRandom;
 import org.opendedup.sar.common.NoSpaceException;
 
 /**
- * A file that takes up space on a device for the time when others have filled it: deleting the file then gives room for what must
- * be written. Its bytes mean nothing. It is whole, or it is not there.
+ * A file that reserves space on a device for the time when other files have filled it: deleting the file then frees
+ * room for what must be written. Its bytes have no meaning. It is either whole or absent.
  */
 public final class Ballast {
     /** The file's name. */
     public static final String NAME = "ballast";
 
-    /** While it is being made. */
+    /** The file's name while it is being made. */
     private static final String NEW_NAME = NAME + ".new";
 
     private static final int WRITE_BYTES = 256 << 10;
 
     private static final int UNKNOWN_ERROR = -1;
 
-    /** How a file system is asked for space. */
+    /** Asks a file system to allocate space. */
     interface Allocation {
-        /** Returns 0, or the number of the error. */
+        /** Returns 0, or the error number. */
         int allocate(Path file, long bytes);
     }
 
@@ -36,7 +36,7 @@ public final class Ballast {
     private final long bytes;
     private final Allocation allocation;
 
-    /** @param bytes how much it takes up when it is made */
+    /** @param bytes size of the file when it is made, in bytes */
     public Ballast(Path folder, long bytes) {
         this(folder, bytes, Ballast::allocateBySystem);
     }
@@ -47,7 +47,7 @@ public final class Ballast {
         this.allocation = allocation;
     }
 
-    /** How much it takes up when it is made. */
+    /** Returns the size of the file when it is made, in bytes. */
     public long bytes() {
         return bytes;
     }
@@ -56,7 +56,10 @@ public final class Ballast {
         return Files.exists(file());
     }
 
-    /** Whether it takes up space as far as the file system tells: a copy that a backup brought back may be all holes. */
+    /**
+     * Returns whether the file occupies space, as far as the file system reports it: a copy restored from a backup may
+     * be all holes.
+     */
     public boolean isSound() throws IOException {
         long length = Files.size(file());
         return length > 0 && isAllocated(FileLayout.of(file()), length, true);
@@ -66,16 +69,16 @@ public final class Ballast {
         return layout == FileLayout.UNKNOWN ? otherwise : layout.place(0) >= 0 && layout.place(length - 1) >= 0;
     }
 
-    /** Deletes it; false if there was none. */
+    /** Deletes the file; returns false if there was none. */
     public boolean free() throws IOException {
         Files.deleteIfExists(newFile());
         return Files.deleteIfExists(file());
     }
 
     /**
-     * Makes it.
+     * Makes the file.
      *
-     * @throws IOException if the device has no room for all of it; nothing is left of it then
+     * @throws IOException if the device has no room for all of it; nothing of the file is left then
      */
     public void make() throws IOException {
         Files.deleteIfExists(newFile());
@@ -93,8 +96,9 @@ public final class Ballast {
     }
 
     /**
-     * Has the file system set space aside. Where it does not know how to, or does not show that it did, the file is filled with
-     * bytes that no file system stores in less space than they take; not where it has said that there is too little.
+     * Lets the file system allocate the space. If it cannot, or does not show that it did, fills the file with random
+     * bytes, which no file system stores in less space than their length. Does not fill the file if the file system
+     * reported too little space.
      */
     private void allocate(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(

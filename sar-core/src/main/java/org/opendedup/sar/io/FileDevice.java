@@ -7,7 +7,8 @@ import java.nio.file.Path;
 /**
  * A mounted file system.
  *
- * @param number by which the kernel tells it from others
+ * @param folder a folder on it
+ * @param number the kernel's device number, which distinguishes it from other file systems
  */
 record FileDevice(Path folder, long number) implements Device {
     @Override
@@ -20,7 +21,10 @@ record FileDevice(Path folder, long number) implements Device {
         return whole().getTotalSpace();
     }
 
-    /** Asks the kernel for this one file system; a file store would look it up among all that are mounted. */
+    /**
+     * Returns the folder as a {@code File}, which asks the kernel about this file system only; a file store would
+     * search all mounted file systems.
+     */
     private File whole() throws IOException {
         File file = folder.toFile();
         if (file.getTotalSpace() == 0) {

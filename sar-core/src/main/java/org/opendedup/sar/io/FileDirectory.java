@@ -30,14 +30,15 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 
 /**
- * A directory of the local file system. A full disk or quota is reported as {@link NoSpaceException}; every other failure
- * as the JDK reports it. Reading and writing threads must not be interrupted: the JDK closes a channel whose user is.
+ * A directory of the local file system. Reports a full disk or quota as {@link NoSpaceException}, and every other
+ * failure as the JDK reports it. Reading and writing threads must not be interrupted: the JDK closes a channel whose
+ * user is interrupted.
  */
 public final class FileDirectory implements Directory {
-    /** Of a directory for which nobody said otherwise: 2 MiB at most. */
+    /** Default number of transfer buffers of a directory: 2 MiB at most. */
     public static final int TRANSFER_BUFFERS = 8;
 
-    /** What is asked of the system about folders; a test waits in it. */
+    /** System calls on folders, as an interface: a test waits in them. */
     interface FolderCalls {
         void create(Path folder) throws IOException;
 
@@ -63,16 +64,16 @@ public final class FileDirectory implements Directory {
     private final FolderCalls calls;
     private final TransferBuffers buffers;
 
-    /** Folders whose entries changed since they were forced. */
+    /** Folders whose entries changed since the folder was last forced. */
     private final Set<Path> changed = ConcurrentHashMap.newKeySet();
 
     /**
-     * Held shared while entries change and their folder is noted, exclusively while the notes are taken: no change can be seen, by
-     * whoever calls {@link #sync} next, whose note could not.
+     * Held shared while entries change and their folder is recorded, exclusively while the records are removed. So no
+     * caller of {@link #sync} can see a change whose record it does not see.
      */
     private final ReadWriteLock changing = new ReentrantReadWriteLock();
 
-    /** Held while folders are forced: a sync that finds nothing to do must wait for one that is still at it. */
+    /** Held while folders are forced: a sync that finds nothing to do must wait for one that is still running. */
     private final Lock syncing = new ReentrantLock();
 
     private FileDirectory(Path root, FolderCalls calls, TransferBuffers buffers) {
@@ -84,8 +85,8 @@ public final class FileDirectory implements Directory {
     /**
      * Opens an existing folder.
      *
-     * @throws NoSuchFileException if nothing is there: a missing data location is never made anew silently
-     * @throws NotDirectoryException if something else is
+     * @throws NoSuchFileException if nothing is there: a missing data location is never created again silently
+     * @throws NotDirectoryException if something else is there
      */
     public static FileDirectory open(Path root) throws IOException {
         return open(root, SYSTEM);
@@ -95,7 +96,10 @@ public final class FileDirectory implements Directory {
         return open(root, calls, new TransferBuffers(TRANSFER_BUFFERS));
     }
 
-    /** As above; all bytes of files go through {@code buffers}, which no other disk should use: one may hang with all it took. */
+    /**
+     * As above; all bytes of files are transferred through {@code buffers}. Other disks should not share them: a disk
+     * that hangs keeps all the buffers that it uses.
+     */
     public static FileDirectory open(Path root, TransferBuffers buffers) throws IOException {
         return open(root, SYSTEM, buffers);
     }
@@ -186,7 +190,7 @@ public final class FileDirectory implements Directory {
                     folders.removeFirst();
                 }
             } finally {
-                changed.addAll(folders); // what failed, and what it kept from being tried
+                changed.addAll(folders); // the folder that failed, and those after it
             }
         } finally {
             syncing.unlock();
@@ -227,7 +231,9 @@ public final class FileDirectory implements Directory {
         return parent == null ? root : parent;
     }
 
-    /** Makes a folder and the ones above it; each is a new entry of the one above, which {@link #sync} must make durable. */
+    /**
+     * Makes a folder and its missing parents. Each is a new entry of its parent, which {@link #sync} must make durable.
+     */
     private void makeFolder(Path folder) throws IOException {
         if (Files.isDirectory(folder)) {
             return;
@@ -244,7 +250,7 @@ public final class FileDirectory implements Directory {
         }
     }
 
-    /** Runs what changes entries of folders, and notes these. */
+    /** Runs an action that changes and records entries of folders, under the shared lock. */
     private <T> T changing(FileAction<T> action) throws IOException {
         changing.readLock().lock();
         try {
@@ -258,7 +264,10 @@ public final class FileDirectory implements Directory {
         T run() throws IOException;
     }
 
-    /** The JDK tells a full disk by its message alone. */
+    /**
+     * Runs an action, and throws a {@link NoSpaceException} if the disk is full. The JDK reports a full disk by its
+     * message only.
+     */
     private static <T> T translatingFullDisk(FileAction<T> action) throws IOException {
         try {
             return action.run();
@@ -300,7 +309,7 @@ public final class FileDirectory implements Directory {
             return start;
         }
 
-        /** Takes what was written of an append off the file again, which needs no space. */
+        /** Removes the bytes of an incomplete append from the file, which needs no space. */
         private void takeBack(long start, NoSpaceException cause) throws IOException {
             try {
                 channel.truncate(start);

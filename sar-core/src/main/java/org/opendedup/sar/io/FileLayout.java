@@ -7,18 +7,19 @@ import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
 
 /**
- * In which pieces a file lies on its device, as its file system told when it was asked: what is read in this order is read with the
- * fewest seeks. File systems write files that grow side by side in turns, so the order of the files is not that of the disk.
+ * The positions on its device of the pieces (extents) of a file, as its file system reported them when it was asked.
+ * Reading in this order needs the fewest seeks. File systems write files that grow side by side in turns, so the order
+ * of the files is not that of the disk.
  */
 public final class FileLayout {
-    /** Of a file of which it can't be told. */
+    /** The layout of a file whose positions are not known. */
     public static final FileLayout UNKNOWN = new FileLayout(new long[0], new long[0], 0);
 
-    /** Where the pieces begin in the file, rising, and on the device. */
+    /** Start of each piece: {@code offsets} in the file, ascending, and {@code places} on the device, in bytes. */
     private final long[] offsets;
 
     private final long[] places;
-    /** Where the last one ends in the file. */
+    /** End of the last piece in the file, in bytes. */
     private final long end;
 
     FileLayout(long[] offsets, long[] places, long end) {
@@ -27,13 +28,18 @@ public final class FileLayout {
         this.end = end;
     }
 
-    /** Where a byte of the file lies on the device, in bytes; -1 if it is not known, or lies nowhere. */
+    /**
+     * Returns the position on the device of a byte of the file, in bytes; -1 if it is not known, or the byte has none.
+     */
     public long place(long offset) {
         int piece = piece(offset);
         return piece < 0 || offset >= end ? -1 : places[piece] + offset - offsets[piece];
     }
 
-    /** Where in the file the piece ends that has this byte; {@link Long#MAX_VALUE} behind what is known. */
+    /**
+     * Returns the offset in the file at which the piece with this byte ends; {@link Long#MAX_VALUE} after the last
+     * known piece.
+     */
     public long pieceEnd(long offset) {
         int next = piece(offset) + 1;
         if (next < offsets.length) {
@@ -42,13 +48,13 @@ public final class FileLayout {
         return offset < end ? end : Long.MAX_VALUE;
     }
 
-    /** The last piece that begins at or before a byte; -1: none does. */
+    /** Returns the last piece that begins at or before a byte; -1 if none does. */
     private int piece(long offset) {
         int found = Arrays.binarySearch(offsets, offset);
         return found >= 0 ? found : -found - 2;
     }
 
-    /** Asks the file system; {@link #UNKNOWN} where it can't tell. */
+    /** Asks the file system for the layout of a file; returns {@link #UNKNOWN} where it cannot report one. */
     static FileLayout of(Path file) {
         Libc.Functions libc = Libc.functions();
         if (libc == null) {
@@ -76,9 +82,14 @@ public final class FileLayout {
         private static final int PHYSICAL_AT = 8;
         private static final int EXTENT_LENGTH_AT = 16;
         private static final int FLAGS_AT = 40;
-        /** Unknown, not allocated yet, or encoded: FIEMAP_EXTENT_UNKNOWN, _DELALLOC, _ENCODED. */
+        /**
+         * Flags of an extent without a usable position: FIEMAP_EXTENT_UNKNOWN, _DELALLOC (not allocated yet), _ENCODED.
+         */
         private static final int NOWHERE = 2 | 4 | 8;
-        /** A container of 4 MiB has one to three; one of more is hardly worth an order. */
+        /**
+         * Number of extents that are asked for. A container of 4 MiB has one to three; ordering reads helps little if a
+         * file has more than this bound.
+         */
         private static final int MAX_EXTENTS = 32;
 
         static FileLayout ask(Libc.Functions libc, int descriptor) {

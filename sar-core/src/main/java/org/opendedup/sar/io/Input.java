@@ -8,16 +8,16 @@ import java.nio.ByteBuffer;
 /** A file open for reading at any offset, by any number of threads. */
 public interface Input extends Closeable {
     /**
-     * Fills {@code target} from {@code offset} on.
+     * Fills {@code target} with the bytes of the file from {@code offset} on.
      *
      * @throws EOFException if the file ends before {@code target} is full
      */
     void readFully(long offset, ByteBuffer target) throws IOException;
 
-    /** The file's length in bytes, as of now. */
+    /** Returns the file's present length in bytes. */
     long length() throws IOException;
 
-    /** Where it lies on its device, as of when this was asked first. */
+    /** Returns the positions of the file on its device, as they were at the first call. */
     default FileLayout layout() {
         return FileLayout.UNKNOWN;
     }

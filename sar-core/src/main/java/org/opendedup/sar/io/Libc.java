@@ -8,11 +8,16 @@ import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
 import jnr.ffi.annotations.In;
 import jnr.ffi.annotations.Out;
+import jnr.ffi.types.size_t;
+import jnr.ffi.types.ssize_t;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The calls of the C library that Java does not offer. Loaded when the first is needed, and once: that takes longer than many calls. */
+/**
+ * Functions of the C library that Java does not offer. The library is loaded once, when the first function is needed:
+ * loading takes longer than many calls.
+ */
 final class Libc {
     static final int O_RDONLY = 0;
     static final int O_WRONLY = 1;
@@ -26,7 +31,7 @@ final class Libc {
 
     private Libc() {}
 
-    /** As the manual pages say. */
+    /** The functions, as their manual pages specify them. */
     public interface Functions {
         int open(@In byte[] path, int flags, int mode);
 
@@ -37,6 +42,12 @@ final class Libc {
         int ioctl(int descriptor, long request, @In @Out Pointer argument);
 
         int fallocate(int descriptor, int mode, long offset, long length);
+
+        int socket(int domain, int type, int protocol);
+
+        @ssize_t
+        long sendto(
+                int descriptor, @In byte[] bytes, @size_t long count, int flags, @In byte[] address, int addressBytes);
 
         String strerror(int errno);
     }
@@ -50,17 +61,20 @@ final class Libc {
         }
     }
 
-    /** Null where the library can't be called. */
+    /** Returns the functions; null where the library cannot be called. */
     static @Nullable Functions functions() {
         return FUNCTIONS;
     }
 
-    /** Of the call that this thread has just made. */
+    /** Returns the error number of the last call of this thread. */
     static int errno() {
         return Runtime.getSystemRuntime().getLastError();
     }
 
-    /** A descriptor that programs started from here do not get, or a negative number; a file that is made is its owner's alone. */
+    /**
+     * Opens a file and returns its descriptor, or a negative number on failure. Child processes do not inherit the
+     * descriptor. Only its owner may access a file that this call creates.
+     */
     static int open(Functions libc, Path file, int flags) {
         byte[] path = file.toString().getBytes(Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8")));
         return libc.open(Arrays.copyOf(path, path.length + 1), flags | O_CLOEXEC, OWNER_ALONE);

@@ -8,11 +8,12 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * A lock between processes, by way of a file. The kernel drops the lock when its process ends, however it ends: a lock
- * file that was left behind says nothing and is used again.
+ * A lock between processes, based on a file. The kernel releases the lock when its process ends in any way: a leftover
+ * lock file has no meaning and is used again.
  *
- * <p>It belongs to the open file (F_OFD_SETLK), not to the process as the JDK's does: so it holds within a process too, another channel
- * to the file does not end it, and the kernel can be asked who would be in the way without taking it.
+ * <p>The lock belongs to the open file (F_OFD_SETLK), not to the process as the JDK's does. So it also excludes other
+ * users in the same process, closing another channel to the file does not release it, and the kernel can report a
+ * conflicting holder without acquiring the lock.
  */
 public final class LockFile implements AutoCloseable {
     private static final int CLOSED = -1;
@@ -25,7 +26,7 @@ public final class LockFile implements AutoCloseable {
         this.descriptor = descriptor;
     }
 
-    /** The lock, or empty if another holds it. The folder must exist. */
+    /** Acquires the lock; returns empty if it is held already. The folder must exist. */
     public static Optional<LockFile> tryAcquire(Path file) throws IOException {
         Libc.Functions libc = Calls.functions();
         int descriptor = Calls.open(libc, file, Libc.O_RDWR | Libc.O_CREAT);
@@ -41,7 +42,7 @@ public final class LockFile implements AutoCloseable {
         throw Calls.failure("locking", file, errno);
     }
 
-    /** Whether somebody holds the lock. Only looks: whoever takes it meanwhile gets it. */
+    /** Returns whether the lock is held. Does not acquire it: another process may do so in the meantime. */
     public static boolean isHeld(Path file) throws IOException {
         if (Files.notExists(file)) {
             return false;
@@ -59,7 +60,7 @@ public final class LockFile implements AutoCloseable {
         }
     }
 
-    /** Gives the lock up. Idempotent. */
+    /** Releases the lock. Idempotent. */
     @Override
     public void close() {
         if (descriptor != CLOSED) {
@@ -68,7 +69,7 @@ public final class LockFile implements AutoCloseable {
         }
     }
 
-    /** {@code struct flock} of 64 bits, and the calls that take it. */
+    /** The 64-bit {@code struct flock}, and the calls that use it. */
     private static final class Calls {
         static final int F_OFD_GETLK = 36;
         static final int F_OFD_SETLK = 37;
@@ -77,7 +78,10 @@ public final class LockFile implements AutoCloseable {
         static final int EACCES = 13;
 
         private static final short F_WRLCK = 1;
-        /** {@code sizeof(struct flock)}: type, whence, start, length, process; from 0 to the end is zeros. */
+        /**
+         * {@code sizeof(struct flock)}: type, whence, start, length, process. All zeros except the type: from byte 0 to
+         * the end of the file.
+         */
         private static final int LOCK_BYTES = 32;
 
         static Libc.Functions functions() throws IOException {

@@ -10,14 +10,14 @@ public interface Output extends Closeable {
      * Appends all of {@code source}'s remaining bytes.
      *
      * @return the offset in the file at which they begin
-     * @throws org.opendedup.sar.common.NoSpaceException if they do not fit on the disk; the file is then as it was before
+     * @throws org.opendedup.sar.common.NoSpaceException if they do not fit on the disk; the file is then unchanged
      */
     long append(ByteBuffer source) throws IOException;
 
-    /** Bytes appended so far. */
+    /** Returns the number of bytes appended. */
     long position();
 
-    /** Makes every byte appended so far durable (the file's name needs {@link Directory#sync()}). */
+    /** Makes every appended byte durable (the file's name needs {@link Directory#sync()}). */
     void force() throws IOException;
 
     /** Closes without forcing. Idempotent. */

@@ -1,6 +1,7 @@
 package org.opendedup.sar.io;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -15,8 +16,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the files and folders of a volume: for their owner only, however wide the process's umask is. Each holds bytes of many users,
- * which the modes within the volume protect.
+ * Makes the files and folders of a volume with access for their owner only, even if the process's umask would allow
+ * more. Each holds bytes of many users, which the modes within the volume protect.
  */
 public final class PrivateFiles {
     private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-------");
@@ -25,25 +26,40 @@ public final class PrivateFiles {
 
     private PrivateFiles() {}
 
-    /** As {@link FileChannel#open(Path, OpenOption...)}; a file that this makes is its owner's only. */
+    /** As {@link FileChannel#open(Path, OpenOption...)}; only the owner may access a file that this call creates. */
     public static FileChannel open(Path file, OpenOption... options) throws IOException {
         return FileChannel.open(file, Set.of(options), PosixFilePermissions.asFileAttribute(FILE));
     }
 
-    /** Makes an empty file if there is none; one that is there stays as it is. */
+    /**
+     * Writes a file, replacing the contents of an existing one, and returns when its bytes are durable. Its name may
+     * not be durable yet.
+     */
+    public static void write(Path file, byte[] bytes) throws IOException {
+        try (FileChannel channel =
+                open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+            ByteBuffer left = ByteBuffer.wrap(bytes);
+            while (left.hasRemaining()) {
+                channel.write(left);
+            }
+            channel.force(true);
+        }
+    }
+
+    /** Makes an empty file if there is none; leaves an existing one unchanged. */
     public static void createFile(Path file) throws IOException {
         open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
     }
 
-    /** Makes a folder; the one above it must exist. */
+    /** Makes a folder; its parent must exist. */
     public static void createFolder(Path folder) throws IOException {
         Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(FOLDER));
     }
 
     /**
-     * Makes a folder, if it is missing, and the ones above it that are. Those are not of the volume alone: others may go through
-     * them as they may through the folder where they are made, but for what the process's umask forbids, as with {@code mkdir -p}. So it is
-     * their owner only who goes through what the daemon makes, whose umask is 077.
+     * Makes a folder if it is missing, and its missing parents. The parents may serve others than the volume: other
+     * users may access them as they may access the existing folder above, except for what the process's umask forbids,
+     * as with {@code mkdir -p}. The daemon's umask is 077, so only the owner may access parents that the daemon makes.
      */
     public static void createFolders(Path folder) throws IOException {
         if (Files.isDirectory(folder)) {

@@ -21,13 +21,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A folder in which a volume keeps something: nobody but the user of this process, and root, can read, change or replace what is in
- * it. Group permissions count as everybody's: a volume is shared by its mount, never by its files.
+ * A folder in which a volume keeps data: only the user of this process, and root, can read, change or replace its
+ * contents. Group permissions count as everybody's: a volume is shared by its mount, never by its files.
  */
 public final class PrivateFolder {
     private static final Logger log = LoggerFactory.getLogger(PrivateFolder.class);
 
-    /** The kernel follows no more on the way to a file. */
+    /** Maximum number of symbolic links that the kernel follows in a path. */
     private static final int LINKS_MAX = 40;
 
     private static final int ROOT = 0;
@@ -50,10 +50,11 @@ public final class PrivateFolder {
     }
 
     /**
-     * Makes sure that no other user can write in the folder, or put another in its place. It need not exist. Goes the kernel's way, name
-     * by name: through each folder that a symbolic link leads through, too.
+     * Checks that no other user can write in the folder, or put another folder in its place. The folder need not exist.
+     * Resolves the path as the kernel does, name by name, and also checks each folder that a symbolic link leads
+     * through.
      *
-     * @throws AccessDeniedException if one can; names the folder that lets them, and the way out
+     * @throws AccessDeniedException if another user can; names the folder that allows it, and how to correct it
      */
     public void requireSafe() throws IOException {
         Deque<Path> left = new ArrayDeque<>();
@@ -85,9 +86,10 @@ public final class PrivateFolder {
     }
 
     /**
-     * Of a folder without a symbolic link on its way.
+     * Checks one folder of the path; its own path has no symbolic link.
      *
-     * @param isItself in a sticky folder others may make files, but not replace ours: good enough on the way only
+     * @param isItself whether this is the folder itself, not one on its path. In a sticky folder others may make files,
+     *     but not replace ours: that is sufficient on the path only
      */
     private void requireSafe(Path at, boolean isItself) throws IOException {
         if (isHidden(at)) {
@@ -99,7 +101,7 @@ public final class PrivateFolder {
         }
     }
 
-    /** A symbolic link: where others may make files, its owner may put another in its place. */
+    /** Checks a symbolic link: where others may make files, the link's owner may put another in its place. */
     private void requireKeptInPlace(Path link, Path at) throws IOException {
         if (isWritable(at) && !isHidden(at)) {
             requireOwned(link, false);
@@ -113,7 +115,7 @@ public final class PrivateFolder {
         }
     }
 
-    /** Whether nobody else comes to it. */
+    /** Returns whether no other user can reach the folder. */
     private static boolean isHidden(Path folder) throws IOException {
         for (@Nullable Path above = folder.getParent(); above != null; above = above.getParent()) {
             if ((attribute(above, "mode") & SEARCHABLE_BY_OTHERS) == 0) {
@@ -138,15 +140,20 @@ public final class PrivateFolder {
                 why + ", and could replace what a volume keeps in " + (isItself ? "it" : folder) + "; " + wayOut);
     }
 
-    /** Whether others may do anything in the folder, or may have been able to when {@link #narrowAll} was cut short. */
+    /**
+     * Returns whether others have any permission on the folder, or may have had some when {@link #narrowAll} was
+     * interrupted.
+     */
     public boolean isWide() throws IOException {
         return (attribute(folder.toRealPath(), "mode") & (ANYTHING_BY_OTHERS | STICKY)) != 0;
     }
 
     /**
-     * Takes others' permissions from the folder itself; the number of those that had some, 0 or 1.
+     * Removes others' permissions from the folder itself.
      *
-     * @throws AccessDeniedException if this user may not, as it belongs to another; says so
+     * @return 1 if others had permissions, else 0
+     * @throws AccessDeniedException if this user may not change them because the folder belongs to another user; the
+     *     message says so
      */
     public int narrow() throws IOException {
         Path top = folder.toRealPath();
@@ -156,18 +163,18 @@ public final class PrivateFolder {
     }
 
     /**
-     * Takes others' permissions from the folder, so that nobody comes in any more, and then from all that is in it, on the same file
-     * system. Until this has come to its end, the folder is sticky: so it shows that it has to be done anew. What belongs to another user
-     * keeps its permissions, behind the folder; the log says so.
+     * Removes others' permissions from the folder, so that no other user can enter it, and then from everything in it
+     * on the same file system. Until this is complete, the folder has the sticky bit, which shows that it must be done
+     * again. Files of another user keep their permissions, but the folder protects them; the log says so.
      *
-     * @return how many files and folders had some
+     * @return number of files and folders on which others had permissions
      * @throws AccessDeniedException as {@link #narrow}
      */
     public int narrowAll() throws IOException {
         return narrowAll(path -> {});
     }
 
-    /** @param step for tests */
+    /** @param step called for each file and folder; for tests */
     int narrowAll(Step step) throws IOException {
         Path top = folder.toRealPath();
         int mode = attribute(top, "mode") & PERMISSIONS;
@@ -200,7 +207,7 @@ public final class PrivateFolder {
         return (int) Files.getAttribute(path, "unix:" + name, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Is told of each file or folder before its permissions are taken. */
+    /** Is called for each file or folder before its permissions are changed. */
     @FunctionalInterface
     interface Step {
         void before(Path path) throws IOException;
@@ -248,7 +255,7 @@ public final class PrivateFolder {
                     narrowed++;
                 }
             } catch (NoSuchFileException e) {
-                // It has gone meanwhile.
+                // It was deleted in the meantime.
                 log.debug("{} is not there any more", path, e);
             } catch (FileSystemException e) {
                 left++;
@@ -266,7 +273,10 @@ public final class PrivateFolder {
             }
         }
 
-        /** A file may go meanwhile; and what its owner cannot enter, as another's lost+found, others cannot either. */
+        /**
+         * Skips a file that was deleted in the meantime, and a folder that this user cannot enter, such as another
+         * user's lost+found: others cannot enter it either.
+         */
         @Override
         public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
             if (failure instanceof NoSuchFileException || failure instanceof AccessDeniedException) {

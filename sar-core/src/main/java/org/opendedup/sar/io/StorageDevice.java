@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** What the kernel says of the device below a folder, and of a thread's reads from devices. */
+/** Reads the kernel's information about the device below a folder, and about a thread's reads from devices. */
 public final class StorageDevice {
     private static final Path THREAD_IO = Path.of("/proc/thread-self/io");
     private static final String READ_BYTES = "\nread_bytes: ";
@@ -14,10 +14,10 @@ public final class StorageDevice {
     private StorageDevice() {}
 
     /**
-     * Whether the kernel takes the device of a folder, or of a file, for a rotating disk. Of virtual disks it often does whatever they
-     * lie on; a loop device is as the file behind it.
+     * Returns whether the kernel reports the device of a folder, or of a file, as a rotating disk. It often reports a
+     * virtual disk as rotating whatever lies below it. For a loop device, the device of its backing file counts.
      *
-     * @return empty if it does not say: a network file system, say
+     * @return empty if the kernel does not report it, for example for a network file system
      */
     public static Optional<Boolean> isRotational(Path folder) {
         try {
@@ -39,12 +39,12 @@ public final class StorageDevice {
             return isRotational(Path.of(Files.readString(backing).strip()));
         }
         Path own = disk.resolve("queue/rotational");
-        // A partition has no queue; its folder lies in that of its disk.
+        // A partition has no queue folder; its own folder lies in that of its disk.
         Path file = Files.exists(own) ? own : disk.resolveSibling("queue/rotational");
         return Optional.of(Files.readString(file).strip().equals("1"));
     }
 
-    /** As glibc's {@code gnu_dev_major}. */
+    /** Returns the major number, as glibc's {@code gnu_dev_major} does. */
     private static long major(long device) {
         return ((device >>> 8) & 0xfff) | ((device >>> 32) & ~0xfffL);
     }
@@ -54,8 +54,8 @@ public final class StorageDevice {
     }
 
     /**
-     * Bytes that this thread has made the kernel fetch from devices since it began: what was found in the kernel's cache is not in
-     * them. Takes some 10 µs.
+     * Returns the bytes that the kernel has read from devices for this thread since it started; bytes found in the
+     * kernel's cache are not counted. Takes about 10 µs.
      *
      * @return empty where the kernel does not count them
      */

@@ -5,7 +5,8 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Errors of the kernel that the JDK and RocksDB tell by the C library's words alone, which are in the language of the process: German, say.
+ * Errors of the kernel that the JDK and RocksDB report only by the C library's text, which is in the language of the
+ * process: for example German.
  */
 public enum SystemError {
     NO_SUCH_FILE(2, "no such file or directory"),
@@ -21,12 +22,12 @@ public enum SystemError {
         this.english = english;
     }
 
-    /** Whether a message has the words for this error. */
+    /** Returns whether a message contains the text for this error. */
     public boolean isIn(@Nullable String message) {
         return isIn(message, SystemError::words);
     }
 
-    /** @param words gives the words for an error by its number, or null */
+    /** @param words returns the text for an error number, or null */
     boolean isIn(@Nullable String message, IntFunction<@Nullable String> words) {
         if (message == null) {
             return false;
@@ -36,17 +37,17 @@ public enum SystemError {
         return text.contains(english) || here != null && text.contains(here.toLowerCase(Locale.ROOT));
     }
 
-    /** Whether a message says that a device, or somebody's share of it, is full. */
+    /** Returns whether a message says that a device, or a quota on it, is full. */
     public static boolean isFullIn(@Nullable String message) {
         return NO_SPACE.isIn(message) || QUOTA_EXCEEDED.isIn(message);
     }
 
-    /** Whether {@code errno} says that a device, or somebody's share of it, is full. */
+    /** Returns whether {@code errno} says that a device, or a quota on it, is full. */
     static boolean isFull(int errno) {
         return errno == NO_SPACE.number || errno == QUOTA_EXCEEDED.number;
     }
 
-    /** The C library's words for an error, null if it can't be asked. */
+    /** Returns the C library's text for an error, or null if it cannot be called. */
     static @Nullable String words(int errno) {
         Libc.Functions libc = Libc.functions();
         return libc == null ? null : libc.strerror(errno);

@@ -10,30 +10,37 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Memory outside the heap through which bytes of the heap go to files and come from them: a bounded number of buffers, each used for
- * one system call at a time. Who finds none free waits for the next. The JDK's own way is a buffer for each thread, for ever, and a
- * failure where there is no room for one more. Safe for use by many threads.
+ * A pool of buffers outside the heap, through which bytes of the heap are written to files and read from them. The
+ * number of buffers is bounded; each is used for one system call at a time. A thread that finds none free waits for the
+ * next. The JDK instead keeps a buffer for each thread permanently, and fails where there is no room for one more. Safe
+ * for use by many threads.
  */
 public final class TransferBuffers {
-    /** Bytes moved by one system call. */
+    /** Bytes transferred by one system call. */
     public static final int BUFFER_BYTES = 256 << 10;
 
     private static final Logger log = LoggerFactory.getLogger(TransferBuffers.class);
 
     private final IntFunction<ByteBuffer> maker;
 
-    /** The one used last comes first: its memory is in the caches. Guarded by this, as is all below it. */
+    /**
+     * Free buffers, the most recently used first: its memory is in the CPU caches. Guarded by this, as are all fields
+     * below.
+     */
     private final ArrayDeque<ByteBuffer> free = new ArrayDeque<>();
 
     private int most;
     private int made;
 
-    /** @param most buffers at a time; they are made when they are needed first */
+    /** @param most maximum number of buffers; each is made when it is first needed */
     public TransferBuffers(int most) {
         this(most, ByteBuffer::allocateDirect);
     }
 
-    /** @param maker makes a buffer of so many bytes, or throws an OutOfMemoryError */
+    /**
+     * @param most maximum number of buffers
+     * @param maker makes a buffer of the given number of bytes, or throws an OutOfMemoryError
+     */
     TransferBuffers(int most, IntFunction<ByteBuffer> maker) {
         if (most < 1) {
             throw new IllegalArgumentException("1 buffer or more is needed, not " + most);
@@ -43,9 +50,9 @@ public final class TransferBuffers {
     }
 
     /**
-     * Reads at most {@value #BUFFER_BYTES} bytes from a place of a file; returns how many, or -1 at its end.
+     * Reads at most {@value #BUFFER_BYTES} bytes from a position of a file; returns their number, or -1 at its end.
      *
-     * @param target with room for a byte at least
+     * @param target buffer with room for at least one byte
      */
     int read(FileChannel channel, ByteBuffer target, long position) throws IOException {
         int bytes = Math.min(target.remaining(), BUFFER_BYTES);
@@ -64,7 +71,7 @@ public final class TransferBuffers {
         }
     }
 
-    /** Writes at most {@value #BUFFER_BYTES} bytes where the channel is; returns how many. */
+    /** Writes at most {@value #BUFFER_BYTES} bytes at the channel's position; returns their number. */
     int write(FileChannel channel, ByteBuffer source) throws IOException {
         int bytes = Math.min(source.remaining(), BUFFER_BYTES);
         ByteBuffer piece = source.slice(source.position(), bytes);
@@ -96,7 +103,10 @@ public final class TransferBuffers {
         }
     }
 
-    /** A buffer; null: the caller makes one. An interrupt is kept for the caller, and does not end the wait. */
+    /**
+     * Waits for a free buffer and returns it; null if the caller is to make one. An interrupt does not end the wait;
+     * the thread's interrupt flag is set again afterwards.
+     */
     private synchronized @Nullable ByteBuffer awaitFree() {
         boolean interrupted = false;
         while (free.isEmpty() && made >= most) {
@@ -115,7 +125,10 @@ public final class TransferBuffers {
         return free.poll();
     }
 
-    /** There is no memory for one more: those that are there have to do. */
+    /**
+     * Lowers the maximum to the number of buffers made, because there is no memory for one more. Throws the failure if
+     * there is none at all.
+     */
     private synchronized void makeDoWithout(OutOfMemoryError failure) {
         made--;
         if (made == 0) {

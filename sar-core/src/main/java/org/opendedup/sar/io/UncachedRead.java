@@ -8,14 +8,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Reads past the kernel's cache (O_DIRECT), to find out how a disk does: what is cached says nothing about it. */
+/**
+ * Reads without the kernel's cache (O_DIRECT), to measure how well a disk works: cached data say nothing about the
+ * disk.
+ */
 public final class UncachedRead {
     private UncachedRead() {}
 
     /**
-     * Reads one block of a file, and throws the bytes away. Where the file system can't do without the cache, it is read through that.
+     * Reads one block of a file and discards the bytes. Reads through the cache if the file system does not support
+     * O_DIRECT.
      *
-     * @param offset of any byte of the block
+     * @param offset offset in the file of any byte of the block
      */
     public static void block(Path file, long offset) throws IOException {
         int blockBytes = Math.toIntExact(Files.getFileStore(file).getBlockSize());

@@ -1,7 +1,7 @@
 /**
- * The only user of file channels, but for the logs of the metadata's database. A {@link org.opendedup.sar.io.Directory} is a place of named files with the promises
- * of a POSIX directory and no more: what was not forced may be lost, torn or reordered by a crash. The tests bring a
- * directory that does just that.
+ * The only package that uses file channels, except for the logs of the metadata's database. A
+ * {@link org.opendedup.sar.io.Directory} is a store of named files with the guarantees of a POSIX directory and no
+ * more: a crash may lose, tear or reorder anything that was not forced. The tests use a directory that does this.
  */
 @NullMarked
 package org.opendedup.sar.io;

@@ -16,19 +16,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A small file beside a database, {@value #NAME}: the sequence number of the last change that was acknowledged. It is written
- * after the database's log was synced, so a database that knows less has lost something. It is synced when it is closed, not with
- * each commit: after a power cut it may be as old as the kernel keeps written pages, about half a minute.
+ * A small file in the database's folder, {@value #NAME}: the sequence number of the last change that was acknowledged.
+ * It is written after the database's log was synced, so a database with a lower number has lost something. It is synced
+ * when it is closed, not with each commit: after a power cut it may be as old as the kernel keeps written pages, about
+ * half a minute.
  *
- * <p>Its lock belongs to who uses the database, whose logs are read and cut before RocksDB takes its own. Safe for use by many
- * threads.
+ * <p>The user of the database holds the file's lock: the database's logs are read and cut before RocksDB acquires its
+ * own lock. Safe for use by many threads.
  */
 final class AcknowledgedSequence implements Closeable {
     static final String NAME = "ACKNOWLEDGED";
 
     private static final Logger log = LoggerFactory.getLogger(AcknowledgedSequence.class);
 
-    /** The bytes {@code SARA}, read as little-endian. */
+    /** Magic number: the bytes {@code SARA}, read as little-endian. */
     private static final int MAGIC = 0x41524153;
 
     private static final int VERSION = 1;
@@ -39,10 +40,10 @@ final class AcknowledgedSequence implements Closeable {
     private final LockFile lock;
     private final FileChannel channel;
 
-    /** 0 while it is unknown: no file, or a damaged one. Guarded by this. */
+    /** Last acknowledged sequence number; 0 while unknown: no file, or a damaged one. Guarded by this. */
     private long sequence;
 
-    /** Guarded by this. */
+    /** Whether a write failure was already logged. Guarded by this. */
     private boolean warned;
 
     private AcknowledgedSequence(Path file, LockFile lock, FileChannel channel) {
@@ -52,9 +53,9 @@ final class AcknowledgedSequence implements Closeable {
     }
 
     /**
-     * Opens the file in a database's folder; makes it if it is missing.
+     * Opens the file in a database's folder; creates it if it is missing.
      *
-     * @param anew true to forget what it says: it is that of an earlier database
+     * @param anew true to discard the stored number, which belongs to an earlier database
      * @throws IOException if the database is in use
      */
     static AcknowledgedSequence open(Path folder, boolean anew) throws IOException {
@@ -108,11 +109,12 @@ final class AcknowledgedSequence implements Closeable {
     }
 
     /**
-     * Fails if more was acknowledged than the database knows.
+     * Fails if changes were acknowledged that the database does not have.
      *
      * @param found the database's last sequence number
-     * @param place the database, as an administrator knows it
-     * @param damage what is known to be damaged, in words
+     * @param place the database's name for messages to an administrator
+     * @param damage known damage, as text for the message
+     * @throws CorruptionException if the acknowledged sequence number is higher than {@code found}
      */
     synchronized void requireIn(long found, String place, String damage) throws CorruptionException {
         if (sequence > found) {
@@ -127,8 +129,8 @@ final class AcknowledgedSequence implements Closeable {
     }
 
     /**
-     * Notes that the database's changes up to this one are synced. If that fails it is said once, and nothing else happens: the changes
-     * are safe.
+     * Records that the database's changes up to this sequence number are synced. A failure is logged once and has no
+     * other effect: the changes are safe.
      */
     synchronized void raise(long synced) {
         if (synced <= sequence) {
@@ -149,7 +151,7 @@ final class AcknowledgedSequence implements Closeable {
         }
     }
 
-    /** Syncs it, and gives the lock back. */
+    /** Syncs the file and releases the lock. */
     @Override
     public void close() throws IOException {
         try (lock;

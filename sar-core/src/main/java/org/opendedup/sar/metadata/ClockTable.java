@@ -3,14 +3,14 @@ package org.opendedup.sar.metadata;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hash table from pairs of numbers to values that is bounded in bytes and evicts by CLOCK (second chance): a hit only
- * sets a bit. Open addressing with linear probing over arrays of primitives, so that a hit allocates nothing. Not safe for
- * use by many threads: its user shards and locks.
+ * A hash table from pairs of numbers to values. It is bounded in bytes and evicts by CLOCK (second chance): a hit only
+ * sets a bit. Open addressing with linear probing over arrays of primitives, so that a hit allocates nothing. Not safe
+ * for use by many threads: its user divides it into shards and locks them.
  */
 final class ClockTable<V> {
     private static final int INITIAL_SLOTS = 16;
 
-    /** What a value costs in the table itself: 8 + 8 key, 8 reference, 4 weight, 1 bit, at a load of 1/2. */
+    /** Bytes per entry in the table itself: 8 + 8 key, 8 reference, 4 weight, 1 used flag, at a load of 1/2. */
     private static final int ENTRY_BYTES = 58;
 
     private final long maxBytes;
@@ -35,7 +35,10 @@ final class ClockTable<V> {
         return (V) values[at];
     }
 
-    /** Keeps a value of {@code heapBytes}, evicting others if need be; one larger than the whole bound is not kept. */
+    /**
+     * Stores a value of {@code heapBytes} bytes and evicts others if needed; a value larger than the bound is not
+     * stored.
+     */
     void put(long first, long second, V value, int heapBytes) {
         remove(first, second);
         int weight = heapBytes + ENTRY_BYTES;
@@ -68,7 +71,7 @@ final class ClockTable<V> {
         return mixed ^ mixed >>> 32;
     }
 
-    /** The slot of the key, or the empty slot where it would stand. At most half of the slots are taken. */
+    /** Returns the slot of the key, or the empty slot where it would be stored. At most half of the slots are used. */
     private int find(long first, long second) {
         int mask = values.length - 1;
         int at = home(first, second);
@@ -101,7 +104,10 @@ final class ClockTable<V> {
         removeAt(hand);
     }
 
-    /** Closes the gap, so that probing needs no tombstones: moves up what would not be found behind it. */
+    /**
+     * Removes an entry and closes the gap, so that probing needs no tombstones: moves entries up that a lookup would
+     * not find after the gap.
+     */
     private void removeAt(int removed) {
         bytes -= weights[removed];
         count--;

@@ -2,9 +2,9 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 
-/** Takes the counts of containers one by one; see {@link ReferenceCounts#forEachContainer}. */
+/** Receives the counts of containers one by one; see {@link ReferenceCounts#forEachContainer}. */
 @FunctionalInterface
 public interface ContainerCountsVisitor {
-    /** @param counts a copy: it does not change any more */
+    /** @param counts a copy, which does not change any more */
     void visit(long container, ContainerCounts counts) throws IOException;
 }

@@ -8,14 +8,18 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.Writing;
 
 /**
- * What is known of one container: which writing of it is meant, which of its slots were found damaged, and its counts. Each slot has
- * a state: {@value #NEVER} never referenced, {@value #TOMBSTONE} tombstoned, n + {@value #ALIVE} alive with n references. Belongs to
- * one {@link Generation}: once that is frozen, nobody changes it.
+ * The reference counts of one container, as a mutable record. It also holds to which writing of the container it
+ * belongs, which of its slots are damaged, and how long its chunks are. Each slot has a state: {@value #NEVER} never
+ * referenced, {@value #TOMBSTONE} tombstoned, n + {@value #ALIVE} alive with n references. Belongs to one
+ * {@link Generation}: once that is frozen, the record must not be changed any more.
  *
- * <p>Stored as docs/FORMAT.md specifies it.
+ * <p>For the references to a slot it also holds how many are {@link Continuations}, that is, not occurrences of the
+ * chunk in a file.
+ *
+ * <p>The stored format is specified in docs/FORMAT.md.
  */
 final class CountRecord implements ContainerCounts {
-    static final int VERSION = 2;
+    static final int VERSION = 3;
     static final int NEVER = 0;
     static final int TOMBSTONE = 1;
     static final int ALIVE = 2;
@@ -24,22 +28,30 @@ final class CountRecord implements ContainerCounts {
 
     private final long generation;
     private Writing writing;
-    /** Slots; {@link #NONE} until there is one. */
+    /** Damaged slots; {@link #NONE} until there is one. */
     private BitSet damaged;
 
     private int[] states;
-    private int slots;
+    /**
+     * Length of each slot's chunk in bytes before compression; 0 where never recorded. Has the same length as
+     * {@link #states}.
+     */
+    private int[] lengths;
 
-    private CountRecord(long generation, Writing writing, BitSet damaged, int[] states, int slots) {
+    private int slots;
+    private Continuations continuations = new Continuations();
+
+    private CountRecord(long generation, Writing writing, BitSet damaged, int[] states, int[] lengths, int slots) {
         this.generation = generation;
         this.writing = writing;
         this.damaged = damaged;
         this.states = states;
+        this.lengths = lengths;
         this.slots = slots;
     }
 
     static CountRecord empty(long generation) {
-        return new CountRecord(generation, Writing.UNKNOWN, NONE, new int[16], 0);
+        return new CountRecord(generation, Writing.UNKNOWN, NONE, new int[16], new int[16], 0);
     }
 
     static CountRecord decode(long container, byte[] value, long generation)
@@ -52,8 +64,24 @@ final class CountRecord implements ContainerCounts {
         for (int slot = 0; slot < slots; slot++) {
             states[slot] = (int) in.readVarint(Integer.MAX_VALUE);
         }
+        int[] lengths = readLengths(in, slots);
+        CountRecord record = new CountRecord(generation, writing, damaged, states, lengths, slots);
+        record.continuations = Continuations.decode(in, record);
         in.expectEnd();
-        return new CountRecord(generation, writing, damaged, states, slots);
+        return record;
+    }
+
+    private static int[] readLengths(ValueReader in, int slots) throws CorruptionException {
+        int[] lengths = new int[slots];
+        long length = 0;
+        for (int slot = 0; slot < slots; slot++) {
+            length += in.readZigzag();
+            if (length < 0 || length > Integer.MAX_VALUE) {
+                throw in.corruption("the length of the chunk in slot " + slot, Long.toString(length));
+            }
+            lengths[slot] = (int) length;
+        }
+        return lengths;
     }
 
     private static BitSet readDamaged(ValueReader in) throws CorruptionException {
@@ -69,7 +97,7 @@ final class CountRecord implements ContainerCounts {
     }
 
     byte[] encode() {
-        ValueWriter out = new ValueWriter(20 + slots + slots / 8)
+        ValueWriter out = new ValueWriter(20 + 3 * slots + slots / 8)
                 .writeByte(VERSION)
                 .writeLongLittleEndian(writing.salt())
                 .writeVarint(writing.generation());
@@ -78,6 +106,13 @@ final class CountRecord implements ContainerCounts {
         for (int slot = 0; slot < slots; slot++) {
             out.writeVarint(states[slot]);
         }
+        // Differences: for chunks of a fixed length each takes one byte.
+        int before = 0;
+        for (int slot = 0; slot < slots; slot++) {
+            out.writeZigzag((long) lengths[slot] - before);
+            before = lengths[slot];
+        }
+        continuations.encode(out);
         return out.toBytes();
     }
 
@@ -96,8 +131,15 @@ final class CountRecord implements ContainerCounts {
     }
 
     CountRecord copy(long toGeneration) {
-        return new CountRecord(
-                toGeneration, writing, damaged == NONE ? NONE : (BitSet) damaged.clone(), states.clone(), slots);
+        CountRecord copy = new CountRecord(
+                toGeneration,
+                writing,
+                damaged == NONE ? NONE : (BitSet) damaged.clone(),
+                states.clone(),
+                lengths.clone(),
+                slots);
+        copy.continuations = continuations.copy();
+        return copy;
     }
 
     long generation() {
@@ -138,7 +180,27 @@ final class CountRecord implements ContainerCounts {
         return Math.max(0, state(slot) - ALIVE);
     }
 
-    /** The slots that are alive. */
+    @Override
+    public int length(int slot) {
+        return slot < slots ? lengths[slot] : 0;
+    }
+
+    @Override
+    public int continuations(int slot) {
+        return continuations.count(slot);
+    }
+
+    /**
+     * Records the length of a slot's chunk, before its first reference.
+     *
+     * @param bytes length before compression
+     */
+    void setLength(int slot, int bytes) {
+        set(slot, state(slot));
+        lengths[slot] = bytes;
+    }
+
+    /** Returns the slots that are alive. */
     BitSet alive() {
         BitSet alive = new BitSet(slots);
         for (int slot = 0; slot < slots; slot++) {
@@ -147,7 +209,7 @@ final class CountRecord implements ContainerCounts {
         return alive;
     }
 
-    /** Whether a slot of the range is not known to be damaged yet. */
+    /** Returns whether a slot of the range is not known to be damaged. */
     boolean hasSound(int firstSlot, int endSlot) {
         return damaged.nextClearBit(firstSlot) < endSlot;
     }
@@ -159,7 +221,9 @@ final class CountRecord implements ContainerCounts {
         damaged.set(firstSlot, endSlot);
     }
 
-    /** A copy that was never referenced becomes alive; a tombstone stays one, and refuses. */
+    /**
+     * Changes the count. A copy that was never referenced becomes alive; a tombstoned copy cannot be referenced again.
+     */
     void add(long container, int slot, int delta) {
         int state = state(slot);
         if (state == TOMBSTONE) {
@@ -174,6 +238,12 @@ final class CountRecord implements ContainerCounts {
         set(slot, (int) count + ALIVE);
     }
 
+    /** Changes the count as {@link #add} does, for a reference that does not begin with the chunk's first byte. */
+    void addContinuation(long container, int slot, int delta) {
+        add(container, slot, delta);
+        continuations.add(slot, delta);
+    }
+
     void tombstone(long container, int slot) {
         if (count(slot) != 0) {
             throw new IllegalStateException(
@@ -183,7 +253,10 @@ final class CountRecord implements ContainerCounts {
     }
 
     int heapBytes() {
-        return 96 + 4 * states.length + (damaged == NONE ? 0 : 40 + damaged.size() / Byte.SIZE);
+        return 112
+                + continuations.heapBytes()
+                + 8 * states.length
+                + (damaged == NONE ? 0 : 40 + damaged.size() / Byte.SIZE);
     }
 
     private int state(int slot) {
@@ -192,7 +265,9 @@ final class CountRecord implements ContainerCounts {
 
     private void set(int slot, int state) {
         if (slot >= states.length) {
-            states = Arrays.copyOf(states, Math.max(slot + 1, states.length + states.length / 2));
+            int room = Math.max(slot + 1, states.length + states.length / 2);
+            states = Arrays.copyOf(states, room);
+            lengths = Arrays.copyOf(lengths, room);
         }
         slots = Math.max(slots, slot + 1);
         states[slot] = state;

@@ -1,7 +1,7 @@
 package org.opendedup.sar.metadata;
 
 /**
- * Where a name leads.
+ * The target of a directory entry.
  *
  * @param inode inode number
  * @param type file type, as in {@code mode & S_IFMT}

@@ -4,15 +4,18 @@ import java.nio.charset.StandardCharsets;
 import org.opendedup.sar.common.Printable;
 
 /**
- * What a directory entry may be called. A name that breaks these rules leads out of its directory, or to nothing, where it is used as
- * part of a path; so none is stored, and one that is found stored is damage.
+ * The rules for names of directory entries. A name that violates them leads out of its directory, or to nothing, where
+ * it is used as part of a path. So no such name is stored, and one that is found in the database is damage.
  */
 public final class EntryNames {
     public static final int MAX_BYTES = 255;
 
     private EntryNames() {}
 
-    /** Whether it has 1 to {@value #MAX_BYTES} bytes, no slash and no zero among them, and is neither {@code .} nor {@code ..}. */
+    /**
+     * Returns whether the name has 1 to {@value #MAX_BYTES} bytes, contains no slash and no zero byte, and is neither
+     * {@code .} nor {@code ..}.
+     */
     public static boolean isValid(byte[] name) {
         if (name.length == 0 || name.length > MAX_BYTES || isSelf(name) || isParent(name)) {
             return false;
@@ -33,7 +36,7 @@ public final class EntryNames {
         return name.length == 2 && name[0] == '.' && name[1] == '.';
     }
 
-    /** A name as part of one line of a message. */
+    /** Returns a name as text for one line of a message. */
     public static String text(byte[] name) {
         return Printable.line(new String(name, StandardCharsets.UTF_8));
     }

@@ -15,28 +15,29 @@ import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
- * The epochs of a volume's metadata, with the first container id that each could give out.
+ * The epochs of a volume's metadata, with the first container id that each could allocate.
  *
- * <p>Why that is enough to tell what is foreign (docs/adr/0016): ids are given out from a reserved block, and opening goes on behind
- * it. So two histories that part give out ids from different places on only if each begins above all that the other may have used:
- * {@link #begin} is told where that is. What was stamped with an earlier epoch of this history then means the same as here for ids
- * below the first one of the epoch that followed, whatever it went on to know.
+ * <p>This is enough to recognize foreign data (docs/adr/0016). Ids are allocated from a reserved block, and after an
+ * opening allocation continues after that block. So after two histories separate, they allocate different ids only if
+ * each begins above all ids that the other may have used; {@link #begin} receives that bound. For data stamped with an
+ * earlier epoch of this history, ids below the first id of the following epoch then mean the same as here, whatever
+ * changes that data contains from later times.
  */
 public final class EpochHistory implements Timeline {
     private static final String PREFIX = "epoch ";
     private static final byte[] FIRST_KEY = PREFIX.getBytes(US_ASCII);
-    /** Behind all keys with the prefix: {@code !} follows the space. */
+    /** After all keys with the prefix: {@code !} follows the space. */
     private static final byte[] END_KEY = "epoch!".getBytes(US_ASCII);
 
     private final KeyValueStore database;
     private final UUID volume;
-    /** By number. Guarded by this. */
+    /** Epochs by number. Guarded by this. */
     private final NavigableMap<Long, Begin> epochs = new TreeMap<>();
 
     /**
-     * How an epoch began.
+     * The beginning of an epoch.
      *
-     * @param firstContainer the least container id that it could give out
+     * @param firstContainer the lowest container id that it could allocate
      */
     record Begin(long token, long firstContainer) {}
 
@@ -58,7 +59,7 @@ public final class EpochHistory implements Timeline {
         return history;
     }
 
-    /** Adds the first epoch of a new volume to the batch that makes it. */
+    /** Adds the first epoch of a new volume to the batch that creates the volume. */
     static void format(Batch batch, long token) throws IOException {
         batch.put(Family.SYSTEM, key(1), SystemRecords.encodeEpoch(new Begin(token, 1)));
     }
@@ -94,7 +95,7 @@ public final class EpochHistory implements Timeline {
     /**
      * Begins the next epoch, durably.
      *
-     * @param firstContainer ids from here on are free in every history that can be known of
+     * @param firstContainer ids from this one on are free in every history that can be known
      */
     synchronized void begin(long token, long firstContainer) throws IOException {
         long number = epochs.lastKey() + 1;

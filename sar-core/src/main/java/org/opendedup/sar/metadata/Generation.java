@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
- * Changes that will be committed together. Grows while it is the pending one; after {@link MetadataStore#freeze()} it
- * does not change any more. Opaque outside of this package.
+ * A set of changes that are committed together. It grows while it is the pending one; after
+ * {@link MetadataStore#freeze()} it does not change any more. Opaque outside of this package.
  */
 public final class Generation {
-    /** As a value: the key is deleted. Told by identity; every true value has at least a version byte. */
+    /** Value that marks a key as deleted. Compared by identity; every real value has at least a version byte. */
     static final byte[] DELETED = {};
 
     /** Heap bytes of a skip list's node with its index, and of two array headers. */
@@ -34,7 +34,7 @@ public final class Generation {
         }
     }
 
-    /** Rises by one with each generation. */
+    /** Returns the number, which rises by one with each generation. */
     long number() {
         return number;
     }
@@ -43,12 +43,12 @@ public final class Generation {
         return counts.isEmpty() && changes.values().stream().allMatch(Map::isEmpty);
     }
 
-    /** Heap bytes it takes, roughly. */
+    /** Returns its approximate size on the heap, in bytes. */
     public long bytes() {
         return bytes.sum();
     }
 
-    /** The changes of one family but {@link Family#COUNT}, whose records are kept decoded. */
+    /** Returns the changes of one family other than {@link Family#COUNT}, whose records are kept decoded. */
     ConcurrentNavigableMap<byte[], byte[]> changes(Family family) {
         return Objects.requireNonNull(changes.get(family));
     }
@@ -72,7 +72,7 @@ public final class Generation {
         bytes.add(RECORD_OVERHEAD_BYTES + record.heapBytes());
     }
 
-    /** Accounts for a count record that grew. */
+    /** Adds the growth of a count record, in bytes. */
     void addBytes(int more) {
         bytes.add(more);
     }

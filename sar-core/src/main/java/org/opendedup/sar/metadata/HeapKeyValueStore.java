@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
-/** The model: sorted maps in memory. Durable as long as the process lives. */
+/** A key-value store in sorted maps in memory, the model for tests. Durable only until the process ends. */
 final class HeapKeyValueStore implements KeyValueStore {
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
     /** Guarded by {@link #lock}. */

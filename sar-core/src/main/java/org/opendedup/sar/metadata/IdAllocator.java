@@ -5,19 +5,22 @@ import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
- * Hands out numbers that are never handed out again, whatever crashes: a block of them is reserved durably before its
- * first one is used. A crash loses at most the rest of a block.
+ * Allocates numbers that are never allocated twice, even after crashes: a block of them is reserved durably before the
+ * use of its first one. A crash loses at most the rest of a block.
  */
 final class IdAllocator {
     private final KeyValueStore database;
     private final byte[] key;
     private final int block;
-    /** Guarded by this, like {@link #reserved}. */
+    /** The next number. Guarded by this, like {@link #reserved}. */
     private long next;
-    /** Numbers below are reserved. */
+    /** Numbers below this one are reserved. */
     private long reserved;
 
-    /** @param first the first number that was never reserved */
+    /**
+     * @param block numbers reserved at a time
+     * @param first the first number that was never reserved
+     */
     IdAllocator(KeyValueStore database, byte[] key, int block, long first) {
         this.database = database;
         this.key = key;
@@ -33,7 +36,7 @@ final class IdAllocator {
         return next++;
     }
 
-    /** Goes on at {@code first} if that is higher than what comes next; the first number that can come now. */
+    /** Continues at {@code first} if that is higher than the next number. Returns the next number. */
     synchronized long skipTo(long first) throws IOException {
         if (first > reserved) {
             reserve(first);

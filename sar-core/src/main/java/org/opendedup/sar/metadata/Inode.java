@@ -1,22 +1,22 @@
 package org.opendedup.sar.metadata;
 
 /**
- * An inode as the database keeps it.
+ * An inode as the database stores it.
  *
  * @param id inode number; 1 is the root directory; never reused
- * @param generation tells apart two uses of one number (NFS); always 1, as numbers are not reused
+ * @param generation distinguishes two uses of one number (NFS); always 1, because numbers are not reused
  * @param mode file type and permissions, as in {@code st_mode}
- * @param links number of names; for a directory 2 plus its subdirectories
+ * @param links number of names; for a directory 2 plus the number of its subdirectories
  * @param device device number of a device node, else 0
- * @param size bytes; of a symbolic link the length of its target
- * @param dataBytes of a regular file: bytes that chunks give by its recipe (also by a tail behind its size that is
- *     still to be removed); the rest of its size is holes and zeros. Else 0, also of a file that is being freed
- * @param parent of a directory: the directory it lies in (the root: itself); else 0
- * @param accessedNs {@code st_atim} in nanoseconds since 1970, negative before it
+ * @param size size in bytes; for a symbolic link the length of its target
+ * @param dataBytes for a regular file: bytes that its recipe takes from chunks, including a tail after its size that is
+ *     not removed yet; the rest of its size is holes and zeros. Else 0; also 0 for a file that is being freed
+ * @param parent for a directory: the inode number of the directory that contains it (for the root: its own); else 0
+ * @param accessedNs {@code st_atim} in nanoseconds since 1970; negative for earlier times
  * @param modifiedNs {@code st_mtim}, likewise
  * @param changedNs {@code st_ctim}, likewise
  * @param createdNs birth time, likewise
- * @param target of a symbolic link: where it leads, else empty
+ * @param target for a symbolic link: its target; else empty
  */
 public record Inode(
         long id,
@@ -35,7 +35,7 @@ public record Inode(
         long createdNs,
         byte[] target) {
 
-    /** The same as of an empty file, whose recipe is still to be removed. */
+    /** Returns this inode as that of an empty file whose recipe must still be removed. */
     public Inode withoutBytes() {
         return new Inode(
                 id,

@@ -2,7 +2,7 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 
-/** Takes inodes one by one; see {@link Namespace#forEachInode}. */
+/** Receives inodes one by one; see {@link Namespace#forEachInode}. */
 @FunctionalInterface
 public interface InodeConsumer {
     void accept(Inode inode) throws IOException;

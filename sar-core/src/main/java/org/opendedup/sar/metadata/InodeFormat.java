@@ -4,9 +4,9 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 
 /**
- * An inode's record: a version byte, then varints: generation, mode, links, uid, gid, device, size, data bytes, parent,
- * modification time; access, change and birth time as differences from it; the target's length, and the target's bytes. The number
- * itself is the key.
+ * The format of an inode's record: a version byte, then varints: generation, mode, links, uid, gid, device, size, data
+ * bytes, parent, modification time; access, change and birth time as differences from the modification time; the
+ * target's length, and the target's bytes. The inode number is the key.
  */
 final class InodeFormat {
     static final int VERSION = 1;

@@ -5,8 +5,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An ordered map from byte strings to byte strings in a few families, with atomic, durable batches: what the metadata
- * asks of its database. Keys are ordered as unsigned bytes. Safe for use by many threads.
+ * An ordered map from byte strings to byte strings in a few families, with atomic, durable batches: the database
+ * interface that the metadata needs. Keys are ordered as unsigned bytes. Safe for use by many threads.
  */
 public interface KeyValueStore extends Closeable {
     /** The families, each with a key space of its own. */
@@ -22,20 +22,26 @@ public interface KeyValueStore extends Closeable {
 
     byte @Nullable [] get(Family family, byte[] key) throws IOException;
 
-    /** A cursor over the keys from {@code from} (inclusive) to {@code to} (exclusive), before its first entry. */
+    /**
+     * Returns a cursor over the keys from {@code from} (inclusive) to {@code to} (exclusive), positioned ahead of its
+     * first entry.
+     */
     Cursor scan(Family family, byte[] from, byte[] to) throws IOException;
 
     /** Starts an empty batch. */
     Batch batch() throws IOException;
 
-    /** Bytes of committed changes that it will write once more, to where they are found faster. */
+    /**
+     * Returns the bytes of committed changes in the log, which the store will write once more to tables that are faster
+     * to read.
+     */
     default long logBytes() throws IOException {
         return 0;
     }
 
-    /** Moves over entries in key order, as the store was when the cursor was made. */
+    /** Reads entries in key order, as they were in the store when the cursor was created. */
     interface Cursor extends Closeable {
-        /** Goes to the next entry; false at the end. */
+        /** Moves to the next entry; returns false at the end. */
         boolean next() throws IOException;
 
         byte[] key();

@@ -8,17 +8,17 @@ public final class KeyValueStores {
     private KeyValueStores() {}
 
     /**
-     * A RocksDB in a folder of its own.
+     * Opens a RocksDB database in its own folder.
      *
-     * @param memoryBytes about what it takes of native memory: block cache and write buffers
-     * @param create true to make a new one, which must not exist; false to open one, which must
-     * @throws org.opendedup.sar.common.CorruptionException if it is damaged, or not there
+     * @param memoryBytes approximate native memory for block cache and write buffers, in bytes
+     * @param create true to create a new database, which must not exist; false to open one, which must exist
+     * @throws org.opendedup.sar.common.CorruptionException if it is damaged, or does not exist
      */
     public static KeyValueStore openRocksDb(Path folder, long memoryBytes, boolean create) throws IOException {
         return RocksDbKeyValueStore.open(folder, memoryBytes, create);
     }
 
-    /** A new, empty one in memory: the model of the tests, and a volume without a disk. */
+    /** Returns a new, empty store in memory: the model for tests, and the store of a volume without a disk. */
     public static KeyValueStore heap() {
         return new HeapKeyValueStore();
     }

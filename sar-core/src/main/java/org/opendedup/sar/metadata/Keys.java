@@ -12,7 +12,7 @@ final class Keys {
     /** Less or equal to every key. */
     static final byte[] FIRST = {};
 
-    /** Greater than every key: numbers in front of keys are never negative. */
+    /** Greater than every key: numbers at the beginning of keys are never negative. */
     static final byte[] END = {(byte) 0xff};
 
     private static final VarHandle LONG_BE = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);

@@ -11,11 +11,12 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * Reads a file in RocksDB's log format: blocks of 32 KiB, filled with fragments of records. Tells every fragment whose checksum is
- * right, and every place where there is none. For one thread.
+ * Reads a file in RocksDB's log format: blocks of 32 KiB, filled with fragments of records. Reports every fragment with
+ * a correct checksum, and every place without one. For one thread.
  *
- * <p>A fragment is a masked CRC-32C (4 bytes) of what follows the length, the payload's length (2), the type (1) and the payload, all
- * little-endian. The first and the middle fragments of a record end with their block. Up to 6 bytes at a block's end are no fragment.
+ * <p>A fragment is a masked CRC-32C (4 bytes) of the bytes after the length, the payload's length (2), the type (1) and
+ * the payload, all little-endian. The first and the middle fragments of a record end with their block. Up to 6 bytes at
+ * a block's end are not a fragment.
  */
 final class LogFragments {
     static final int BLOCK_BYTES = 32 << 10;
@@ -24,9 +25,9 @@ final class LogFragments {
     private static final int PAGE_BYTES = 4096;
     private static final int CRC_MASK = 0xa282ead8;
 
-    /** What a fragment is of its record. */
+    /** The position of a fragment in its record. */
     enum Type {
-        /** Kinds that our options never write. */
+        /** Types that our options never write. */
         OTHER,
         WHOLE,
         FIRST,
@@ -38,17 +39,19 @@ final class LogFragments {
         }
     }
 
-    /** Is called in the order of the file. */
+    /** Receives fragments and damage in the order of the file. */
     interface Visitor {
         /**
-         * A fragment with the right checksum.
+         * Reports a fragment with a correct checksum.
          *
-         * @param offset of its header in the file
+         * @param offset offset of its header in the file, in bytes
          * @param payload valid during the call only
          */
         void fragment(Type type, long offset, ByteBuffer payload);
 
-        /** No fragment begins here, though one should. The next fragment, if one comes, lies behind it. */
+        /**
+         * Reports that no fragment begins here, although one should. The next fragment, if any, lies after this offset.
+         */
         void damage(long offset);
     }
 
@@ -67,7 +70,7 @@ final class LogFragments {
         }
     }
 
-    /** Unreadable pages count as damaged ones: a disk that loses power while it writes leaves such too. */
+    /** Unreadable pages count as damaged: a disk that loses power during a write can also leave unreadable pages. */
     private void fill(FileChannel channel, long start, int size) {
         for (int at = 0; at < size; at += PAGE_BYTES) {
             int end = Math.min(size, at + PAGE_BYTES);
@@ -104,13 +107,14 @@ final class LogFragments {
             }
         }
         if (at < size && size < BLOCK_BYTES) {
-            visitor.damage(start + at); // a part of a header, and the file ends
+            visitor.damage(start + at); // a part of a header at the file's end
         }
     }
 
     /**
-     * The next place where a fragment begins, or {@code size}. The lengths in damaged headers say nothing, so every byte is tried. A
-     * fragment that begins within a block is whole, or the first of a record and then ends with the block.
+     * Returns the next offset where a fragment begins, or {@code size}. The lengths in damaged headers cannot be
+     * trusted, so every byte is tried. A fragment that begins within a block is a whole record, or the first of a
+     * record; then it ends with the block.
      */
     private int nextFragment(int from, int size) {
         for (int at = from; size - at >= HEADER_BYTES; at++) {

@@ -18,27 +18,34 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Judges the ends of a database's write-ahead logs, and that of its manifest, which has the same format. A power cut leaves the record that was being written there in part, in any
- * part: a disk writes its pages in any order. Every record before it was synced, as every batch is. So damage at the end, with no later
- * record behind it, is that of a record whose batch was never acknowledged (or of the last one that was, which a log cannot tell: see
- * {@link AcknowledgedSequence}), and can be cut off. Damage with a later record behind it is that of an acknowledged one.
+ * Checks the ends of a database's write-ahead logs, and the end of its manifest, which has the same format. A power cut
+ * leaves only parts of the record that was being written, and any parts: a disk writes its pages in any order. Every
+ * earlier record was synced, as every batch is. So damage at the end without a later record after it belongs to a
+ * record whose batch was never acknowledged, and can be cut off. (It may also belong to the last acknowledged record,
+ * which a log alone cannot show: see {@link AcknowledgedSequence}.) Damage with a later record after it belongs to an
+ * acknowledged record.
  *
- * <p>A record begins with the sequence number of its first change (8 bytes) and the number of its changes (4): numbers rise by one
- * with each change, over all logs. Records of a manifest have no such header.
+ * <p>A record begins with the sequence number of its first change (8 bytes) and the number of its changes (4). Sequence
+ * numbers rise by one with each change, over all logs. Records of a manifest have no such header.
  */
 final class LogTail {
     private static final int RECORD_HEADER_BYTES = 12;
     private static final long NONE = -1;
 
-    /** Names the manifest. */
+    /** File that contains the manifest's name. */
     private static final String CURRENT = "CURRENT";
 
     private static final Pattern MANIFEST_NAME = Pattern.compile("MANIFEST-\\d{1,18}");
     private static final Pattern LOG_NAME = Pattern.compile("(\\d{1,18})\\.log");
 
-    /** What of a log can be replayed: its beginning. */
+    /**
+     * The beginning of a log that can be replayed.
+     *
+     * @param length bytes that can be replayed
+     * @param before bytes of the log as it is now
+     */
     record Cut(Path log, long length, long before) {
-        /** Cuts the rest off, durably. */
+        /** Cuts off the rest, durably. */
         void apply() throws IOException {
             try (FileChannel channel = FileChannel.open(log, StandardOpenOption.WRITE)) {
                 channel.truncate(length);
@@ -46,14 +53,14 @@ final class LogTail {
             }
         }
 
-        /** What would be cut off. */
+        /** Returns the bytes that would be cut off. */
         byte[] rest() throws IOException {
             try (FileChannel channel = FileChannel.open(log, StandardOpenOption.READ)) {
                 return Channels.newInputStream(channel.position(length)).readAllBytes();
             }
         }
 
-        /** Appends what was cut off. */
+        /** Appends the bytes that were cut off. */
         void undo(byte[] rest) throws IOException {
             Files.write(log, rest, StandardOpenOption.APPEND);
         }
@@ -68,29 +75,32 @@ final class LogTail {
     private final List<Cut> cuts = new ArrayList<>();
     private String damage = "";
 
-    /** The highest sequence number of the complete records so far. */
+    /** The highest sequence number of the complete records read up to now. */
     private long lastSequence = NONE;
 
-    /** The end of an earlier log is cut off, and no record came since. */
+    /** Whether the end of an earlier log is cut off and no record was read since. */
     private boolean openEnd;
 
     private LogTail(boolean isSequenced) {
         this.isSequenced = isSequenced;
     }
 
-    /** Reads the manifest of a database that nobody has open: RocksDB syncs each of its records before it deletes what they replace. */
+    /**
+     * Reads the manifest of a database that is not open: RocksDB syncs each of its records and only then deletes the
+     * files that they replace.
+     */
     static LogTail ofManifest(Path folder) throws IOException {
         LogTail tail = new LogTail(false);
         String name = Files.readString(folder.resolve(CURRENT), StandardCharsets.ISO_8859_1)
                 .strip();
-        // What else is wrong with it, RocksDB says.
+        // RocksDB reports other damage of it.
         if (MANIFEST_NAME.matcher(name).matches() && Files.exists(folder.resolve(name))) {
             tail.read(folder.resolve(name));
         }
         return tail;
     }
 
-    /** Reads all logs of a database that nobody has open. */
+    /** Reads all logs of a database that is not open. */
     static LogTail ofLogs(Path folder) throws IOException {
         NavigableMap<Long, Path> logs = new TreeMap<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.log")) {
@@ -114,12 +124,15 @@ final class LogTail {
         reader.end();
     }
 
-    /** What must be cut off before all of the logs can be replayed; none if they are whole, or {@link #damage} is there. */
+    /**
+     * Returns the cuts that are necessary so that all logs can be replayed; empty if the logs are complete, or if there
+     * is {@link #damage}.
+     */
     List<Cut> cuts() {
         return damage.isEmpty() ? List.copyOf(cuts) : List.of();
     }
 
-    /** Where an acknowledged record is damaged, in words; empty if none is. */
+    /** Returns where an acknowledged record is damaged, as text; empty if none is. */
     String damage() {
         return damage;
     }
@@ -133,22 +146,25 @@ final class LogTail {
     private final class OneLog implements LogFragments.Visitor {
         private final Path log;
 
-        /** Where the record begins whose last fragment did not come yet. */
+        /** Offset of the record whose last fragment was not read yet. */
         private long recordAt = NONE;
 
         private final ByteBuffer recordHeader =
                 ByteBuffer.allocate(RECORD_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
-        /** The log holds a complete record. */
+        /** Whether the log contains a complete record. */
         private boolean hasRecord;
 
-        /** Where the first record begins that is not complete. */
+        /** Offset of the first record that is not complete. */
         private long damageAt = NONE;
 
-        /** Behind the damage: the damaged record's last fragment came. */
+        /** After the damage: whether the damaged record's last fragment was read. */
         private boolean damagedRecordEnded;
 
-        /** Behind the damage: a record's first fragment was no later record's, and its last one did not come yet. */
+        /**
+         * After the damage: whether the current record's first fragment was not from a later record; its last fragment
+         * was not read yet.
+         */
         private boolean stale;
 
         OneLog(Path log) {
@@ -168,7 +184,7 @@ final class LogTail {
             boolean begins = type == LogFragments.Type.WHOLE || type == LogFragments.Type.FIRST;
             boolean continues = type == LogFragments.Type.MIDDLE || type == LogFragments.Type.LAST;
             if (begins ? recordAt != NONE : continues && recordAt == NONE) {
-                damage(offset); // an end, or a beginning, is missing
+                damage(offset); // the last or the first fragment of a record is missing
             }
             if (damageAt != NONE) {
                 behindDamage(type, offset, payload);
@@ -234,15 +250,16 @@ final class LogTail {
         }
 
         /**
-         * Whether a record cannot be a later one of this log. A file system may show a lost page as the bytes that a file deleted
-         * before had there: of an older log, for instance. And a record's bytes may look like a record: names are their users'.
+         * Returns whether a record cannot be a later one of this log. A file system may show a lost page with the bytes
+         * that a deleted file had there: those of an older log, for instance. And bytes inside a record may look like a
+         * record, because users choose the names in it.
          */
         private boolean isStale(long offset, ByteBuffer payload) {
             if (!isSequenced || payload.limit() < RECORD_HEADER_BYTES) {
                 return false;
             }
             long sequence = payload.getLong(0);
-            long atMost = lastSequence + 1 + (offset - damageAt); // a change takes more than a byte
+            long atMost = lastSequence + 1 + (offset - damageAt); // a change is longer than one byte
             return sequence <= lastSequence || hasRecord && sequence > atMost;
         }
 

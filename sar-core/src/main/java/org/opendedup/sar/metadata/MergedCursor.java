@@ -8,7 +8,9 @@ import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 
-/** Merges cursors, newest layer first: of equal keys the newest wins, and {@link Generation#DELETED} hides a key. */
+/**
+ * Merges cursors, newest layer first: of equal keys the newest is returned, and {@link Generation#DELETED} hides a key.
+ */
 final class MergedCursor implements Cursor {
     private final List<Source> sources = new ArrayList<>(3);
     private byte @Nullable [] key;
@@ -54,7 +56,7 @@ final class MergedCursor implements Cursor {
         sources.forEach(source -> source.cursor.close());
     }
 
-    /** The source that stands on the smallest key; of several the newest. */
+    /** Returns the source that is at the smallest key; if there are several, the newest. */
     private @Nullable Source smallest() {
         Source smallest = null;
         for (Source source : sources) {
@@ -80,7 +82,7 @@ final class MergedCursor implements Cursor {
         return bytes;
     }
 
-    /** A cursor and the key it stands on, null at its end. */
+    /** A cursor and its current key; null at its end. */
     private static final class Source {
         final Cursor cursor;
         byte @Nullable [] key;

@@ -3,16 +3,16 @@ package org.opendedup.sar.metadata;
 import java.util.UUID;
 
 /**
- * What is fixed when a volume's metadata is made.
+ * The properties of a volume's metadata that are fixed at its creation.
  *
  * @param volume the volume's identity
- * @param pageBytes span of one recipe record, a power of two
- * @param createdNs when it was made, in nanoseconds since 1970
+ * @param pageBytes span of one recipe record in bytes, a power of two
+ * @param createdNs creation time in nanoseconds since 1970
  * @param formatVersion version of the database as a whole: {@link #FORMAT_VERSION}
  */
 public record MetadataHeader(UUID volume, int pageBytes, long createdNs, int formatVersion) {
-    /** The one version this program writes and reads. */
-    public static final int FORMAT_VERSION = 2;
+    /** The only version that this program writes and reads. */
+    public static final int FORMAT_VERSION = 3;
 
     public MetadataHeader {
         if (pageBytes <= 0 || Integer.bitCount(pageBytes) != 1) {

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import java.io.Closeable;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
@@ -12,20 +13,24 @@ import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
- * The metadata database with its pending changes. Changes gather in the pending generation, visible to every reader;
- * {@link #freeze} ends it and {@link #commit} writes it in one atomic, durable batch, while the next one gathers.
+ * The metadata database with its pending changes. Changes are collected in the pending generation and are visible to
+ * every reader; {@link #freeze} ends it, and {@link #commit} writes it in one atomic, durable batch while the next
+ * generation collects changes.
  *
- * <p>Reads may run at any time from any thread. Changes may run at once with each other and with a commit, but not with
- * {@code freeze}: the caller holds a lock shared for changes, exclusively for {@code freeze}.
+ * <p>Reads may run at any time from any thread. Changes may run concurrently with each other and with a commit, but not
+ * with {@code freeze}: the caller holds a lock shared for changes, and exclusively for {@code freeze}.
  */
 public final class MetadataStore implements Closeable {
-    /** At 5000 new files a second, about one reservation, and so one sync, a second. */
+    /**
+     * Inode numbers reserved at a time. At 5000 new files per second this is about one reservation, and so one sync,
+     * per second.
+     */
     private static final int INODE_BLOCK = 4096;
 
-    /** Containers of 4 MiB: 1 GiB written, one sync. */
+    /** Container ids reserved at a time: one sync per 1 GiB written, with containers of 4 MiB. */
     private static final int CONTAINER_BLOCK = 256;
 
-    /** While formatting nothing is read twice. */
+    /** Cache size while formatting, in bytes: nothing is read twice then. */
     private static final long FORMAT_CACHE_BYTES = 1 << 20;
 
     private final KeyValueStore database;
@@ -38,9 +43,11 @@ public final class MetadataStore implements Closeable {
     private final IdAllocator inodes;
     private final IdAllocator containers;
     private final EpochHistory epochs;
-    /** Written under this. */
-    private volatile Totals totals;
-    /** What the last frozen generation holds; guarded by the caller's lock. */
+    /** Written with this object's lock held. */
+    private volatile long logicalBytes;
+    /** Written with this object's lock held. */
+    private volatile long files;
+    /** The totals in the last frozen generation; guarded by the caller's lock. */
     private Totals frozenTotals;
 
     private MetadataStore(KeyValueStore database, MetadataHeader header, long cacheBytes, NameHash nameHash)
@@ -49,20 +56,21 @@ public final class MetadataStore implements Closeable {
         this.header = header;
         overlay = new Overlay(database);
         namespace = new Namespace(overlay, nameHash);
-        // A 256 KiB page of 4 KiB chunks takes 1.4 KB decoded, their counts 0.3 KB.
-        counts = new ReferenceCounts(overlay, cacheBytes / 4);
+        // A page of 256 KiB with chunks of 4 KiB takes 1.4 KB decoded, its counts 0.5 KB.
+        frozenTotals = SystemRecords.decodeTotals(systemRecord(database, SystemRecords.TOTALS));
+        counts = new ReferenceCounts(overlay, frozenTotals.stored(), cacheBytes / 4);
         recipes = new RecipeStore(overlay, counts, header.pageBytes(), cacheBytes - cacheBytes / 4);
         ranges = new RecipeRanges(recipes, counts, header.pageBytes());
         inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK);
         containers = allocator(SystemRecords.NEXT_CONTAINER, CONTAINER_BLOCK);
         epochs = EpochHistory.open(database, header.volume());
-        frozenTotals = SystemRecords.decodeTotals(systemRecord(database, SystemRecords.TOTALS));
-        totals = frozenTotals;
+        logicalBytes = frozenTotals.logicalBytes();
+        files = frozenTotals.files();
     }
 
     /**
-     * Writes the header of a new volume's metadata into an empty database; the root directory is the caller's to make.
-     * The result keeps little in memory: close it and {@link #open} it for use.
+     * Writes the header of a new volume's metadata into an empty database; the caller creates the root directory. The
+     * result has only small caches: close it and {@link #open} it for use.
      *
      * @throws IOException if the database is not empty
      */
@@ -94,14 +102,14 @@ public final class MetadataStore implements Closeable {
      * Opens a volume's metadata. Closing the result closes the database.
      *
      * @param cacheBytes bound of the caches of decoded records, in heap bytes
-     * @throws org.opendedup.sar.common.UnsupportedFormatException if another program version made it
-     * @throws CorruptionException if it is damaged, or no volume's metadata
+     * @throws org.opendedup.sar.common.UnsupportedFormatException if another program version created it
+     * @throws CorruptionException if it is damaged, or is not a volume's metadata
      */
     public static MetadataStore open(KeyValueStore database, long cacheBytes) throws IOException {
         return open(database, cacheBytes, null);
     }
 
-    /** @param nameHash null for the volume's own */
+    /** @param nameHash hash of names; null for the volume's own */
     static MetadataStore open(KeyValueStore database, long cacheBytes, @Nullable NameHash nameHash) throws IOException {
         MetadataHeader header = SystemRecords.decodeHeader(systemRecord(database, SystemRecords.HEADER));
         NameHash ownHash = SystemRecords.decodeNameHash(systemRecord(database, SystemRecords.NAME_HASH));
@@ -128,65 +136,76 @@ public final class MetadataStore implements Closeable {
         return counts;
     }
 
-    /** The epochs that led to this metadata; {@link #beginEpoch} adds one. */
+    /** Returns the epochs of this metadata; {@link #beginEpoch} adds one. */
     public EpochHistory epochs() {
         return epochs;
     }
 
     /**
-     * Begins a new epoch, durably, and gives out no container id below {@code freeContainer} in it.
+     * Begins a new epoch, durably, in which no container id below {@code freeContainer} is allocated.
      *
-     * @param freeContainer above every container id that anything at hand knows
+     * @param freeContainer an id above every container id that is known from any source
      */
     public void beginEpoch(long freeContainer) throws IOException {
         epochs.begin(new SecureRandom().nextLong(), containers.skipTo(freeContainer));
     }
 
-    /** The first container id that was not given out. */
+    /** Returns the first container id that was not allocated. */
     public long firstFreeContainer() throws IOException {
         return containers.skipTo(0);
     }
 
-    /** An inode number that was never used; 2 and up. Fails only where a new block of them must be reserved. */
+    /**
+     * Returns an inode number that was never used, 2 or higher. Can fail only when a new block of them must be
+     * reserved.
+     */
     public long nextInode() throws IOException {
         return inodes.next();
     }
 
-    /** A container id that was never used; 1 and up. Fails only where a new block of them must be reserved. */
+    /**
+     * Returns a container id that was never used, 1 or higher. Can fail only when a new block of them must be reserved.
+     */
     public long nextContainer() throws IOException {
         return containers.next();
     }
 
     public Totals totals() {
-        return totals;
+        return new Totals(logicalBytes, files, counts.stored());
     }
 
-    /** Adds to the running totals; a change like any other. */
-    public synchronized void addToTotals(long logicalBytes, long files, long uniqueBytes, long chunks) {
-        totals = totals.plus(logicalBytes, files, uniqueBytes, chunks);
+    /** Adds to the running totals, as a change like any other. {@link ReferenceCounts} counts the stored copies. */
+    public synchronized void addToTotals(long moreLogicalBytes, long moreFiles) {
+        logicalBytes += moreLogicalBytes;
+        files += moreFiles;
     }
 
-    /** Heap bytes of the pending generation, roughly; a frozen one has its own {@link Generation#bytes()}. */
+    /**
+     * Returns the approximate heap bytes of the pending generation; for a frozen one see {@link Generation#bytes()}.
+     */
     public long pendingBytes() {
         return overlay.pending().bytes();
     }
 
-    /** Bytes that the database will still write on its device for the changes made so far, at most about. */
+    /**
+     * Returns approximately the maximum number of bytes that the database will still write to its device for the
+     * changes made up to now.
+     */
     public long unwrittenBytes() throws IOException {
         Overlay.Layers layers = overlay.layers();
         Generation frozen = layers.frozen();
         long changes = layers.pending().bytes() + (frozen == null ? 0 : frozen.bytes());
-        // To its log first, and then to a table; what is in the log by now, to a table.
+        // Changes are written to the log first, and then to a table; bytes that are already in the log, to a table.
         return 2 * changes + database.logBytes();
     }
 
     /**
-     * Ends the pending generation and starts an empty one. No change may run meanwhile.
+     * Ends the pending generation and starts an empty one. No change may run at the same time.
      *
-     * @throws IllegalStateException if the generation frozen before is not committed: see {@link #uncommitted()}
+     * @throws IllegalStateException if the previous frozen generation is not committed: see {@link #uncommitted()}
      */
     public Generation freeze() {
-        Totals now = totals;
+        Totals now = totals();
         if (!now.equals(frozenTotals)) {
             overlay.put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(now));
         }
@@ -195,20 +214,30 @@ public final class MetadataStore implements Closeable {
         return frozen;
     }
 
-    /** The frozen generation that is not committed, if there is one: its commit runs, or failed and must be tried again. */
+    /**
+     * Returns the frozen generation that is not committed, if there is one: its commit is running, or it failed and
+     * must be tried again.
+     */
     public @Nullable Generation uncommitted() {
         return overlay.layers().frozen();
     }
 
+    /** Returns the changes that are not committed; for closing the store while it has changes. */
+    public Uncommitted uncommittedChanges() {
+        Overlay.Layers layers = overlay.layers();
+        Generation frozen = layers.frozen();
+        return Uncommitted.of(frozen == null ? List.of(layers.pending()) : List.of(frozen, layers.pending()));
+    }
+
     /**
      * Writes the frozen generation in one batch and returns when it is durable. If that fails, the generation stays
-     * visible, and may be committed again if all that it refers to is durable.
+     * visible, and may be committed again if all data that it refers to is durable.
      */
     public void commit(Generation generation) throws IOException {
         overlay.commit(generation);
     }
 
-    /** Closes the database. What is not committed is lost. Idempotent. */
+    /** Closes the database. Changes that are not committed are lost. Idempotent. */
     @Override
     public void close() throws IOException {
         database.close();

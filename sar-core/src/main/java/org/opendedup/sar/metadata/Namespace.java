@@ -1,9 +1,11 @@
 package org.opendedup.sar.metadata;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -12,19 +14,26 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
  * Inodes, directory entries, extended attributes and orphans. Reads may run at any time from any thread. Changes of one
- * inode, name or attribute must not run at once, and none may run during {@link MetadataStore#freeze()}: the caller locks.
+ * inode, name or attribute must not run concurrently, and none may run during {@link MetadataStore#freeze()}: the
+ * caller locks.
  *
- * <p>A directory's entries are kept, and listed, in the order of a hash of their names. So an entry's place, its cookie,
- * stays the same whatever happens to the entries around it.
+ * <p>A directory's entries are stored, and listed, in the order of a hash of their names. So an entry's position, its
+ * cookie, stays the same when the entries around it change.
  */
 public final class Namespace {
-    /** The most orphans given at once: a list of them stays small after a million files were removed. */
+    /** Maximum number of orphans returned at once: the list stays small after a million files were removed. */
     public static final int MAX_ORPHANS = 10_000;
 
     private static final int VERSION = 1;
 
-    /** The lowest twelve bits of a mode are permissions, the four above them the type: so stored, it takes one byte. */
+    /**
+     * Shift of the type in a mode. The lowest twelve bits of a mode are permissions, the next four the type; shifted,
+     * it is stored in one byte.
+     */
     private static final int TYPE_SHIFT = 12;
+
+    /** The type of a directory in a mode, S_IFDIR. */
+    private static final int DIRECTORY = 0040000;
 
     private static final int NAME_OFFSET = 2 * Keys.LONG_BYTES;
 
@@ -45,12 +54,12 @@ public final class Namespace {
         overlay.put(Family.INODE, Keys.of(inode.id()), InodeFormat.encode(inode));
     }
 
-    /** Removes the inode's record alone, not its attributes, entries or recipe. */
+    /** Removes only the inode's record, not its attributes, entries or recipe. */
     public void remove(long id) {
         overlay.remove(Family.INODE, Keys.of(id));
     }
 
-    /** Visits every inode in rising order of numbers; for the checker. */
+    /** Visits every inode in ascending order of numbers; for the checker. */
     public void forEachInode(InodeConsumer consumer) throws IOException {
         try (Cursor cursor = overlay.scan(Family.INODE, Keys.FIRST, Keys.END)) {
             while (cursor.next()) {
@@ -65,7 +74,7 @@ public final class Namespace {
     }
 
     /**
-     * @param name as {@link EntryNames} allows
+     * @param name a name that {@link EntryNames} allows
      * @param type file type, as in {@code mode & S_IFMT}
      */
     public void putEntry(long directory, byte[] name, long inode, int type) {
@@ -91,17 +100,18 @@ public final class Namespace {
     }
 
     /**
-     * Lists a directory in the order of its names' hashes. An entry that stays in the directory is listed however others
-     * come and go meanwhile.
+     * Lists a directory in the order of its names' hashes. An entry that stays in the directory is listed, even if
+     * other entries are added and removed in the meantime.
      *
-     * <p>A cookie is a hash: the listing goes on with the next greater one. Names of equal hash form a group, which a
-     * cookie can't split: so only the last of a group is given the group's hash, and the others the hash less one, which
-     * starts the group again. A listing that stops inside a group and goes on may therefore show some of it twice, but
-     * loses nothing. (With 63 bits and a secret key groups of two are not expected in any directory.)
+     * <p>A cookie is a hash: the listing continues with the next greater one. Names of equal hash form a group, which a
+     * cookie cannot split. So only the last name of a group gets the group's hash; the others get the hash minus one,
+     * which starts the group again. A listing that stops inside a group and continues may therefore return some of its
+     * names twice, but loses none. (With 63 bits and a secret key, groups of two are not expected in any directory.)
      *
-     * @param cookie 0 for the beginning, else one handed to the consumer before; 1 to 15 are never handed out and mean the
-     *     beginning too
-     * @throws CorruptionException at a name that {@link EntryNames} does not allow, or that lies where no lookup finds it
+     * @param cookie 0 for the beginning, or a cookie that the consumer received; 1 to 15 are never used as cookies and
+     *     also mean the beginning
+     * @throws CorruptionException at a name that {@link EntryNames} does not allow, or that is stored where no lookup
+     *     finds it
      */
     public void list(long directory, long cookie, EntryConsumer consumer) throws IOException {
         byte[] from = Keys.of(directory, cookie + 1);
@@ -142,7 +152,7 @@ public final class Namespace {
         overlay.remove(Family.XATTR, Keys.of(inode, name));
     }
 
-    /** The names of an inode's attributes, in byte order. */
+    /** Returns the names of an inode's attributes, in byte order. */
     public List<byte[]> attributes(long inode) throws IOException {
         List<byte[]> names = new ArrayList<>();
         try (Cursor cursor = overlay.scan(Family.XATTR, Keys.of(inode), Keys.of(inode + 1))) {
@@ -154,20 +164,15 @@ public final class Namespace {
         return names;
     }
 
-    public void removeAttributes(long inode) throws IOException {
-        for (byte[] name : attributes(inode)) {
-            removeAttribute(inode, name);
-        }
-    }
-
     /**
-     * Remembers that the recipe pages of an inode from {@code fromPage} on are dead, and are to be removed in the
-     * background; 0: the whole inode. Of several calls for one inode the smallest page counts. A page of that range must
-     * not be written again before {@link #removeOrphan}.
+     * Records that the recipe pages of an inode from {@code fromPage} on are dead, and must be removed in the
+     * background; 0 means the whole inode. After several calls for one inode the smallest page is valid. A page of that
+     * range must not be written again until {@link #removeOrphan}.
      */
     public void addOrphan(long inode, long fromPage) throws IOException {
         byte[] key = Keys.of(inode);
-        byte[] before = overlay.get(Family.ORPHAN, key);
+        // Most orphans start at the first page; then the earlier record makes no difference.
+        byte[] before = fromPage == 0 ? null : overlay.get(Family.ORPHAN, key);
         long first = before == null ? fromPage : Math.min(fromPage, decodeOrphan(inode, before));
         overlay.put(
                 Family.ORPHAN,
@@ -175,11 +180,21 @@ public final class Namespace {
                 new ValueWriter(10).writeByte(VERSION).writeVarint(first).toBytes());
     }
 
+    /** Keeps an orphan's record in memory until the result is closed: then {@link #addOrphan} waits for no disk. */
+    public Closeable holdOrphan(long inode) throws IOException {
+        byte[] key = Keys.of(inode);
+        HeldRange range = overlay.hold(Family.ORPHAN, key, key, Keys.of(inode + 1), 1);
+        return () -> overlay.release(range);
+    }
+
     public void removeOrphan(long inode) {
         overlay.remove(Family.ORPHAN, Keys.of(inode));
     }
 
-    /** The orphans in the order of inode numbers, the first {@value #MAX_ORPHANS}: remove them to see the others. */
+    /**
+     * Returns the orphans in the order of inode numbers, the first {@value #MAX_ORPHANS}: remove them to get the
+     * others.
+     */
     public List<Orphan> orphans() throws IOException {
         List<Orphan> orphans = new ArrayList<>();
         try (Cursor cursor = overlay.scan(Family.ORPHAN, Keys.FIRST, Keys.END)) {
@@ -189,6 +204,40 @@ public final class Namespace {
             }
         }
         return orphans;
+    }
+
+    /** Receives a name; see {@link #forEachEntry}. */
+    @FunctionalInterface
+    public interface NameVisitor {
+        void accept(long directory, byte[] name, long inode, boolean isDirectory);
+    }
+
+    /**
+     * Visits names of all directories.
+     *
+     * @param max maximum number of names
+     * @throws IOException if the database cannot be read, or has an invalid record
+     */
+    public void forEachEntry(long max, NameVisitor visitor) throws IOException {
+        try (Cursor cursor = overlay.scan(Family.ENTRY, Keys.FIRST, Keys.END)) {
+            for (long count = 0; count < max && cursor.next(); count++) {
+                long directory = Keys.longAt(cursor.key(), 0);
+                Entry entry = decodeEntry(directory, cursor.value());
+                boolean isDirectory = entry.type() == DIRECTORY;
+                visitor.accept(directory, decodeName(directory, cursor.key()), entry.inode(), isDirectory);
+            }
+        }
+    }
+
+    /** Adds the name from an entry's record to {@code names}, by the inode of the entry. */
+    static void noteName(byte[] key, byte[] value, Map<Long, Uncommitted.Name> names) {
+        long directory = Keys.longAt(key, 0);
+        try {
+            byte[] name = Arrays.copyOfRange(key, NAME_OFFSET, key.length);
+            names.put(decodeEntry(directory, value).inode(), new Uncommitted.Name(directory, name));
+        } catch (IOException e) {
+            throw new AssertionError("a record that was just made", e);
+        }
     }
 
     private byte[] entryKey(long directory, byte[] name) {

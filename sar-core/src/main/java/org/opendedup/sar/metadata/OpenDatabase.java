@@ -17,45 +17,42 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
-import org.rocksdb.BlockBasedTableConfig;
-import org.rocksdb.BloomFilter;
-import org.rocksdb.Cache;
 import org.rocksdb.ColumnFamilyDescriptor;
 import org.rocksdb.ColumnFamilyHandle;
-import org.rocksdb.ColumnFamilyOptions;
-import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
-import org.rocksdb.InfoLogLevel;
-import org.rocksdb.LRUCache;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksObject;
 import org.rocksdb.WALRecoveryMode;
-import org.rocksdb.WriteBufferManager;
 import org.rocksdb.WriteOptions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The database and the native objects it needs.
+ * An open database with its native objects.
  *
- * @param natives all of them, in the order of their making
+ * @param space limits the space of its compactions
+ * @param natives all native objects, in the order of their creation
  */
 record OpenDatabase(
-        RocksDB database, Map<Family, ColumnFamilyHandle> families, WriteOptions synced, List<RocksObject> natives)
+        RocksDB database,
+        Map<Family, ColumnFamilyHandle> families,
+        WriteOptions synced,
+        CompactionSpace space,
+        List<RocksObject> natives)
         implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(OpenDatabase.class);
 
-    /** What a reopening after a crash must replay at most: well below ten seconds on a slow disk. */
+    /**
+     * Maximum bytes of logs that a reopening after a crash replays: this takes well below ten seconds on a slow disk.
+     */
     private static final long MAX_WAL_BYTES = 64 << 20;
 
-    /** On a small device the log takes at most this part of it, so that replaying it, which writes as much again, fits. */
+    /**
+     * Divisor of a small device's size for the maximum size of the logs: replaying them writes as many bytes again,
+     * which must fit.
+     */
     private static final int DEVICE_PER_WAL = 32;
-
-    /** Of files of 64 MiB: 16 GiB of metadata before one is closed to open another. */
-    private static final int MAX_OPEN_FILES = 256;
-
-    private static final double BLOOM_BITS_PER_KEY = 10;
 
     ColumnFamilyHandle handle(Family family) {
         return Objects.requireNonNull(families.get(family));
@@ -66,7 +63,7 @@ record OpenDatabase(
         closeAll(natives);
     }
 
-    /** What a database is opened for. */
+    /** The purpose of opening a database. */
     private enum Opening {
         CREATE,
         USE,
@@ -79,7 +76,8 @@ record OpenDatabase(
     }
 
     /**
-     * Opens a database after cutting off what a power cut left of a record that was never acknowledged.
+     * Opens a database. First cuts off the remains of a record that was interrupted by a power cut and never
+     * acknowledged.
      *
      * @throws CorruptionException if anything that was acknowledged is damaged or missing
      */
@@ -100,7 +98,26 @@ record OpenDatabase(
         return opened;
     }
 
-    /** Cuts the manifest, by which RocksDB finds what lies where, to see whether all that was acknowledged is there without the ends. */
+    /**
+     * Opens a database for reading, and changes nothing.
+     *
+     * @throws CorruptionException if not everything that was acknowledged is visible
+     */
+    static OpenDatabase look(Path folder, long memoryBytes, AcknowledgedSequence acknowledged) throws IOException {
+        OpenDatabase opened = open(folder, memoryBytes, Opening.LOOK, "");
+        try {
+            acknowledged.requireIn(opened.lastSequence(), place(folder), "its logs end there");
+            return opened;
+        } catch (CorruptionException e) {
+            opened.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Cuts off the damaged ends. First cuts the manifest, by which RocksDB finds its files, and checks that everything
+     * acknowledged is present without the ends; if not, restores the manifest. Then cuts the logs.
+     */
     private static void cut(
             Path folder,
             long memoryBytes,
@@ -130,17 +147,20 @@ record OpenDatabase(
         log.warn("{}: cut off what a crash left of writes that were never acknowledged: {}", folder, all);
     }
 
-    /** The number of the last change that is durable; every change is one more than that before. */
+    /** Returns the sequence number of the last durable change; it rises by one with each change. */
     long lastSequence() {
         return database.getLatestSequenceNumber();
     }
 
-    /** @param damage what is known to be damaged, in words, or empty */
+    /** @param damage known damage, as text for the message; or empty */
     private static OpenDatabase open(Path folder, long memoryBytes, Opening opening, String damage) throws IOException {
         RocksDB.loadLibrary();
         List<RocksObject> natives = new ArrayList<>();
         try {
             return open(folder, memoryBytes, opening, natives);
+        } catch (IOException e) {
+            closeAll(natives);
+            throw e;
         } catch (RocksDBException e) {
             closeAll(natives);
             throw translate(folder, damage.isEmpty() ? e.getMessage() : damage + " (" + e.getMessage() + ")", e);
@@ -148,85 +168,52 @@ record OpenDatabase(
     }
 
     private static OpenDatabase open(Path folder, long memoryBytes, Opening opening, List<RocksObject> natives)
-            throws RocksDBException {
-        Cache cache = add(natives, new LRUCache(memoryBytes));
-        // The write buffers' memory is charged to the cache: together they stay within memoryBytes.
-        WriteBufferManager writeBuffers = add(natives, new WriteBufferManager(memoryBytes / 4, cache));
-        BloomFilter bloom = add(natives, new BloomFilter(BLOOM_BITS_PER_KEY));
-        DBOptions options =
-                add(natives, databaseOptions(writeBuffers, opening).setMaxTotalWalSize(maxLogBytes(folder)));
-        ColumnFamilyOptions familyOptions = add(natives, familyOptions(cache, bloom));
+            throws RocksDBException, IOException {
+        CompactionSpace space = new CompactionSpace(folder, natives);
+        long deviceBytes = space.deviceBytes();
+        DatabaseOptions options = new DatabaseOptions(memoryBytes, deviceBytes, natives);
+        DBOptions databaseOptions =
+                withRecovery(options.ofDatabase(), opening).setMaxTotalWalSize(maxLogBytes(deviceBytes));
+        space.of(databaseOptions);
 
         List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
-        descriptors.add(new ColumnFamilyDescriptor(RocksDB.DEFAULT_COLUMN_FAMILY, familyOptions));
+        descriptors.add(new ColumnFamilyDescriptor(RocksDB.DEFAULT_COLUMN_FAMILY, options.ofFamily()));
         for (Family family : Family.values()) {
             byte[] name = family.name().toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII);
-            descriptors.add(new ColumnFamilyDescriptor(name, familyOptions));
+            descriptors.add(new ColumnFamilyDescriptor(name, options.of(family)));
         }
         List<ColumnFamilyHandle> handles = new ArrayList<>();
         RocksDB database = opening == Opening.LOOK
-                ? RocksDB.openReadOnly(options, folder.toString(), descriptors, handles)
-                : RocksDB.open(options, folder.toString(), descriptors, handles);
+                ? RocksDB.openReadOnly(databaseOptions, folder.toString(), descriptors, handles)
+                : RocksDB.open(databaseOptions, folder.toString(), descriptors, handles);
         natives.add(database);
         natives.addAll(handles);
         Map<Family, ColumnFamilyHandle> families = new EnumMap<>(Family.class);
         for (Family family : Family.values()) {
             families.put(family, handles.get(1 + families.size()));
         }
-        WriteOptions synced = add(natives, new WriteOptions().setSync(true));
-        return new OpenDatabase(database, families, synced, natives);
+        WriteOptions synced = new WriteOptions().setSync(true);
+        natives.add(synced);
+        return new OpenDatabase(database, families, synced, space, natives);
     }
 
-    private static long maxLogBytes(Path folder) {
-        long deviceBytes = folder.toFile().getTotalSpace();
+    private static long maxLogBytes(long deviceBytes) {
         return deviceBytes == 0 ? MAX_WAL_BYTES : Math.min(MAX_WAL_BYTES, deviceBytes / DEVICE_PER_WAL);
     }
 
-    private static DBOptions databaseOptions(WriteBufferManager writeBuffers, Opening opening) {
-        return new DBOptions()
-                .setCreateIfMissing(opening == Opening.CREATE)
+    private static DBOptions withRecovery(DBOptions options, Opening opening) {
+        return options.setCreateIfMissing(opening == Opening.CREATE)
                 .setCreateMissingColumnFamilies(opening == Opening.CREATE)
                 .setErrorIfExists(opening == Opening.CREATE)
                 .setParanoidChecks(true)
-                // What a power cut leaves of an unacknowledged record was cut off before (LogTail): any other damage
-                // would
-                // lose acknowledged commits, so the database is refused.
+                // LogTail has already cut off the remains of an unacknowledged record after a power cut: any other
+                // damage would lose acknowledged commits, so the database is not opened.
                 .setWalRecoveryMode(
                         opening == Opening.LOOK
                                 ? WALRecoveryMode.PointInTimeRecovery
                                 : WALRecoveryMode.AbsoluteConsistency)
-                // LogTail takes what lies behind damage in a log for the same log's.
-                .setRecycleLogFileNum(0)
-                .setWriteBufferManager(writeBuffers)
-                .setMaxOpenFiles(MAX_OPEN_FILES)
-                .setMaxBackgroundJobs(2)
-                .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
-                .setKeepLogFileNum(4);
-    }
-
-    /**
-     * Filters over whole keys: a name that is looked up before it is created, or an attribute that no file has, costs no
-     * disk read. No prefix filters: scans go to directories and files that exist.
-     */
-    private static ColumnFamilyOptions familyOptions(Cache cache, BloomFilter bloom) {
-        BlockBasedTableConfig tables = new BlockBasedTableConfig()
-                .setBlockCache(cache)
-                .setBlockSize(8 << 10)
-                .setFilterPolicy(bloom)
-                // In the cache and so under its bound, where they would otherwise grow with the database.
-                .setCacheIndexAndFilterBlocks(true)
-                .setPinL0FilterAndIndexBlocksInCache(true)
-                .setFormatVersion(5);
-        return new ColumnFamilyOptions()
-                .setTableFormatConfig(tables)
-                .setCompressionType(CompressionType.LZ4_COMPRESSION)
-                .setTargetFileSizeBase(64 << 20)
-                .setLevelCompactionDynamicLevelBytes(true);
-    }
-
-    private static <T extends RocksObject> T add(List<RocksObject> natives, T object) {
-        natives.add(object);
-        return object;
+                // LogTail assumes that everything after damage in a log belongs to the same log.
+                .setRecycleLogFileNum(0);
     }
 
     private static void closeAll(List<RocksObject> natives) {

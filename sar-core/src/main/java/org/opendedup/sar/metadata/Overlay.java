@@ -3,21 +3,26 @@ package org.opendedup.sar.metadata;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
- * The database with the changes not yet committed laid over it: the pending generation over the frozen one over the
- * database. A reader takes both generations in one step, and before it looks into the database; so a commit that ends
- * meanwhile can hide nothing from it.
+ * The database with the uncommitted changes laid over it: the pending generation over the frozen one over the database.
+ * A reader reads the references of both generations in one step, and only then reads the database; so a commit that
+ * ends in the meantime hides nothing from it. Ranges of the database may be held in memory; readers use them instead of
+ * the database.
  */
 final class Overlay {
-    /** The generations a reader sees, newest first. */
+    /** The generations that a reader sees, newest first. */
     record Layers(Generation pending, @Nullable Generation frozen) {}
 
     private final KeyValueStore database;
+    /** Ranges that are queried before the database: a few, each for the duration of one step of a change. */
+    private final List<HeldRange> held = new CopyOnWriteArrayList<>();
+
     private volatile Layers layers = new Layers(new Generation(1), null);
 
     Overlay(KeyValueStore database) {
@@ -43,9 +48,62 @@ final class Overlay {
             value = now.frozen.changes(family).get(key);
         }
         if (value == null) {
-            return database.get(family, key);
+            return committed(family, key);
         }
         return value == Generation.DELETED ? null : value;
+    }
+
+    private byte @Nullable [] committed(Family family, byte[] key) throws IOException {
+        if (!held.isEmpty()) {
+            for (HeldRange range : held) {
+                if (range.covers(family, key)) {
+                    return range.get(key);
+                }
+            }
+        }
+        return database.get(family, key);
+    }
+
+    private Cursor committed(Family family, byte[] from, byte[] to) throws IOException {
+        for (HeldRange range : held) {
+            if (range.covers(family, from, to)) {
+                return range.scan(from, to);
+            }
+        }
+        return database.scan(family, from, to);
+    }
+
+    /**
+     * Keeps the committed records from {@code from} (inclusive) to {@code to} (exclusive) in memory until
+     * {@link #release}: the first {@code max} records whose removal does not wait for a commit.
+     *
+     * @param first the first key that a record may have, {@code from} or greater
+     */
+    HeldRange hold(Family family, byte[] from, byte[] first, byte[] to, int max) throws IOException {
+        HeldRange range = new HeldRange(family, from, to);
+        // Commits report their changes to the range as soon as it is in the list, and it reads the database only then:
+        // so it misses none.
+        held.add(range);
+        try {
+            range.load(database, first, max, key -> isRemoved(family, key));
+            return range;
+        } catch (IOException | RuntimeException e) {
+            held.remove(range);
+            throw e;
+        }
+    }
+
+    private boolean isRemoved(Family family, byte[] key) {
+        Layers now = layers;
+        byte[] value = now.pending.changes(family).get(key);
+        if (value == null && now.frozen != null) {
+            value = now.frozen.changes(family).get(key);
+        }
+        return value == Generation.DELETED;
+    }
+
+    void release(HeldRange range) {
+        held.remove(range);
     }
 
     void put(Family family, byte[] key, byte[] value) {
@@ -56,7 +114,7 @@ final class Overlay {
         pending().put(family, key, Generation.DELETED);
     }
 
-    /** A cursor from {@code from} (inclusive) to {@code to} (exclusive), over all layers merged. */
+    /** Returns a cursor from {@code from} (inclusive) to {@code to} (exclusive), over all layers merged. */
     Cursor scan(Family family, byte[] from, byte[] to) throws IOException {
         Layers now = layers;
         List<Cursor> sources = new ArrayList<>(3);
@@ -64,11 +122,11 @@ final class Overlay {
         if (now.frozen != null) {
             sources.add(new MapCursor(now.frozen.changes(family).subMap(from, to)));
         }
-        sources.add(database.scan(family, from, to));
+        sources.add(committed(family, from, to));
         return new MergedCursor(sources);
     }
 
-    /** Freezes the pending generation. No change may run meanwhile; reads may. */
+    /** Freezes the pending generation. No change may run at the same time; reads may. */
     Generation freeze() {
         Layers now = layers;
         if (now.frozen != null) {
@@ -85,6 +143,7 @@ final class Overlay {
         }
         if (!generation.isEmpty()) {
             write(generation);
+            held.forEach(range -> range.committed(generation));
         }
         layers = new Layers(layers.pending, null);
     }

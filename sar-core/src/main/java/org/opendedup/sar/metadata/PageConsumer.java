@@ -2,9 +2,9 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 
-/** Takes a file's recipe pages one by one; see {@link RecipeStore#forEachPage}. */
+/** Receives a file's recipe pages one by one; see {@link RecipeStore#forEachPage}. */
 @FunctionalInterface
 public interface PageConsumer {
-    /** @param page page number: offset in the file over the page's span */
+    /** @param page page number: offset in the file divided by the page's span */
     void accept(long page, RecipePage recipe) throws IOException;
 }

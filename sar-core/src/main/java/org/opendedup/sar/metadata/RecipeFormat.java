@@ -6,8 +6,8 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 
 /**
- * The record of a recipe page: a byte of type and version, the entries, and a CRC-32C of its own, so that what rots in
- * the database is found, and never read as another file's bytes.
+ * The format of a recipe page's record: a byte of type and version, the entries, and a CRC-32C. The checksum detects
+ * damage in the database, so that a damaged record is never read as another file's bytes.
  *
  * <pre>
  * record := type and version (1 byte: type in the upper four bits, version in the lower four)
@@ -21,9 +21,9 @@ import org.opendedup.sar.common.UnsupportedFormatException;
  *         | ELSEWHERE             container (zigzag, from the previous entry's), slot (zigzag), chunk offset (varint)
  * </pre>
  *
- * Slots are told as differences from the slot behind the previous entry's; before the first entry stand container 0 and
- * slot -1. The usual entry is NEXT_SLOT: 6 bytes for a chunk of up to 4 KiB, 7 up to 512 KiB. Type 0 is a deduplicated
- * page; type 1 is kept for a page that lies raw on the fast tier.
+ * Slots are stored as differences from the slot after the previous entry's. For the first entry, the previous entry
+ * counts as container 0 and slot -1. The usual entry is NEXT_SLOT: 6 bytes for a chunk of up to 4 KiB, 7 up to 512 KiB.
+ * Type 0 is a deduplicated page; type 1 is reserved for a page that is stored raw on the fast tier.
  */
 final class RecipeFormat {
     static final int VERSION = 1;
@@ -72,7 +72,7 @@ final class RecipeFormat {
         out.writeIntLittleEndian(page.check(entry));
     }
 
-    /** @param pageBytes no page describes more */
+    /** @param pageBytes maximum number of bytes that a page describes */
     static RecipePage decode(byte[] key, byte[] value, int pageBytes)
             throws CorruptionException, UnsupportedFormatException {
         long inode = Keys.longAt(key, 0);

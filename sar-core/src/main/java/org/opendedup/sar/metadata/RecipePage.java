@@ -4,13 +4,13 @@ import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
 
 /**
- * The recipe of one page of a file: the chunk references that make its bytes, in order, without gaps from the page's
- * first byte on; what lies behind the last entry is a hole. Immutable; a struct of arrays. Entry {@code i} stands for
- * {@code length(i)} bytes, from byte {@code chunkOffset(i)} of chunk {@code chunkId(i)}, or for so many zero bytes if that
- * is {@link ChunkId#NONE}.
+ * The recipe of one page of a file: the chunk references that make up its bytes, in order, without gaps from the page's
+ * first byte on; the rest of the page after the last entry is a hole. Immutable; a struct of arrays. Entry {@code i}
+ * stands for {@code length(i)} bytes, from byte {@code chunkOffset(i)} of chunk {@code chunkId(i)}, or for
+ * {@code length(i)} zero bytes if that is {@link ChunkId#NONE}.
  */
 public final class RecipePage {
-    /** A page that is one hole. */
+    /** A page that consists of one hole. */
     public static final RecipePage EMPTY = new RecipePage(new long[0], new int[0], new int[0], new int[0]);
 
     private final long[] chunkIds;
@@ -26,7 +26,7 @@ public final class RecipePage {
         this.ends = ends;
     }
 
-    /** Number of entries. */
+    /** Returns the number of entries. */
     public int count() {
         return ends.length;
     }
@@ -43,12 +43,12 @@ public final class RecipePage {
         return chunkOffsets[entry];
     }
 
-    /** First four bytes of the chunk's fingerprint, 0 for zero bytes. */
+    /** Returns the first four bytes of the chunk's fingerprint; 0 for zero bytes. */
     public int check(int entry) {
         return checks[entry];
     }
 
-    /** Offset in the page of the entry's first byte. */
+    /** Returns the offset in the page of the entry's first byte. */
     public int start(int entry) {
         return entry == 0 ? 0 : ends[entry - 1];
     }
@@ -61,12 +61,12 @@ public final class RecipePage {
         return ends[entry] - start(entry);
     }
 
-    /** Bytes described: the offset at which the hole behind the last entry begins. */
+    /** Returns the number of bytes described: the offset at which the hole after the last entry begins. */
     public int bytes() {
         return ends.length == 0 ? 0 : ends[ends.length - 1];
     }
 
-    /** Bytes that chunks give; the rest are zero runs. */
+    /** Returns the number of bytes that are in chunks; the others are zero runs. */
     public int dataBytes() {
         int bytes = 0;
         for (int entry = 0; entry < count(); entry++) {
@@ -75,14 +75,17 @@ public final class RecipePage {
         return bytes;
     }
 
-    /** The entry that holds the byte at {@code offset} in the page, or {@link #count()} if it lies in the hole behind. */
+    /**
+     * Returns the entry that contains the byte at {@code offset} in the page, or {@link #count()} if the byte is in the
+     * hole after the last entry.
+     */
     public int entryAt(int offset) {
         int found = Arrays.binarySearch(ends, offset);
-        // ends are exclusive: an exact match of an end is the first byte of the entry after it.
+        // ends are exclusive: an exact match of an end is the first byte of the next entry.
         return found >= 0 ? found + 1 : -found - 1;
     }
 
-    /** The first byte from {@code offset} on that a chunk gives; -1 if there is none. */
+    /** Returns the offset of the first byte from {@code offset} on that is in a chunk; -1 if there is none. */
     int nextData(int offset) {
         for (int entry = entryAt(offset); entry < count(); entry++) {
             if (!isZero(entry)) {
@@ -92,7 +95,10 @@ public final class RecipePage {
         return -1;
     }
 
-    /** The first byte from {@code offset} on that no chunk gives; it may be the one behind the last entry. */
+    /**
+     * Returns the offset of the first byte from {@code offset} on that is in no chunk; it may be the one after the last
+     * entry.
+     */
     int nextHole(int offset) {
         int entry = entryAt(offset);
         while (entry < count() && !isZero(entry)) {
@@ -101,12 +107,12 @@ public final class RecipePage {
         return Math.max(offset, entry < count() ? start(entry) : bytes());
     }
 
-    /** Heap bytes this page takes, roughly: 20 an entry, four array headers and the object. */
+    /** Returns the approximate heap bytes of this page: 20 per entry, four array headers and the object. */
     public int heapBytes() {
         return 100 + 20 * ends.length;
     }
 
-    /** Gathers the entries of a page. Neighbouring zero runs are joined. */
+    /** Collects the entries of a page. Adjacent zero runs are joined. */
     public static final class Builder {
         private long[] chunkIds = new long[64];
         private int[] chunkOffsets = new int[64];
@@ -136,8 +142,8 @@ public final class RecipePage {
         }
 
         /**
-         * Adds bytes {@code from} to {@code to} of another page (offsets in that page); its trailing hole counts as zeros. A
-         * chunk that was cut by a page border becomes one entry again where its parts meet.
+         * Adds bytes {@code from} to {@code to} of another page (offsets in that page); its trailing hole counts as
+         * zeros. A chunk that was cut by a page border becomes one entry again where its parts meet.
          */
         public Builder addRange(RecipePage page, int from, int to) {
             int at = from;
@@ -157,7 +163,7 @@ public final class RecipePage {
             return this;
         }
 
-        /** Whether the last entry ends where this place of a chunk begins. */
+        /** Returns whether the last entry ends where this part of a chunk begins. */
         private boolean continues(long chunkId, int chunkOffset) {
             if (count == 0 || chunkId == ChunkId.NONE || chunkIds[count - 1] != chunkId) {
                 return false;
@@ -170,7 +176,7 @@ public final class RecipePage {
             return count == 0 ? 0 : ends[count - 1];
         }
 
-        /** The page; trailing zeros are left to the hole behind it. Leaves this builder empty. */
+        /** Returns the page; trailing zeros become part of the hole after the last entry. Leaves this builder empty. */
         public RecipePage build() {
             if (count > 0 && chunkIds[count - 1] == ChunkId.NONE) {
                 count--;

@@ -6,17 +6,18 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 
 /**
- * Ranges of files in their recipes: where data lies, punching holes, copying references. Walks over the records there are,
- * never over page numbers, so a hole costs nothing however long it is. Changes go in steps of a bounded number of pages,
- * each page together with its counts; for them the same holds as for {@link RecipeStore#replace(long, long, RecipePage)}: the caller locks the
- * files, and keeps {@link MetadataStore#freeze()} away.
+ * Operations on ranges of files in their recipes: finding data, punching holes, copying references. They read only
+ * records that exist, never every page number, so a hole costs nothing whatever its length. Changes are made in steps
+ * of a bounded number of pages, each page together with its counts. Changes have the same conditions as
+ * {@link RecipeStore#replace(long, long, RecipePage)}: the caller locks the files, and prevents
+ * {@link MetadataStore#freeze()}.
  */
 public final class RecipeRanges {
     /**
-     * References of the pages of one step: 1024 pages of a usual file have as many as 40 000. A page can have one for each byte,
-     * and all pages of a step are in memory, and pending, at once.
+     * Maximum number of references in the pages of one step: 1024 pages of a usual file have up to 40 000. A page can
+     * have one reference per byte, and all pages of a step are in memory, and pending, at the same time.
      */
-    private static final int MAX_REFERENCES = 1 << 16;
+    static final int MAX_REFERENCES = 1 << 16;
 
     private final RecipeStore recipes;
     private final ReferenceCounts counts;
@@ -28,7 +29,10 @@ public final class RecipeRanges {
         this.pageBytes = pageBytes;
     }
 
-    /** The first byte from {@code from} to {@code to} (exclusive) that a chunk gives; {@code to} if there is none. */
+    /**
+     * Returns the offset of the first byte from {@code from} to {@code to} (exclusive) that is in a chunk; {@code to}
+     * if there is none.
+     */
     public long nextData(long inode, long from, long to) throws IOException {
         try (Cursor cursor = recipes.scan(inode, from / pageBytes, pageBehind(to))) {
             while (cursor.next()) {
@@ -42,7 +46,10 @@ public final class RecipeRanges {
         return to;
     }
 
-    /** The first byte from {@code from} to {@code to} (exclusive) that is in a hole or a zero run; {@code to} if there is none. */
+    /**
+     * Returns the offset of the first byte from {@code from} to {@code to} (exclusive) that is in a hole or a zero run;
+     * {@code to} if there is none.
+     */
     public long nextHole(long inode, long from, long to) throws IOException {
         long at = from;
         try (Cursor cursor = recipes.scan(inode, from / pageBytes, pageBehind(to))) {
@@ -59,17 +66,21 @@ public final class RecipeRanges {
     }
 
     /**
-     * Makes bytes {@code from} to {@code to} a hole, at most {@code maxPages} records of it.
+     * Turns bytes {@code from} to {@code to} into a hole, until the limit is reached.
      *
-     * @return the offset up to which that is done: {@code to}, or less if there may be more
+     * @return the offset up to which that is done: {@code to}, or less if there may be more to do
      */
-    public long punch(long inode, long from, long to, int maxPages) throws IOException {
-        long[] pages = recipes.existingPages(inode, from / pageBytes, pageBehind(to), maxPages);
+    public long punch(long inode, long from, long to, StepLimit limit) throws IOException {
+        long ends = limit.end();
+        long[] pages = recipes.existingPages(inode, from / pageBytes, pageBehind(to), limit.pages());
         RecipePage.Builder builder = new RecipePage.Builder();
-        for (long page : pages) {
-            punchPage(inode, page, from, to, builder);
+        for (int done = 0; done < pages.length; done++) {
+            if (done > 0 && limit.isOver(ends)) {
+                return pages[done] * pageBytes;
+            }
+            punchPage(inode, pages[done], from, to, builder);
         }
-        return pages.length == maxPages ? Math.min(to, (pages[maxPages - 1] + 1) * pageBytes) : to;
+        return pages.length == limit.pages() ? Math.min(to, (pages[pages.length - 1] + 1) * pageBytes) : to;
     }
 
     private void punchPage(long inode, long number, long from, long to, RecipePage.Builder builder) throws IOException {
@@ -84,7 +95,7 @@ public final class RecipeRanges {
         recipes.replace(inode, number, page, withTail(builder, page, behind));
     }
 
-    /** Adds what {@code page} says of the bytes from {@code behind} on. */
+    /** Adds the entries of {@code page} for the bytes from {@code behind} on. */
     private RecipePage withTail(RecipePage.Builder builder, RecipePage page, int behind) {
         if (behind < page.bytes()) {
             builder.addRange(page, behind, page.bytes());
@@ -92,40 +103,46 @@ public final class RecipeRanges {
         return builder.build();
     }
 
-    /** Number of the first page that has no byte before {@code end}. */
+    /** Returns the number of the first page that has no byte below offset {@code end}. */
     private long pageBehind(long end) {
         return (end + pageBytes - 1) / pageBytes;
     }
 
     /**
-     * A copy of {@code length} bytes of a file's recipe. Both files may be the same one if the ranges do not overlap.
+     * A copy of a range of a file's recipe. Both files may be the same one if the ranges do not overlap.
      *
-     * @param source inode of the file that is read
-     * @param from offset in it
-     * @param target inode of the file that is changed
-     * @param to offset in it
+     * @param source inode number of the file that is read
+     * @param from offset in the source
+     * @param target inode number of the file that is changed
+     * @param to offset in the target
+     * @param length bytes to copy
      */
     public record Copy(long source, long from, long target, long to, long length) {}
 
-    /** Told what a copy does to its target, page by page. */
+    /** Notified of a copy's changes to its target, page by page. */
     public interface CopyListener {
-        /** Chunks are going to give so many bytes more of the target; throws to have that not done. */
+        /**
+         * Announces that the target will have this number of additional bytes in chunks; throws to prevent the change.
+         */
         default void growing(long bytes) throws IOException {}
 
-        /** The target's recipe now describes its bytes {@code from} to {@code to} as they were copied. */
+        /** Reports that the target's recipe now describes bytes {@code from} to {@code to} of the target as copied. */
         void copied(long from, long to);
     }
 
     /**
-     * Makes bytes of one file refer to the chunks of another's: at most {@code maxPages} records of either, fewer if they have many
-     * references. Where the two
-     * offsets have the same place in their pages, whole records are taken over; else their entries are cut anew at the
-     * target's page borders. The listener hears of each page after it was changed, in rising order, without gaps.
+     * Makes bytes of one file refer to the chunks of another. Processes at most as many records of each file as the
+     * limit allows, and fewer if they have many references or the time is over. Where both offsets have the same
+     * position in their pages, whole records are copied; otherwise their entries are cut again at the target's page
+     * borders. The listener is notified of each page after its change, in ascending order, without gaps.
      *
-     * @return bytes copied: the length, or less if there is more
-     * @throws PosixException EOPNOTSUPP if a chunk has as many references as can be counted; the bytes themselves can be copied
+     * @return bytes copied: the length, or less if there is more to copy
+     * @throws PosixException EOPNOTSUPP if a chunk has as many references as can be counted; the bytes themselves can
+     *     be copied
      */
-    public long copy(Copy copy, int maxPages, CopyListener listener) throws IOException {
+    public long copy(Copy copy, StepLimit limit, CopyListener listener) throws IOException {
+        int maxPages = limit.pages();
+        long ends = limit.end();
         Pages source = read(copy.source, copy.from / pageBytes, pageBehind(copy.from + copy.length), maxPages);
         long length = copy.length;
         if (source.isFull()) {
@@ -136,8 +153,7 @@ public final class RecipeRanges {
         if (replaced.length == maxPages) {
             length = Math.min(length, (replaced[maxPages - 1] + 1) * pageBytes - copy.to);
         }
-        new Copying(copy, copy.to + length, source, replaced).run(listener);
-        return length;
+        return new Copying(copy, copy.to + length, source, replaced).run(limit, ends, listener) - copy.to;
     }
 
     private Pages read(long inode, long from, long to, int max) throws IOException {
@@ -150,13 +166,13 @@ public final class RecipeRanges {
         return pages;
     }
 
-    /** Pages with a record, in order. */
+    /** Pages that have a record, in order. */
     private static final class Pages {
         private final int max;
         private long[] numbers = new long[16];
         private RecipePage[] pages = new RecipePage[16];
         private int count;
-        /** In all pages. */
+        /** Number of references in all pages. */
         private int references;
 
         Pages(int max) {
@@ -178,17 +194,17 @@ public final class RecipeRanges {
         }
     }
 
-    /** One step of a copy, going up through both files at once. */
+    /** One step of a copy, which advances through both files at the same time. */
     private final class Copying {
         private final Copy copy;
         private final long end;
-        /** From an offset in the target to the one in the source. */
+        /** Difference from an offset in the target to the offset in the source, in bytes. */
         private final long shift;
 
         private final Pages source;
         private final long[] replaced;
         private final RecipePage.Builder builder = new RecipePage.Builder();
-        /** The first source page that has bytes at or behind the place that was reached. */
+        /** Index of the first source page that has bytes at or after the current position. */
         private int nextSource;
 
         private int nextReplaced;
@@ -201,9 +217,10 @@ public final class RecipeRanges {
             this.replaced = replaced;
         }
 
-        void run(CopyListener listener) throws IOException {
+        /** Runs the step; returns the offset up to which the target is done. */
+        long run(StepLimit limit, long ends, CopyListener listener) throws IOException {
             long at = copy.to;
-            while (at < end) {
+            while (at < end && (at == copy.to || !limit.isOver(ends))) {
                 long number = nextPage(at);
                 long to = Math.min(end, (number + 1) * pageBytes);
                 if (number * pageBytes < end) {
@@ -214,9 +231,13 @@ public final class RecipeRanges {
                 listener.copied(at, to);
                 at = to;
             }
+            return at;
         }
 
-        /** The next target page, from the one of {@code at} on, that has a record or gets one; else one behind the end. */
+        /**
+         * Returns the next target page, from the page of {@code at} on, that has a record or gets one; otherwise a page
+         * number after the end.
+         */
         private long nextPage(long at) {
             while (nextSource < source.count && (source.numbers[nextSource] + 1) * pageBytes <= at + shift) {
                 nextSource++;

@@ -7,13 +7,15 @@ import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
- * The files' recipes, in pages. A page that is replaced counts its references down and the new one's up in the same
- * generation: so counts are exact by construction. Reads may run at any time from any thread; changes of one page must not
- * run at once, and none may run during {@link MetadataStore#freeze()}: the caller locks.
+ * The files' recipes, in pages. Replacing a page decrements the counts of its old references and increments those of
+ * its new ones in the same generation: so counts are exact by construction. Reads may run at any time from any thread;
+ * changes of one page must not run concurrently, and none may run during {@link MetadataStore#freeze()}: the caller
+ * locks.
  *
- * <p>Decoded pages are kept in shards, each with a lock held for some tens of nanoseconds. A shard always holds a page's
- * newest state, whether committed or not, so it is asked first. A reader that missed and loaded a page keeps it there only
- * if nothing in that shard was replaced meanwhile; otherwise it could bring back what was just replaced.
+ * <p>Decoded pages are cached in shards, each with a lock that is held for some tens of nanoseconds. A cached page is
+ * always the newest state, whether committed or not, so the shard is queried first. A reader that loads a missing page
+ * adds it to the shard only if nothing in that shard was replaced in the meantime; otherwise it could restore a state
+ * that was just replaced.
  */
 public final class RecipeStore {
     private static final int SHARD_BITS = 6;
@@ -34,18 +36,18 @@ public final class RecipeStore {
         }
     }
 
-    /** Hears how many bytes more (or fewer, if negative) of a file chunks give, with each page that is replaced. */
+    /** Notified, with each page that is replaced, how many more bytes of a file are in chunks (fewer, if negative). */
     @FunctionalInterface
     public interface DataListener {
         void changed(long inode, long bytes);
     }
 
-    /** Sets the one who is told; called once, before the first change. */
+    /** Sets the listener; called once, before the first change. */
     public void listen(DataListener toTell) {
         listener = toTell;
     }
 
-    /** A page of a file's recipe; {@link RecipePage#EMPTY} for a hole. */
+    /** Returns a page of a file's recipe; {@link RecipePage#EMPTY} for a hole. */
     public RecipePage page(long inode, long page) throws IOException {
         Shard shard = shard(inode, page);
         long version;
@@ -66,7 +68,8 @@ public final class RecipeStore {
     }
 
     /**
-     * Replaces a page, and counts. An empty page removes the record. After an IOException nothing is changed.
+     * Replaces a page, and updates the reference counts. An empty page removes the record. After an IOException nothing
+     * is changed.
      *
      * @throws IllegalArgumentException if the page describes more bytes than a page spans
      */
@@ -78,7 +81,10 @@ public final class RecipeStore {
         replace(inode, page, page(inode, page), now);
     }
 
-    /** As {@link #replace(long, long, RecipePage)}, for a caller that knows what the page is {@code before}. */
+    /**
+     * Replaces a page as {@link #replace(long, long, RecipePage)} does, for a caller that knows the old page,
+     * {@code before}.
+     */
     void replace(long inode, long page, RecipePage before, RecipePage now) throws IOException {
         counts.prepare(before);
         counts.prepare(now);
@@ -100,8 +106,8 @@ public final class RecipeStore {
     }
 
     /**
-     * Drops what the page that holds a file's new end says of the bytes behind it. The pages behind that one are {@link
-     * #removePages}'s.
+     * Removes the entries for the bytes after a file's new end from the page that contains the end.
+     * {@link #removePages} removes the pages after that one.
      *
      * @param size the file's new length in bytes
      */
@@ -123,40 +129,78 @@ public final class RecipeStore {
         }
     }
 
-    /** Goes over the records of pages {@code from} to {@code to} (exclusive), in order. */
+    /** Returns a cursor over the records of pages {@code from} (inclusive) to {@code to} (exclusive), in order. */
     Cursor scan(long inode, long from, long to) throws IOException {
         return overlay.scan(Family.RECIPE, Keys.of(inode, from), Keys.of(inode, to));
     }
 
-    /** Number of the page on whose record a cursor stands. */
+    /** Returns the number of the page at a cursor's current record. */
     static long pageNumber(Cursor cursor) {
         return Keys.longAt(cursor.key(), Keys.LONG_BYTES);
     }
 
-    /** The page on whose record a cursor stands. */
+    /** Decodes the page at a cursor's current record. */
     RecipePage decode(Cursor cursor) throws IOException {
         return RecipeFormat.decode(cursor.key(), cursor.value(), pageBytes);
     }
 
     /**
-     * Removes up to {@code max} records from {@code fromPage} on, counting their references down. No page of that range
-     * may be written meanwhile. A damaged record throws, and stays.
-     *
-     * @return how many were removed; 0: there are no more
+     * Holds pages {@code from} (inclusive) to {@code to} (exclusive) in memory for a change of them: the first
+     * {@code maxPages} that have a record. Call it without any lock that others wait for, and close the result after
+     * the change.
      */
-    public int removePages(long inode, long fromPage, int max) throws IOException {
-        long from = Math.max(fromPage, removedUpTo(inode, fromPage));
-        long[] pages = existingPages(inode, from, Long.MAX_VALUE, max);
-        for (long page : pages) {
-            replace(inode, page, RecipePage.EMPTY);
+    public HeldRecipe hold(long inode, long from, long to, int maxPages) throws IOException {
+        long first = Math.min(to, removedUpTo(inode, from));
+        HeldRange range =
+                overlay.hold(Family.RECIPE, Keys.of(inode, from), Keys.of(inode, first), Keys.of(inode, to), maxPages);
+        HeldRecipe held = new HeldRecipe(overlay, counts, range, inode, from, to, pageBytes);
+        try {
+            held.fill(this, first, maxPages);
+            return held;
+        } catch (IOException | RuntimeException e) {
+            held.close();
+            throw e;
         }
-        if (pages.length > 0) {
-            removal = new Removal(inode, fromPage, pages[pages.length - 1] + 1);
-        }
-        return pages.length;
     }
 
-    /** Numbers of the first {@code max} pages from {@code from} to {@code to} (exclusive) that have a record, in order. */
+    /**
+     * Holds a few pages that were probably read or written recently. Unlike {@link #hold}, it leaves the pages to the
+     * cache of decoded pages, and only their counts are guaranteed to stay in memory.
+     */
+    public HeldRecipe holdFew(long inode, long from, long to) throws IOException {
+        HeldRecipe held = new HeldRecipe(overlay, counts, null, inode, from, to, pageBytes);
+        try {
+            held.fillFromCache(this);
+            return held;
+        } catch (IOException | RuntimeException e) {
+            held.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Removes held pages and decrements the counts of their references, until the limit is reached. None of the pages
+     * may be written at the same time. A damaged record throws, and is not removed.
+     *
+     * @return number of pages removed; if fewer than {@link HeldRecipe#pages()}, there are more
+     */
+    public int removePages(HeldRecipe held, StepLimit limit) throws IOException {
+        long ends = limit.end();
+        long[] pages = existingPages(held.inode(), removedUpTo(held.inode(), held.from()), held.end(), limit.pages());
+        int removed = 0;
+        while (removed < pages.length && (removed == 0 || !limit.isOver(ends))) {
+            replace(held.inode(), pages[removed++], RecipePage.EMPTY);
+        }
+        if (removed > 0) {
+            removal = new Removal(held.inode(), held.from(), pages[removed - 1] + 1);
+        }
+        return removed;
+    }
+
+    /**
+     * Returns the numbers of the first {@code max} pages from {@code from} (inclusive) to {@code to} (exclusive) that
+     * have a record, in order.
+     */
     public long[] existingPages(long inode, long from, long to, int max) throws IOException {
         long[] pages = new long[Math.min(max, 1024)];
         int count = 0;
@@ -173,7 +217,9 @@ public final class RecipeStore {
 
     private long removedUpTo(long inode, long fromPage) {
         Removal last = removal;
-        return last != null && last.inode == inode && last.fromPage <= fromPage ? last.upTo : fromPage;
+        return last != null && last.inode == inode && last.fromPage <= fromPage
+                ? Math.max(fromPage, last.upTo)
+                : fromPage;
     }
 
     private void forgetRemoval(long inode, long page) {
@@ -193,15 +239,16 @@ public final class RecipeStore {
     }
 
     /**
-     * The last removal's progress: the inode has no page from {@code fromPage} to {@code upTo}. Without it every batch
-     * would walk again over the deletion marks of all batches before it: quadratic in the size of the file.
+     * The progress of the last removal: the inode has no page from {@code fromPage} to {@code upTo}. Without it every
+     * batch would step again over the deletion marks of all previous batches, in time quadratic in the size of the
+     * file.
      */
     private record Removal(long inode, long fromPage, long upTo) {}
 
-    /** Some of the pages. Its monitor guards it. */
+    /** A part of the pages. Guarded by its monitor. */
     private static final class Shard {
         final ClockTable<RecipePage> pages;
-        /** Rises with every replacement of one of its pages. */
+        /** Incremented with every replacement of one of its pages. */
         long version;
 
         Shard(long cacheBytes) {

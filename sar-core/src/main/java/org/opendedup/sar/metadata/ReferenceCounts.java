@@ -2,6 +2,7 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -14,83 +15,91 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.opendedup.sar.metadata.Overlay.Layers;
 
 /**
- * How often each stored copy of a chunk is referenced by recipes: one record a container. A copy is alive from its first
- * reference until it is tombstoned; while alive with count 0 it is garbage, and can be referenced again.
+ * The reference counts: how often recipes refer to each stored copy of a chunk, in one record per container. A copy is
+ * alive from its first reference until it is tombstoned; while it is alive with count 0 it is garbage, and can be
+ * referenced again.
  *
- * <p>Each call is atomic; changes must not run during {@link MetadataStore#freeze()}. A count that would fall below zero
- * is a programmer error, and an {@link IllegalStateException}.
+ * <p>Each call is atomic; changes must not run during {@link MetadataStore#freeze()}. A change that would make a count
+ * negative is a programmer error, and throws an {@link IllegalStateException}.
  *
- * <p>Containers are spread over stripes, each with a lock and a cache of decoded records. The cache always holds the
- * newest record, so it is asked first; what it evicts is found again in the pending generation, the frozen one or the
- * database. A record belongs to the generation that changed it. The first change of a later generation makes a copy, so
- * that the frozen one can be written out without a lock.
+ * <p>Containers are distributed over stripes, each with a lock and a cache of decoded records. A cached record is
+ * always the newest one, so the cache is queried first; a record that it evicts is found again in the pending
+ * generation, the frozen one or the database. A record belongs to the generation that changed it. The first change in a
+ * later generation makes a copy, so that the frozen one can be written out without a lock.
  */
 public final class ReferenceCounts {
     private static final int STRIPE_BITS = 6;
 
-    /** The owner of records read from the database. */
+    /** The generation number of records read from the database. */
     private static final long NO_GENERATION = 0;
 
     /**
-     * A copy with so many references gets no further ones: new data is stored afresh, a recipe is not copied. So far below
-     * what a record can hold that all that is under way at a time cannot reach that.
+     * Maximum number of references to a copy. A copy with this number gets no further ones: new data is stored in a new
+     * copy, and a recipe is not copied. The distance to the maximum that a record can hold is larger than the number of
+     * references that all concurrent changes can add.
      */
     static final int MAX_COUNT = Integer.MAX_VALUE - (1 << 26);
 
     private final Overlay overlay;
+    private final CopyCounters stored;
     private final Stripe[] stripes = new Stripe[1 << STRIPE_BITS];
     private volatile @Nullable LongConsumer unreferenced;
     private volatile WritingSource writings = container -> Writing.UNKNOWN;
 
-    /** Says which writing of a container exists. */
+    /** Provides, for a container, the writing of it that exists. */
     @FunctionalInterface
     public interface WritingSource {
         Writing writing(long container) throws IOException;
     }
 
-    ReferenceCounts(Overlay overlay, long cacheBytes) {
+    /** @param stored totals of stored copies, as of the last commit */
+    ReferenceCounts(Overlay overlay, StoredCopies stored, long cacheBytes) {
         this.overlay = overlay;
+        this.stored = new CopyCounters(stored);
         for (int i = 0; i < stripes.length; i++) {
             stripes[i] = new Stripe(cacheBytes >> STRIPE_BITS);
         }
     }
 
     /**
-     * Sets who is told of each copy whose count falls to zero. It is called with a lock of the counts held: it must not wait, nor
-     * call back.
+     * Sets the listener for each copy whose count falls to zero. It is called with a lock of the counts held: it must
+     * not wait, and must not call this object.
      */
     public void listen(LongConsumer toTell) {
         unreferenced = toTell;
     }
 
-    /** Sets who is asked, with a lock of the counts held, for the writing of a container that gets its first reference. */
+    /**
+     * Sets the source of the writing of a container that gets its first reference. It is called with a lock of the
+     * counts held.
+     */
     public void writingsFrom(WritingSource source) {
         writings = source;
     }
 
-    /** The writing of a container that references mean; {@link Writing#UNKNOWN} if there never was one. */
+    /** Returns the writing of a container that references refer to; {@link Writing#UNKNOWN} if there never was one. */
     public Writing writing(long container) throws IOException {
-        Stripe stripe = stripe(container);
+        Stripe stripe = read(container);
         synchronized (stripe) {
             return stripe.record(container).writing();
         }
     }
 
-    /** The slots of a container whose copies exist. */
+    /** Returns the slots of a container whose copies exist. */
     public BitSet alive(long container) throws IOException {
-        Stripe stripe = stripe(container);
+        Stripe stripe = read(container);
         synchronized (stripe) {
             return stripe.record(container).alive();
         }
     }
 
     /**
-     * Notes that copies are damaged, so that no new reference is made to them; a change like any other.
+     * Records that copies are damaged, so that no new reference is made to them; a change like any other.
      *
-     * @return whether any of them was not known to be
+     * @return whether any of them was not known to be damaged
      */
     public boolean markDamaged(long container, int firstSlot, int endSlot) throws IOException {
-        Stripe stripe = stripe(container);
+        Stripe stripe = read(container);
         synchronized (stripe) {
             if (!stripe.record(container).hasSound(firstSlot, endSlot)) {
                 return false;
@@ -103,27 +112,51 @@ public final class ReferenceCounts {
         }
     }
 
-    /** Whether that copy exists: it was referenced at some time, and not tombstoned since. Its count may be 0. */
-    public boolean isAlive(long chunkId) throws IOException {
+    /** Returns the totals of all existing copies, and of the garbage among them. Exact while no change is running. */
+    public StoredCopies stored() {
+        return stored.now();
+    }
+
+    /**
+     * Records a chunk's length. Must be called once for each stored chunk, before its first reference; a change like
+     * any other.
+     *
+     * @param bytes length of the chunk before compression
+     */
+    public void setLength(long chunkId, int bytes) throws IOException {
         long container = ChunkId.container(chunkId);
         Stripe stripe = stripe(container);
+        synchronized (stripe) {
+            CountRecord record = stripe.change(container);
+            int before = record.heapBytes();
+            record.setLength(ChunkId.slot(chunkId), bytes);
+            stripe.account(container, record, before);
+        }
+    }
+
+    /**
+     * Returns whether that copy exists: it was referenced at some time and not tombstoned since. Its count may be 0.
+     */
+    public boolean isAlive(long chunkId) throws IOException {
+        long container = ChunkId.container(chunkId);
+        Stripe stripe = read(container);
         synchronized (stripe) {
             return stripe.record(container).isAlive(ChunkId.slot(chunkId));
         }
     }
 
-    /** Whether that copy exists, is not known to be damaged, and may get further references. */
+    /** Returns whether that copy exists, is not known to be damaged, and may get further references. */
     public boolean isReferable(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
         int slot = ChunkId.slot(chunkId);
-        Stripe stripe = stripe(container);
+        Stripe stripe = read(container);
         synchronized (stripe) {
             CountRecord record = stripe.record(container);
             return record.isAlive(slot) && !record.isDamaged(slot) && record.count(slot) < MAX_COUNT;
         }
     }
 
-    /** Whether each copy that a page refers to may get further references. */
+    /** Returns whether each copy that a page refers to may get further references. */
     boolean hasRoomFor(RecipePage page) throws IOException {
         int entry = 0;
         while (entry < page.count()) {
@@ -132,7 +165,7 @@ public final class ReferenceCounts {
                 entry++;
                 continue;
             }
-            Stripe stripe = stripe(container);
+            Stripe stripe = read(container);
             synchronized (stripe) {
                 CountRecord record = stripe.record(container);
                 while (entry < page.count() && ChunkId.container(page.chunkId(entry)) == container) {
@@ -146,44 +179,70 @@ public final class ReferenceCounts {
         return true;
     }
 
-    /** References to that copy; 0 if it does not exist. */
+    /**
+     * Returns the number of references to that copy by all recipe entries; 0 if it does not exist. Decides whether the
+     * copy is garbage.
+     */
     public int count(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
-        Stripe stripe = stripe(container);
+        Stripe stripe = read(container);
         synchronized (stripe) {
             return stripe.record(container).count(ChunkId.slot(chunkId));
         }
     }
 
     /**
-     * References to the first {@code n} of some copies, under one lock for each run of one container's chunks; 0 for one that does
-     * not exist.
+     * Returns how often that copy occurs in files, regardless of the number of recipe pages that a single occurrence
+     * spans: see {@link ContainerCounts#occurrences}. Decides about promotion. 0 if and only if {@link #count} is 0.
      */
-    public void counts(long[] chunkIds, int n, int[] counts) throws IOException {
+    public int occurrences(long chunkId) throws IOException {
+        long container = ChunkId.container(chunkId);
+        Stripe stripe = read(container);
+        synchronized (stripe) {
+            return stripe.record(container).occurrences(ChunkId.slot(chunkId));
+        }
+    }
+
+    /**
+     * Gets {@link #occurrences(long)} of the first {@code n} copies, with one lock for each run of one container's
+     * chunks; 0 for a copy that does not exist.
+     */
+    public void occurrences(long[] chunkIds, int n, int[] occurrences) throws IOException {
         for (int i = 0; i < n; ) {
             long container = ChunkId.container(chunkIds[i]);
-            Stripe stripe = stripe(container);
+            Stripe stripe = read(container);
             synchronized (stripe) {
                 CountRecord record = stripe.record(container);
                 while (i < n && ChunkId.container(chunkIds[i]) == container) {
-                    counts[i] = record.count(ChunkId.slot(chunkIds[i]));
+                    occurrences[i] = record.occurrences(ChunkId.slot(chunkIds[i]));
                     i++;
                 }
             }
         }
     }
 
-    /** Changes a count; with {@code delta} 0 it only makes a new copy alive. A tombstoned copy can't be referenced. */
+    /** Changes a count; with {@code delta} 0 it only makes a new copy alive. A tombstoned copy cannot be referenced. */
     public void add(long chunkId, int delta) throws IOException {
         long container = ChunkId.container(chunkId);
-        Stripe stripe = stripe(container);
+        Stripe stripe = read(container);
         synchronized (stripe) {
             CountRecord record = stripe.change(container);
             int before = record.heapBytes();
-            record.add(container, ChunkId.slot(chunkId), delta);
-            tellIfUnreferenced(record, chunkId, delta);
+            add(record, chunkId, delta, false);
             stripe.account(container, record, before);
         }
+    }
+
+    private void add(CountRecord record, long chunkId, int delta, boolean continuation) {
+        int slot = ChunkId.slot(chunkId);
+        stored.change(record, slot, () -> {
+            if (continuation) {
+                record.addContinuation(ChunkId.container(chunkId), slot, delta);
+            } else {
+                record.add(ChunkId.container(chunkId), slot, delta);
+            }
+        });
+        tellIfUnreferenced(record, chunkId, delta);
     }
 
     private void tellIfUnreferenced(CountRecord record, long chunkId, int delta) {
@@ -193,19 +252,23 @@ public final class ReferenceCounts {
         }
     }
 
-    /** Declares a copy with count 0 gone: its bytes may be reclaimed once this is committed. */
+    /** Marks a copy with count 0 as tombstoned: its bytes may be reclaimed once this is committed. */
     public void tombstone(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
-        Stripe stripe = stripe(container);
+        Stripe stripe = read(container);
         synchronized (stripe) {
             CountRecord record = stripe.change(container);
             int before = record.heapBytes();
-            record.tombstone(container, ChunkId.slot(chunkId));
+            int slot = ChunkId.slot(chunkId);
+            stored.change(record, slot, () -> record.tombstone(container, slot));
             stripe.account(container, record, before);
         }
     }
 
-    /** Visits the containers that have a record, in rising order of ids. For the checker: no change may run meanwhile. */
+    /**
+     * Visits the containers that have a record, in ascending order of ids. For the checker: no change may run at the
+     * same time.
+     */
     public void forEachContainer(ContainerCountsVisitor visitor) throws IOException {
         NavigableMap<Long, CountRecord> uncommitted = uncommitted();
         try (Cursor cursor = overlay.database().scan(Family.COUNT, Keys.FIRST, Keys.END)) {
@@ -222,15 +285,81 @@ public final class ReferenceCounts {
     }
 
     /**
-     * Reads the records of all containers of a page and makes them part of the pending generation, so that {@link
-     * #addAll} can't fail halfway for a disk that can't be read.
+     * Keeps a container's newest record in memory until {@link #release}; each call needs one call of {@link #release}.
+     * While the record is read, other threads can use the counts of its stripe.
+     */
+    void hold(long container) throws IOException {
+        Stripe stripe = stripe(container);
+        synchronized (stripe) {
+            Held held = stripe.held.computeIfAbsent(container, id -> new Held());
+            held.holders++;
+            if (held.record == null) {
+                held.record = stripe.inMemory(container);
+            }
+            if (held.record != null) {
+                return;
+            }
+        }
+        try {
+            CountRecord loaded = committed(container);
+            synchronized (stripe) {
+                Held held = stripe.held.get(container);
+                if (held != null && held.record == null) {
+                    held.record = loaded;
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            release(container);
+            throw e;
+        }
+    }
+
+    /** Ends a {@link #hold}. */
+    void release(long container) {
+        Stripe stripe = stripe(container);
+        synchronized (stripe) {
+            Held held = stripe.held.get(container);
+            if (held != null && --held.holders == 0) {
+                stripe.held.remove(container);
+            }
+        }
+    }
+
+    /**
+     * Returns the container's stripe, with its record in the cache. The stripe is not locked while the database is
+     * read.
+     */
+    private Stripe read(long container) throws IOException {
+        Stripe stripe = stripe(container);
+        synchronized (stripe) {
+            if (stripe.inMemory(container) != null) {
+                return stripe;
+            }
+        }
+        hold(container);
+        synchronized (stripe) {
+            stripe.record(container);
+        }
+        release(container);
+        return stripe;
+    }
+
+    /** Reads a container's record from the database. */
+    private CountRecord committed(long container) throws IOException {
+        byte[] value = overlay.database().get(Family.COUNT, Keys.of(container));
+        return value == null ? CountRecord.empty(NO_GENERATION) : CountRecord.decode(container, value, NO_GENERATION);
+    }
+
+    /**
+     * Reads the records of all containers of a page and makes them part of the pending generation, so that an
+     * unreadable disk cannot make {@link #addAll} fail halfway.
      */
     void prepare(RecipePage page) throws IOException {
         long prepared = 0;
         for (int entry = 0; entry < page.count(); entry++) {
             long container = ChunkId.container(page.chunkId(entry));
             if (!page.isZero(entry) && container != prepared) {
-                Stripe stripe = stripe(container);
+                Stripe stripe = read(container);
                 synchronized (stripe) {
                     stripe.change(container);
                 }
@@ -239,7 +368,9 @@ public final class ReferenceCounts {
         }
     }
 
-    /** Adds {@code delta} for each reference of a prepared page, under one lock for each run of one container's chunks. */
+    /**
+     * Adds {@code delta} for each reference of a prepared page, with one lock for each run of one container's chunks.
+     */
     void addAll(RecipePage page, int delta) throws IOException {
         int entry = 0;
         while (entry < page.count()) {
@@ -255,8 +386,7 @@ public final class ReferenceCounts {
             int before = record.heapBytes();
             int entry = from;
             while (entry < page.count() && ChunkId.container(page.chunkId(entry)) == container) {
-                record.add(container, ChunkId.slot(page.chunkId(entry)), delta);
-                tellIfUnreferenced(record, page.chunkId(entry), delta);
+                add(record, page.chunkId(entry), delta, page.chunkOffset(entry) != 0);
                 entry++;
             }
             stripe.account(container, record, before);
@@ -264,7 +394,7 @@ public final class ReferenceCounts {
         }
     }
 
-    /** Copies of the records that are not in the database yet, as they are now. */
+    /** Returns copies of the records that are not in the database yet, in their current state. */
     private NavigableMap<Long, CountRecord> uncommitted() {
         Layers layers = overlay.layers();
         NavigableMap<Long, CountRecord> records = new TreeMap<>();
@@ -290,25 +420,61 @@ public final class ReferenceCounts {
         return stripes[(int) (ClockTable.hash(container, 0) >>> (64 - STRIPE_BITS))];
     }
 
-    /** Some of the containers. Its monitor guards its cache and every record of these containers that is not frozen. */
+    /**
+     * A record that is kept in memory; {@code record} is null while it is read for the first time and was not changed.
+     */
+    private static final class Held {
+        @Nullable
+        CountRecord record;
+
+        int holders;
+    }
+
+    /**
+     * A part of the containers. Its monitor guards its cache and every record of these containers that is not frozen.
+     */
     private final class Stripe {
         private final ClockTable<CountRecord> cache;
+        /** The newest records of some containers, which stay in memory even if the cache evicts them. */
+        private final Map<Long, Held> held = new HashMap<>();
 
         Stripe(long cacheBytes) {
             cache = new ClockTable<>(cacheBytes);
         }
 
-        /** The newest record, for reading. */
+        /** Returns the newest record, for reading. */
         CountRecord record(long container) throws IOException {
-            CountRecord record = cache.get(container, 0);
+            CountRecord record = inMemory(container);
             if (record == null) {
-                record = load(container);
+                record = committed(container);
                 cache.put(container, 0, record, record.heapBytes());
             }
             return record;
         }
 
-        /** The newest record, for changing: a part of the pending generation. */
+        /** Returns the newest record if it is in memory; otherwise null. */
+        @Nullable
+        CountRecord inMemory(long container) {
+            CountRecord record = cache.get(container, 0);
+            if (record != null) {
+                return record;
+            }
+            Held kept = held.isEmpty() ? null : held.get(container);
+            record = kept == null ? null : kept.record;
+            if (record == null) {
+                Layers layers = overlay.layers();
+                record = layers.pending().counts(container);
+                if (record == null && layers.frozen() != null) {
+                    record = layers.frozen().counts(container);
+                }
+            }
+            if (record != null) {
+                cache.put(container, 0, record, record.heapBytes());
+            }
+            return record;
+        }
+
+        /** Returns the newest record, for changing: a part of the pending generation. */
         CountRecord change(long container) throws IOException {
             Generation pending = overlay.pending();
             CountRecord record = record(container);
@@ -321,31 +487,20 @@ public final class ReferenceCounts {
             }
             pending.putCounts(container, copy);
             cache.put(container, 0, copy, copy.heapBytes());
+            Held kept = held.isEmpty() ? null : held.get(container);
+            if (kept != null) {
+                kept.record = copy;
+            }
             return copy;
         }
 
-        /** Tells cache and generation of a record that grew. */
+        /** Reports a record's new size to the cache and to the pending generation. */
         void account(long container, CountRecord record, int heapBytesBefore) {
             int grown = record.heapBytes() - heapBytesBefore;
             if (grown != 0) {
                 cache.put(container, 0, record, record.heapBytes());
                 overlay.pending().addBytes(grown);
             }
-        }
-
-        private CountRecord load(long container) throws IOException {
-            Layers layers = overlay.layers();
-            CountRecord record = layers.pending().counts(container);
-            if (record == null && layers.frozen() != null) {
-                record = layers.frozen().counts(container);
-            }
-            if (record != null) {
-                return record;
-            }
-            byte[] value = overlay.database().get(Family.COUNT, Keys.of(container));
-            return value == null
-                    ? CountRecord.empty(NO_GENERATION)
-                    : CountRecord.decode(container, value, NO_GENERATION);
         }
     }
 }

@@ -1,17 +1,18 @@
 package org.opendedup.sar.metadata;
 
 import java.io.IOException;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.io.SystemError;
@@ -24,48 +25,75 @@ import org.rocksdb.Slice;
 import org.rocksdb.Status;
 import org.rocksdb.WriteBatch;
 
-/** A RocksDB with one column family for each {@link KeyValueStore.Family}. */
+/** A RocksDB database with one column family for each {@link KeyValueStore.Family}. */
 final class RocksDbKeyValueStore implements KeyValueStore {
-    /** What a reopening writes besides the log's content: manifest, options. */
+    /** Bytes that a reopening writes in addition to the log's content: manifest, options. */
     private static final long REOPENING_BYTES = 4 << 20;
 
-    /** How the database is opened again. */
+    /**
+     * Name of a file that is created to test whether the disk accepts writes. RocksDB ignores it because it is not a
+     * RocksDB file.
+     */
+    private static final String TRIAL_NAME = "trial";
+
+    private static final int TRIAL_BYTES = 4096;
+
+    /** Minimum interval between attempts to open an unreadable database for reading, in nanoseconds. */
+    private static final long LOOK_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
+
+    /** Opens the database again. */
     interface Recovery {
         OpenDatabase recover() throws IOException;
     }
 
     private final Path folder;
     private final AcknowledgedSequence acknowledged;
-    /** A test replaces it. */
+    /** Opens the database for use. Tests replace it. */
     Recovery recovery;
+    /** Opens the database for reading only, while the disk accepts no writes. Tests replace it. */
+    Recovery look;
 
     /**
-     * Held shared by every call and open cursor, exclusively while the database is closed or reopened: native memory must
-     * not be touched once it is freed.
+     * Held shared by every call and open cursor, exclusively while the database is closed or reopened: native memory
+     * must not be accessed once it is freed.
      */
     private final ReentrantReadWriteLock lifetime = new ReentrantReadWriteLock();
 
-    /** Null once it is closed, or while it can't be reopened. */
+    /** Null after closing, or while it cannot be reopened. */
     private @Nullable OpenDatabase open;
 
     private boolean closed;
 
-    /** Why the database could not be reopened, if the disk was full: it is tried again then. */
+    /**
+     * Time of the last attempt to open the database for reading, as {@link System#nanoTime}; guarded by the lifetime
+     * lock, exclusively.
+     */
+    private long lookedNs;
+
+    /** The reason why the database could not be reopened, if the disk was full: the reopening is then tried again. */
     private @Nullable NoSpaceException shortage;
 
     /**
-     * Set when a write failed. RocksDB then refuses further ones, until it notices space by itself; but a record that was cut off by
-     * then may lie in its log before those that follow. So nothing is written before a reopening has begun a new log.
+     * Set when a write failed. RocksDB then refuses further writes until it detects free space itself. But a partly
+     * written record may then be in its log ahead of the records that follow. So nothing is written until a reopening
+     * has begun a new log.
      */
     private volatile boolean failed;
 
-    /** Held by who writes, so that nobody does between a failure and the reopening. Taken before {@link #lifetime}. */
+    /**
+     * Held by a writing thread, so that no other thread writes between a failure and the reopening. Acquired before
+     * {@link #lifetime}.
+     */
     private final ReentrantLock writing = new ReentrantLock();
+
+    /** Guarded by {@link #writing}. */
+    private final DeletionMarks marks = new DeletionMarks();
 
     private RocksDbKeyValueStore(Path folder, long memoryBytes, AcknowledgedSequence acknowledged, OpenDatabase open) {
         this.folder = folder;
         this.acknowledged = acknowledged;
         recovery = () -> OpenDatabase.recover(folder, memoryBytes, acknowledged);
+        look = () -> OpenDatabase.look(folder, memoryBytes, acknowledged);
         this.open = open;
     }
 
@@ -113,7 +141,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     @Override
     public Batch batch() throws IOException {
-        // What it belongs to, should an earlier reopening have closed the database and got no further.
+        // The batch needs an open database, which an earlier reopening may have closed and failed to open.
         reopenIfFailed();
         return new RocksBatch();
     }
@@ -129,7 +157,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         }
     }
 
-    /** Waits for calls and cursors that are under way. */
+    /** Closes the database, after waiting for calls and cursors in progress. */
     @Override
     public void close() throws IOException {
         lifetime.writeLock().lock();
@@ -146,8 +174,10 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     }
 
     /**
-     * Makes a database writable again after a failed write. Only a reopening does that, and it writes; so it is not tried
-     * while the disk is too full for it, and reads go on.
+     * Makes a database writable again after a failed write. Only a reopening does that, and a reopening writes. So it
+     * is not tried while the disk has too little space for it, or accepts no writes; reads continue then. If it fails
+     * nevertheless, the database is opened for reading. A log whose sync failed is not synced again: RocksDB replays
+     * the log as it reads it, and writes its changes to a new table.
      */
     void reopen() throws IOException {
         if (lifetime.getReadHoldCount() > 0) {
@@ -158,8 +188,9 @@ final class RocksDbKeyValueStore implements KeyValueStore {
             if (closed) {
                 throw closedException();
             }
-            requireRoomToReopen();
             failed = true;
+            requireRoomToReopen();
+            requireDiskTakesWrites();
             if (open != null) {
                 open.close();
                 open = null;
@@ -172,7 +203,8 @@ final class RocksDbKeyValueStore implements KeyValueStore {
                     shortage = lackingSpace(e);
                     throw shortage;
                 }
-                throw e;
+                openForReading(e);
+                throw e instanceof CorruptionException ? e : writeFailed(e);
             }
             failed = false;
         } finally {
@@ -182,32 +214,71 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     @Override
     public long logBytes() throws IOException {
-        long bytes = 0;
-        try (DirectoryStream<Path> logs = Files.newDirectoryStream(folder, "*.log")) {
-            for (Path log : logs) {
-                bytes += size(log);
-            }
-        } catch (DirectoryIteratorException e) {
-            throw e.getCause();
-        }
-        return bytes;
-    }
-
-    private static long size(Path log) throws IOException {
-        try {
-            return Files.size(log);
-        } catch (NoSuchFileException e) {
-            // Its content is in tables by now.
-            return 0;
-        }
+        return CompactionSpace.bytes(folder, "*.log");
     }
 
     private void requireRoomToReopen() throws IOException {
-        long needed = REOPENING_BYTES + logBytes();
+        long needed = bytesToReopen();
         long usable = Device.of(folder).usableBytes();
         if (usable < needed) {
             throw new NoSpaceException(place(folder) + ": writes failed before, and going on needs " + needed
                     + " free bytes on the disk; there are " + usable);
+        }
+    }
+
+    /**
+     * Writes a small file as a test, before the database is closed for the reopening: while it is closed it cannot be
+     * read.
+     */
+    private void requireDiskTakesWrites() throws IOException {
+        Path trial = folder.resolve(TRIAL_NAME);
+        try {
+            PrivateFiles.write(trial, new byte[TRIAL_BYTES]);
+            Files.delete(trial);
+        } catch (IOException e) {
+            throw Device.isFull(e) ? lackingSpace(e) : writeFailed(e);
+        }
+    }
+
+    private WriteFailedException writeFailed(IOException cause) {
+        return new WriteFailedException(
+                place(folder) + ": writes failed before, and still do: " + cause.getMessage(), cause);
+    }
+
+    /**
+     * Opens the database for reading; leaves it closed if its disk cannot even be read. The caller holds the lifetime
+     * lock exclusively, and no database is open.
+     */
+    private void openForReading(IOException cause) {
+        lookedNs = System.nanoTime();
+        try {
+            open = look.recover();
+        } catch (IOException e) {
+            cause.addSuppressed(e);
+        }
+    }
+
+    /** Tries again to open a database for reading that could not be read when it was reopened. */
+    private void lookAgain() {
+        lifetime.writeLock().lock();
+        try {
+            if (open == null && !closed && System.nanoTime() - lookedNs >= LOOK_INTERVAL_NS) {
+                openForReading(new IOException());
+            }
+        } finally {
+            lifetime.writeLock().unlock();
+        }
+    }
+
+    private long bytesToReopen() throws IOException {
+        return REOPENING_BYTES + logBytes();
+    }
+
+    private boolean hasRoomToReopen() {
+        try {
+            return Device.of(folder).usableBytes() >= bytesToReopen();
+        } catch (IOException e) {
+            return false; // unknown
         }
     }
 
@@ -218,13 +289,18 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         return lacking;
     }
 
-    /** To be followed by {@link #leave}. */
+    /** Acquires the lifetime lock shared and returns the database. Must be followed by {@link #leave}. */
     private OpenDatabase enter() throws IOException {
         lifetime.readLock().lock();
-        if (open == null && shortage != null && !closed) {
-            // Nobody may come to write, as who changes something reads first.
+        if (open == null && !closed) {
+            // A write may never occur, because a caller that changes something reads first.
+            boolean isShort = shortage != null;
             lifetime.readLock().unlock();
-            reopenIfFailed();
+            if (isShort) {
+                reopenIfFailed();
+            } else {
+                lookAgain();
+            }
             lifetime.readLock().lock();
         }
         OpenDatabase now = open;
@@ -253,7 +329,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     static IOException translate(Path folder, @Nullable String message, RocksDBException e) {
         Status status = e.getStatus();
-        // What fails while it opens a database is told by the message alone.
+        // Errors during the opening of a database are recognized only by their message.
         boolean noSpace =
                 status != null && status.getSubCode() == Status.SubCode.NoSpace || SystemError.isFullIn(message);
         if (noSpace) {
@@ -276,7 +352,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         return exception;
     }
 
-    /** Belongs to the thread that made it, which must close it: it holds the lifetime lock. */
+    /** A cursor that holds the lifetime lock. The thread that created it must close it. */
     private final class RocksCursor implements Cursor {
         private final byte[] from;
         private final Slice end;
@@ -343,6 +419,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private final class RocksBatch implements Batch {
         private final WriteBatch batch = new WriteBatch();
+        private final Map<Family, Integer> deletions = new EnumMap<>(Family.class);
 
         @Override
         public void put(Family family, byte[] key, byte[] value) throws IOException {
@@ -361,6 +438,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
             OpenDatabase entered = enter();
             try {
                 batch.delete(entered.handle(family), key);
+                deletions.merge(family, 1, Integer::sum);
             } catch (RocksDBException e) {
                 throw translate(folder, e);
             } finally {
@@ -385,11 +463,17 @@ final class RocksDbKeyValueStore implements KeyValueStore {
             OpenDatabase entered = enter();
             try {
                 entered.database().write(entered.synced(), batch);
-                // Its last one, or a later one that another thread has synced meanwhile.
+                // The batch's last sequence number, or a later one that another thread has synced in the meantime.
                 acknowledged.raise(entered.lastSequence());
+                entered.space().refresh();
+                marks.count(deletions);
+                marks.writeOutMany(entered, RocksDbKeyValueStore.this::hasRoomToReopen);
             } catch (RocksDBException e) {
                 failed = true;
-                throw translate(folder, e);
+                IOException failure = translate(folder, e);
+                throw failure instanceof NoSpaceException || failure instanceof CorruptionException
+                        ? failure
+                        : new WriteFailedException(String.valueOf(failure.getMessage()), failure);
             } finally {
                 leave();
             }

@@ -70,18 +70,24 @@ final class SystemRecords {
     }
 
     static byte[] encodeTotals(Totals totals) {
-        return new ValueWriter(41)
+        StoredCopies stored = totals.stored();
+        return new ValueWriter(61)
                 .writeByte(VERSION)
                 .writeZigzag(totals.logicalBytes())
                 .writeZigzag(totals.files())
-                .writeZigzag(totals.uniqueBytes())
-                .writeZigzag(totals.chunks())
+                .writeZigzag(stored.bytes())
+                .writeZigzag(stored.chunks())
+                .writeZigzag(stored.garbageBytes())
+                .writeZigzag(stored.garbageChunks())
                 .toBytes();
     }
 
     static Totals decodeTotals(byte[] value) throws CorruptionException, UnsupportedFormatException {
         ValueReader in = reader(value);
-        Totals totals = new Totals(in.readZigzag(), in.readZigzag(), in.readZigzag(), in.readZigzag());
+        Totals totals = new Totals(
+                in.readZigzag(),
+                in.readZigzag(),
+                new StoredCopies(in.readZigzag(), in.readZigzag(), in.readZigzag(), in.readZigzag()));
         in.expectEnd();
         return totals;
     }

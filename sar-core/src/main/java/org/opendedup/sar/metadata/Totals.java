@@ -3,16 +3,11 @@ package org.opendedup.sar.metadata;
 /**
  * Running totals of a volume.
  *
- * @param logicalBytes bytes of the files that chunks give, the sum of {@link Inode#dataBytes()}: what they take of the capacity
+ * @param logicalBytes bytes of the files that are in chunks, the sum of {@link Inode#dataBytes()}: they count against
+ *     the capacity
  * @param files inodes in use
- * @param uniqueBytes bytes of the stored chunks before compression, garbage included
- * @param chunks stored chunks, garbage included
+ * @param stored the existing copies of chunks
  */
-public record Totals(long logicalBytes, long files, long uniqueBytes, long chunks) {
-    static final Totals NONE = new Totals(0, 0, 0, 0);
-
-    Totals plus(long moreLogicalBytes, long moreFiles, long moreUniqueBytes, long moreChunks) {
-        return new Totals(
-                logicalBytes + moreLogicalBytes, files + moreFiles, uniqueBytes + moreUniqueBytes, chunks + moreChunks);
-    }
+public record Totals(long logicalBytes, long files, StoredCopies stored) {
+    static final Totals NONE = new Totals(0, 0, StoredCopies.NONE);
 }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 
-/** Takes a record apart, as {@link ValueWriter} built it. Reading beyond its end is a {@link CorruptionException}. */
+/** Reads a record that {@link ValueWriter} wrote. Reading beyond its end throws a {@link CorruptionException}. */
 final class ValueReader {
     private final byte[] bytes;
     private final int end;
@@ -12,7 +12,7 @@ final class ValueReader {
     private final long id;
     private int position;
 
-    /** Reads all of {@code bytes}; messages will call the record {@code kind} {@code id}. */
+    /** Reads all of {@code bytes}; error messages call the record {@code kind} {@code id}. */
     ValueReader(byte[] bytes, String kind, long id) {
         this(bytes, bytes.length, kind, id);
     }
@@ -24,7 +24,7 @@ final class ValueReader {
         this.id = id;
     }
 
-    /** Reads the first byte of a record; there is one version of each so far. */
+    /** Reads the first byte of a record, its version; only one version of each record exists. */
     ValueReader expectVersion(int known) throws CorruptionException, UnsupportedFormatException {
         int version = readByte();
         if (version != known) {
@@ -52,7 +52,7 @@ final class ValueReader {
         throw corruption("a varint of at most 10 bytes", "a longer one");
     }
 
-    /** A varint that must lie between 0 and {@code max}. */
+    /** Reads a varint that must lie between 0 and {@code max}. */
     long readVarint(long max) throws CorruptionException {
         long value = readVarint();
         if (value < 0 || value > max) {
@@ -61,7 +61,7 @@ final class ValueReader {
         return value;
     }
 
-    /** An int that was written as its 32 bits. */
+    /** Reads an int that was written as its 32 bits. */
     int readInt() throws CorruptionException {
         return (int) readVarint(0xffff_ffffL);
     }

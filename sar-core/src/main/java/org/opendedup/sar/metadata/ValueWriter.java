@@ -2,7 +2,7 @@ package org.opendedup.sar.metadata;
 
 import java.util.Arrays;
 
-/** Builds a record: bytes and varints (LEB128: seven bits a byte, least significant first). */
+/** Writes a record: bytes and varints (LEB128: seven bits per byte, least significant first). */
 final class ValueWriter {
     private byte[] bytes;
     private int length;
@@ -17,7 +17,7 @@ final class ValueWriter {
         return this;
     }
 
-    /** A number from 0 up; a negative one takes ten bytes. */
+    /** Writes a number from 0 up; a negative one would take ten bytes. */
     ValueWriter writeVarint(long value) {
         reserve(10);
         long rest = value;
@@ -29,7 +29,7 @@ final class ValueWriter {
         return this;
     }
 
-    /** A number of either sign, small ones short: 0, -1, 1, -2 become 0, 1, 2, 3. */
+    /** Writes a number of either sign; small ones are short: 0, -1, 1, -2 become 0, 1, 2, 3. */
     ValueWriter writeZigzag(long value) {
         return writeVarint(value << 1 ^ value >> 63);
     }
@@ -53,7 +53,7 @@ final class ValueWriter {
         return this;
     }
 
-    /** The bytes so far; only the first {@link #length()} count. */
+    /** Returns the bytes written up to now; only the first {@link #length()} are valid. */
     byte[] buffer() {
         return bytes;
     }

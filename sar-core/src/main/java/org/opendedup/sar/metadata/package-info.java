@@ -1,6 +1,7 @@
 /**
- * Namespace, recipes and reference counts: the other truth. One key-value database; changes gather in memory, visible to
- * every reader, until a commit writes them in one atomic, durable batch.
+ * Namespace, recipes and reference counts: together with the containers, the authoritative data of a volume. One
+ * key-value database; changes are collected in memory, visible to every reader, until a commit writes them in one
+ * atomic, durable batch.
  */
 @NullMarked
 package org.opendedup.sar.metadata;

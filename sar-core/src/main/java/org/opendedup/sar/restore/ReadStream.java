@@ -3,113 +3,146 @@ package org.opendedup.sar.restore;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.restore.lookahead.Lookahead;
+import org.opendedup.sar.restore.lookahead.ParkedChunks;
+import org.opendedup.sar.restore.lookahead.ReadCredit;
+import org.opendedup.sar.restore.lookahead.ReadPosition;
+import org.opendedup.sar.restore.lookahead.ReadPositions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches one reader of one file, and has what lies ahead of it fetched as long as it reads in sequence ({@link Lookahead}). The
- * kernel sends the requests of one sequential reader side by side and slightly out of order, so "in sequence" means: near where the
- * last ones ended. Small reads here and there are left alone. Safe for use by many threads.
+ * One reader of one file. It detects sequential reading and fetches ahead of it ({@link Lookahead}). A reader may read
+ * in sequence at several positions in turn, for example two threads, or a virtual machine in its image
+ * ({@link ReadPositions}). Small scattered reads are not read ahead. Safe for use by many threads.
  */
 public final class ReadStream implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(ReadStream.class);
-    /**
-     * How far from its expected place a request may lie. The kernel has a dozen requests of up to 1 MiB under way, and whoever serves one
-     * may be held up while others go on, quickly where the file has holes.
-     */
-    private static final long NEAR_BYTES = 16 << 20;
-    /** A request in sequence after so many bytes starts the reading ahead; smaller readers are left alone. */
-    private static final long WARM_UP_BYTES = 256 << 10;
 
-    /** When reading ahead has failed, it is not tried again before the reader has come so far. */
-    private static final long RETRY_BYTES = 8 << 20;
+    /** Most positions of one reader that are read ahead at once, if its share of the memory has a part for each. */
+    static final int MOST_POSITIONS = 8;
 
     private final RestoreEngine engine;
     private final long inode;
+    private final int mostPositions;
+    private final ReadCredit credit = new ReadCredit();
 
-    /** Where the furthest request in sequence ended. Guarded by this, as is all below it. */
-    private long reached;
-    /** Bytes read in sequence so far. */
-    private long sequentialBytes;
+    /** Guarded by this, as are all fields below. */
+    private final ReadPositions positions = new ReadPositions();
 
-    private @Nullable Lookahead lookahead;
-    private long noStartBefore;
+    private @Nullable ParkedChunks parked;
     private boolean closed;
 
-    ReadStream(RestoreEngine engine, long inode) {
+    /** @param mostPositions most positions that are read ahead at once */
+    ReadStream(RestoreEngine engine, long inode, int mostPositions) {
         this.engine = engine;
         this.inode = inode;
+        this.mostPositions = mostPositions;
     }
 
-    /** Notes a request for {@code length} bytes at {@code offset} of a file of {@code size} bytes, and reads ahead of it. */
-    public synchronized void note(long offset, int length, long size) {
-        boolean near = Math.abs(offset - reached) <= (sequentialBytes >= WARM_UP_BYTES ? NEAR_BYTES : 0);
-        if (!near) {
-            reached = offset + length;
-            sequentialBytes = 0;
-            noStartBefore = 0;
-            stop();
-            return;
+    /**
+     * Notes a request for {@code length} bytes at {@code offset} of a file of {@code size} bytes, and reads ahead of
+     * it.
+     *
+     * @return whether the request begins where the previous one ended; to be passed to {@link #read}
+     */
+    public synchronized boolean note(long offset, int length, long size) {
+        ReadPosition position = positions.note(offset, length);
+        boolean continues = position.continues();
+        long end = positions.end(position, size);
+        long most = credit.mostAhead(
+                positions.areSeveral(position),
+                positions.leftBytes(position),
+                position.sequentialBytes(),
+                position.skippedBytes(length));
+        if (!closed && position.mayStart(offset + length, end) && most >= Lookahead.FIRST_STEP_BYTES) {
+            start(position, offset, end);
         }
-        reached = Math.max(reached, offset + length);
-        sequentialBytes += length;
-        if (lookahead != null && lookahead.isClosed()) {
-            // What could not be read lies before the reader: he has to come past it.
-            noStartBefore = lookahead.hasFailed() ? reached + RETRY_BYTES : 0;
-            lookahead = null;
-        }
+        Lookahead lookahead = position.lookahead();
         if (lookahead != null) {
-            lookahead.note(reached, size);
-        } else if (sequentialBytes >= WARM_UP_BYTES && reached >= noStartBefore && reached < size && !closed) {
-            start(size);
+            lookahead.note(position.reached(), end, most);
         }
+        return continues;
     }
 
-    private void start(long size) {
+    private void start(ReadPosition position, long offset, long end) {
         try {
-            lookahead = engine.streams().start(inode, reached, size);
-            if (lookahead != null) {
-                lookahead.note(reached, size);
+            // A reader that returns to a position finds the parked chunks.
+            boolean comesBack = parked != null && !parked.isEmpty();
+            long from = comesBack ? offset : position.reached();
+            position.setLookahead(tryStart(from, end));
+            ReadPosition other = position.lookahead() == null ? positions.givesWay(position) : null;
+            Lookahead left = other == null ? null : other.lookahead();
+            if (other != null && left != null) {
+                left.park();
+                other.setLookahead(null);
+                position.setLookahead(tryStart(from, end));
             }
         } catch (IOException e) {
             log.debug("inode {} can't be read ahead; the reader will see why", inode, e);
         }
     }
 
-    private void stop() {
-        if (lookahead != null) {
-            lookahead.close();
-            lookahead = null;
+    private @Nullable Lookahead tryStart(long from, long end) throws IOException {
+        if (positions.lookaheads().size() >= mostPositions) {
+            return null;
         }
+        if (parked == null || parked.share().hasEnded()) {
+            parked = engine.streams().tryJoin(credit);
+        }
+        return parked == null ? null : engine.streams().start(new Lookahead.Reader(parked, credit), inode, from, end);
     }
 
-    /** Reads as {@link RestoreEngine#read} does, from what was fetched ahead where it was. */
-    public void read(long offset, int length, ByteBuffer target) throws IOException {
-        Lookahead ahead;
+    /**
+     * Reads like {@link RestoreEngine#read}, but uses chunks that were fetched ahead where there are any.
+     *
+     * @param continues what {@link #note} returned for this request
+     */
+    public void read(long offset, int length, boolean continues, ByteBuffer target) throws IOException {
+        List<Lookahead> all;
+        Lookahead own;
+        ParkedChunks left;
         synchronized (this) {
-            ahead = lookahead;
+            all = positions.lookaheads();
+            own = positions.lookahead(offset, length);
+            left = parked;
         }
-        if (ahead == null) {
-            engine.read(inode, offset, length, target);
+        if (all.isEmpty() && (left == null || left.isEmpty())) {
+            engine.read(inode, offset, length, continues, target);
             return;
         }
-        ahead.enter();
+        if (own != null) {
+            own.enter();
+        }
         try {
             int start = target.position();
-            if (!engine.readAhead(ahead, inode, offset, length, target)) {
+            List<Long> chunks = new ArrayList<>();
+            if (engine.readAhead(own, inode, offset, length, target, chunks)) {
+                all.forEach(lookahead -> lookahead.took(offset, length));
+                if (left != null && !left.isEmpty()) {
+                    engine.streams().took(left, chunks);
+                }
+            } else {
                 target.position(start);
-                engine.read(inode, offset, length, target);
+                engine.read(inode, offset, length, continues, target);
             }
         } finally {
-            ahead.leave();
+            if (own != null) {
+                own.leave();
+            }
         }
     }
 
-    /** The reader is done: what was fetched for it is forgotten. Idempotent. */
+    /** Drops what was fetched for the reader. Idempotent. */
     @Override
     public synchronized void close() {
         closed = true;
-        stop();
+        positions.lookaheads().forEach(Lookahead::close);
+        if (parked != null) {
+            engine.streams().close(parked);
+        }
     }
 }

@@ -9,29 +9,53 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerStore;
-import org.opendedup.sar.container.Frame;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.metadata.RecipeStore;
-import org.opendedup.sar.restore.HeldChunks.Held;
+import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
+import org.opendedup.sar.restore.frame.BackgroundFrames;
+import org.opendedup.sar.restore.frame.DamageListener;
+import org.opendedup.sar.restore.frame.FrameCache;
+import org.opendedup.sar.restore.frame.FrameLoader;
+import org.opendedup.sar.restore.frame.PinnedChunks;
+import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
+import org.opendedup.sar.restore.frame.ReadTier;
+import org.opendedup.sar.restore.frame.RecipePieces;
+import org.opendedup.sar.restore.frame.SortedIds;
+import org.opendedup.sar.restore.frame.TieredReads;
+import org.opendedup.sar.restore.frame.WantedChunks;
+import org.opendedup.sar.restore.frame.Zeros;
+import org.opendedup.sar.restore.lookahead.Lookahead;
+import org.opendedup.sar.restore.lookahead.ReadStreams;
+import org.opendedup.sar.restore.lookahead.StepReads;
+import org.opendedup.sar.restore.lookahead.StreamBudget;
+import org.opendedup.sar.restore.lookahead.StreamStatus;
+import org.opendedup.sar.tier.promotion.HomeFrames;
 
 /**
- * The read path: follows a file's recipe through the cache and the containers.
+ * The read path: reads the chunks that a file's recipe names, through the cache and the containers.
  *
  * <ol>
- *   <li>{@link RecipeStore}: the range asked for
+ *   <li>{@link RecipeStore}: the references of the range
  *   <li>{@link FrameCache}: frames in memory
- *   <li>{@link ContainerStore#readFrames}: what is missing, by container, in the order of the file, neighbours in one read
+ *   <li>{@link ContainerStore#readFrames}: missing frames, by container, in the order of the file, neighbours in one
+ *       read
  * </ol>
  *
- * With an SSD the same range takes the way of {@link TieredReads}. What a reader in sequence asks for was fetched before: see {@link
- * Lookahead}. Every frame read from the disk is checked (CRC), and every chunk
- * taken from it or from the SSD against the recipe's four bytes of its fingerprint. Safe for use by many threads.
+ * With an SSD, {@link TieredReads} serves the range. For a sequential reader the chunks were fetched ahead: see
+ * {@link Lookahead}. Every frame read from the disk is checked (CRC). Every chunk taken from a frame or from the SSD is
+ * checked against the four bytes of its fingerprint in the recipe. Safe for use by many threads.
  */
 public final class RestoreEngine {
-    /** A request up to this size wants one frame or two: looking for all of them first would gain nothing. */
+    /**
+     * Largest request, in bytes, whose missing frames are not looked up first: it needs one or two frames, so a lookup
+     * would gain nothing.
+     */
     private static final int SMALL_REQUEST_BYTES = 16 << 10;
     /**
-     * Pieces of a request that are read at once with an SSD: each may want a frame of its own, which is held until it is copied from.
-     * A usual request of 1 MiB has up to 257 of them.
+     * Most pieces of a request that are read at once with an SSD. Each piece may need a frame of its own, which is held
+     * until it is copied. A usual request of 1 MiB has up to 257 pieces.
      */
     private static final int MAX_PIECES = 320;
 
@@ -40,16 +64,17 @@ public final class RestoreEngine {
     private final ContainerStore containers;
     private final DiskQueue disk;
     private final FrameLoader loader;
+    private final FrameCache frames;
     private final @Nullable TieredReads tier;
     private final ByteGauge memory = new ByteGauge();
     private final ReadStreams streams;
 
     /**
-     * Where files are read from.
+     * The places that files are read from.
      *
      * @param pageBytes bytes of a file in one page of its recipe
-     * @param disk the queue before the device that has the containers
-     * @param tier the SSD with copies of chunks; null: there is none
+     * @param disk queue of the device that holds the containers
+     * @param tier the SSD with copies of chunks; null if there is none
      */
     public record Sources(
             RecipeStore recipes,
@@ -59,11 +84,11 @@ public final class RestoreEngine {
             @Nullable ReadTier tier) {}
 
     /**
-     * @param frames keeps what readers here and there read
-     * @param budget memory of the readers in sequence
-     * @param prefetchers fetch ahead of them
-     * @param verifyFingerprints also hash every chunk read from the disk; of copies on an SSD nobody has the fingerprint at hand, so
-     *     they are not used then
+     * @param frames cache for scattered reads
+     * @param budget memory of the sequential readers
+     * @param prefetchers threads that fetch ahead of the sequential readers
+     * @param verifyFingerprints whether every chunk read from the disk is also hashed; copies on an SSD are not used
+     *     then, because their full fingerprints are not available
      */
     public RestoreEngine(
             Sources sources,
@@ -76,56 +101,85 @@ public final class RestoreEngine {
         pageBytes = sources.pageBytes();
         containers = sources.containers();
         disk = sources.disk();
+        this.frames = frames;
         loader = new FrameLoader(containers, disk, frames, verifyFingerprints, damage);
         ReadTier usable = verifyFingerprints ? null : sources.tier();
         tier = usable == null ? null : new TieredReads(usable, loader);
-        StepReads reads = new StepReads(loader, new HeldChunks(memory, budget.mostHeldBytes()), usable);
+        StepReads reads = new StepReads(loader, new PinnedChunks(memory, budget.mostHeldBytes()), usable);
         streams = new ReadStreams(recipes, pageBytes, reads, budget, prefetchers);
     }
 
-    /** A reader of one file, which is read ahead for when it reads in sequence. */
+    /** Returns a reader of one file; it is read ahead when it reads in sequence. */
     public ReadStream stream(long inode) {
-        return new ReadStream(this, inode);
+        return stream(inode, ReadStream.MOST_POSITIONS);
     }
 
-    /** Restores many files at once, in turn with all who read here; {@code model} says what its disk does. */
+    /** Returns a reader of one file that is read ahead at {@code mostPositions} positions at most. */
+    public ReadStream stream(long inode, int mostPositions) {
+        return new ReadStream(this, inode, mostPositions);
+    }
+
+    /**
+     * Returns a restore of many files at once. It takes turns at the disk with all other readers; {@code model} is the
+     * cost model of its disk.
+     */
     public ContainerOrderRestore inContainerOrder(DiskModel model) {
         return new ContainerOrderRestore(containers, disk, model, true);
     }
 
-    ReadStreams streams() {
+    /** Returns frames for background work, which takes turns at the disk with all readers. */
+    public HomeFrames inBackground() {
+        return new BackgroundFrames(containers, disk, frames);
+    }
+
+    public ReadStreams streams() {
         return streams;
     }
 
-    /** The readers in sequence that are read ahead for now, in no order. */
+    /** Returns the sequential readers that are read ahead now, in no particular order. */
     public List<StreamStatus> readers() {
         return streams.status();
     }
 
-    /** The memory that readers in sequence take: the chunks held for them, what was read and is not decoded yet, tables. */
+    /**
+     * Returns the gauge of the memory that sequential readers use: chunks held for them, data read and not decoded yet,
+     * and tables.
+     */
     public ByteGauge memory() {
         return memory;
     }
 
-    /** Frames found in memory. */
+    /** Number of frames found in memory. */
     public long cacheHits() {
         return loader.hits();
     }
 
-    /** Frames read from the disk. */
+    /** Number of frames read from the disk. */
     public long cacheMisses() {
         return loader.misses();
     }
 
     /**
-     * Copies {@code length} bytes of a file from {@code offset} on into {@code target}; holes and what lies behind the recipe
-     * are zeros.
+     * Copies {@code length} bytes of a file, from {@code offset} on, into {@code target}. Holes, and bytes after the
+     * end of the recipe, are zeros.
      */
     public void read(long inode, long offset, int length, ByteBuffer target) throws IOException {
-        if (tier != null && tier.isActive()) {
+        read(inode, offset, length, false, target);
+    }
+
+    /**
+     * As above.
+     *
+     * @param continues whether the reader has just read the bytes directly ahead of the range: a chunk that spans the
+     *     start of the range was then already reported to the promotion, and is not reported again
+     */
+    void read(long inode, long offset, int length, boolean continues, ByteBuffer target) throws IOException {
+        if (tier != null) {
             RecipePieces pieces = pieces(inode, offset, offset + length);
+            boolean isTold = continues;
             for (WantedChunks wanted = wanted(inode, pieces); wanted.pieces() > 0; wanted = wanted(inode, pieces)) {
-                tier.read(wanted, inode, target);
+                tier.read(wanted, inode, isTold, target);
+                isTold = false;
             }
         } else {
             readFrames(inode, offset, length, target);
@@ -166,29 +220,37 @@ public final class RestoreEngine {
     }
 
     /**
-     * As {@link #read}, of what is fetched ahead of a reader; waits for what is on its way.
+     * Reads like {@link #read}, but only from chunks that are fetched ahead of a reader; waits for chunks that are
+     * being fetched.
      *
-     * @return false if something of the range is not: then what was put into {@code target} is to be thrown away
+     * @param ahead the lookahead of the reader's position; null if only other positions are read ahead
+     * @param chunks receives the ids of the chunks
+     * @return false if a chunk of the range was not fetched; then the caller discards what was put into {@code target}
      */
-    boolean readAhead(Lookahead ahead, long inode, long offset, int length, ByteBuffer target) throws IOException {
+    public boolean readAhead(
+            @Nullable Lookahead ahead, long inode, long offset, int length, ByteBuffer target, List<Long> chunks)
+            throws IOException {
         RecipePieces pieces = pieces(inode, offset, offset + length);
         while (pieces.next()) {
             if (pieces.isZero()) {
                 Zeros.put(target, pieces.length());
                 continue;
             }
-            try (Held chunk = ahead.chunk(pieces.chunkId(), pieces.referenceOffset())) {
+            long chunkId = pieces.chunkId();
+            try (Pinned chunk =
+                    ahead == null ? streams.chunk(chunkId) : ahead.chunk(chunkId, pieces.referenceOffset())) {
                 int from = pieces.chunkOffset();
                 if (chunk == null || chunk.check() != pieces.check() || chunk.length() < from + pieces.length()) {
                     return false;
                 }
                 target.put(chunk.data(), chunk.offset() + from, pieces.length());
+                chunks.add(chunkId);
             }
         }
         return true;
     }
 
-    /** The next pieces, as many as are read at once. */
+    /** Returns the next pieces, at most {@link #MAX_PIECES}. */
     private WantedChunks wanted(long inode, RecipePieces pieces) throws IOException {
         WantedChunks wanted = new WantedChunks(inode, loader, true);
         while (wanted.pieces() < MAX_PIECES && pieces.next()) {
@@ -197,7 +259,10 @@ public final class RestoreEngine {
         return wanted;
     }
 
-    /** The frames a range needs and the cache lacks, each once, rising, as {@code ChunkId.of(container, frame)}. */
+    /**
+     * Returns the frames that a range needs and the cache lacks, each once, in ascending order, as
+     * {@code ChunkId.of(container, frame)}.
+     */
     private long[] missingFrames(long inode, long from, long to) throws IOException {
         long[] missing = new long[16];
         int count = 0;

@@ -1,24 +1,27 @@
 package org.opendedup.sar.restore;
 
 import java.util.OptionalLong;
+import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.restore.cache.ChunkHolder;
 import org.opendedup.sar.restore.cache.ContainerCache;
+import org.opendedup.sar.restore.lookahead.StreamBudget;
 
 /**
- * How sequential reading back is cached.
+ * Settings of the cache for sequential reading.
  *
- * @param cache what stays in memory behind what a reader has fetched
- * @param cacheBytes memory of all readers in sequence; empty: what the memory budget gives
- * @param windowBytes how far ahead a recipe is looked at by the policies that have a window of their own ({@link CachePolicy#DEFAULT} and
- *     those of the lookahead paper); empty: the policy's multiple of what stays in memory
- * @param logShare with {@link CachePolicy#LOOKAHEAD_LOG}, share of the memory for the wanted chunks of evicted containers
- * @param disk what is known of the device that has the containers
+ * @param cache policy that decides which chunks stay in memory after a reader has fetched them
+ * @param cacheBytes memory of all sequential readers, in bytes; empty: what the memory budget allows
+ * @param windowBytes lookahead window of the recipe, in bytes, for policies with a window of their own
+ *     ({@link CachePolicy#DEFAULT} and those of the lookahead paper); empty: the policy's multiple of the cache size
+ * @param logShare with {@link CachePolicy#LOOKAHEAD_LOG}, share of the memory for the wanted chunks of evicted
+ *     containers
+ * @param disk what is known of the device that holds the containers
  */
 public record RestoreSettings(
         CachePolicy cache, OptionalLong cacheBytes, OptionalLong windowBytes, double logShare, DiskOption disk) {
-    /** Containers of about this size: see {@code docs/FORMAT.md}. */
+    /** Approximate size of a container, in bytes: see {@code docs/FORMAT.md}. */
     private static final int CONTAINER_BYTES = 4 << 20;
 
     public static final RestoreSettings DEFAULT = new RestoreSettings(
@@ -28,7 +31,9 @@ public record RestoreSettings(
             CacheParameters.DEFAULT_LOG_SHARE,
             DiskOption.AUTO);
 
-    /** @throws IllegalArgumentException naming what is wrong and what is allowed */
+    /**
+     * @throws IllegalArgumentException if a value is out of range; the message names the value and the allowed range
+     */
     public RestoreSettings {
         check(
                 cacheBytes.isEmpty() || cacheBytes.getAsLong() >= StreamBudget.MIN_SHARE_BYTES,
@@ -45,7 +50,7 @@ public record RestoreSettings(
         }
     }
 
-    /** The memory of all readers in sequence, of which a plan has {@code planned} bytes at most. */
+    /** Returns the memory budget of all sequential readers: at most {@code planned} bytes. */
     public StreamBudget budget(long planned) {
         return new StreamBudget(Math.min(planned, cacheBytes.orElse(planned)), this::make);
     }

@@ -1,24 +1,24 @@
 package org.opendedup.sar.ssd;
 
-/** Some chunks of a reader, by number, of which the {@link SsdStore} is to find those that are wanted from it. For one thread at a time. */
+/** A reader's chunks, by index; {@link SsdStore} reads those requested from it. For use by one thread at a time. */
 public interface CopyRequest {
-    /** Number of chunks. */
+    /** Returns the number of chunks. */
     int count();
 
-    /** Whether a chunk is to come from the SSD. */
+    /** Returns whether a chunk must be read from the SSD. */
     boolean isFromSsd(int i);
 
     long chunkId(int i);
 
-    /** How many of its bytes are needed, from its first one on. */
+    /** Returns how many bytes of the chunk are needed, from its first byte on. */
     int length(int i);
 
-    /** First bytes of its fingerprint, see {@link org.opendedup.sar.common.Fingerprints#check}. */
+    /** Returns the first bytes of its fingerprint, see {@link org.opendedup.sar.common.Fingerprints#check}. */
     int check(int i);
 
-    /** Sets where all {@code length} bytes of the chunk lie. */
+    /** Sets the array that holds all {@code length} bytes of the chunk. */
     void setData(int i, byte[] bytes, int offset, int length);
 
-    /** There is no copy of it, or it can't be had: it is to be read from its container. */
+    /** Marks a chunk as to be read from its container: it has no copy, or the copy can't be read. */
     void sendHome(int i);
 }

@@ -8,7 +8,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lists the few files of a folder on the SSD, which may fail in the midst of it: the JDK throws something unchecked then. */
+/**
+ * Lists the few files of a folder on the SSD. If the SSD fails during the listing, it throws an IOException, where the
+ * JDK throws an unchecked exception.
+ */
 final class FolderEntries {
     private FolderEntries() {}
 

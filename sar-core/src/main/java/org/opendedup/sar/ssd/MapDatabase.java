@@ -28,20 +28,21 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /**
- * The Map table's copy on the SSD, a RocksDB, so that it survives unmounting and crashes. Written without waiting for the disk: what
- * is lost costs speed, and an entry whose bytes were lost is found when they are read. For one thread.
+ * The Map table's copy on the SSD, a RocksDB database, so that the table survives unmounting and crashes. Writes do not
+ * wait for the disk: lost changes cost only speed, and an entry whose bytes were lost is detected when they are read.
+ * For use by one thread.
  *
- * <p>Key: chunk id, 8 bytes, big-endian. Value: version (1 byte: 1), segment (2), offset (4), length (4), count (2), saving (2),
- * big-endian.
+ * <p>Key: chunk id, 8 bytes, big-endian. Value: version (1 byte: 1), segment (2), offset (4), length (4), count (2),
+ * saving (2), big-endian.
  */
 final class MapDatabase implements Closeable {
     private static final byte VERSION = 1;
     static final int VALUE_BYTES = 15;
 
     private static final long CACHE_BYTES = 4 << 20;
-    /** Of two buffers: one is filled while the other is written out; 20 000 entries each. */
+    /** Bytes of each of two write buffers, 20 000 entries each: one is filled while the other is written out. */
     private static final long WRITE_BUFFER_BYTES = 1 << 20;
-    /** Buffers not yet written out are in the log too. */
+    /** Limit of RocksDB's log, in bytes: the log also holds the buffers not yet written out. */
     private static final long WAL_BYTES = 2 * WRITE_BUFFER_BYTES;
 
     private static final long TABLE_BYTES = 4 << 20;
@@ -69,9 +70,9 @@ final class MapDatabase implements Closeable {
     }
 
     /**
-     * Opens the database of a folder; makes an empty one where there is none.
+     * Opens the database of a folder; creates an empty one if there is none.
      *
-     * @throws CorruptionException if it is damaged, or files of it are missing
+     * @throws CorruptionException if it is damaged, or some of its files are missing
      * @throws NoSpaceException if the disk is full
      */
     static MapDatabase open(Path folder) throws IOException {
@@ -79,7 +80,7 @@ final class MapDatabase implements Closeable {
         return open(folder, false);
     }
 
-    /** Opens an existing database on a disk that takes no writes; it is for reading only. */
+    /** Opens an existing database on a disk that takes no writes; for reading only. */
     static MapDatabase openReadOnly(Path folder) throws IOException {
         return open(folder, true);
     }
@@ -113,7 +114,7 @@ final class MapDatabase implements Closeable {
                 .setWriteBufferSize(WRITE_BUFFER_BYTES)
                 .setMaxWriteBufferNumber(2)
                 .setMaxTotalWalSize(WAL_BYTES)
-                // Any damage of the log ends its replay: what is behind it costs speed only.
+                // Replay stops at the first damage of the log: losing the entries after it costs only speed.
                 .setWalRecoveryMode(WALRecoveryMode.PointInTimeRecovery)
                 .setTargetFileSizeBase(TABLE_BYTES)
                 .setMaxBytesForLevelBase(4 * TABLE_BYTES)
@@ -121,7 +122,7 @@ final class MapDatabase implements Closeable {
                 .setCompressionType(CompressionType.LZ4_COMPRESSION)
                 .setMaxOpenFiles(OPEN_FILES)
                 .setMaxBackgroundJobs(1)
-                // Room is taken when it is written, not before: the SSD's capacity is counted in file lengths.
+                // Space is used only when it is written: the SSD's capacity is counted in file lengths.
                 .setAllowFAllocate(false)
                 .setManifestPreallocationSize(4096)
                 .setMaxManifestFileSize(INFO_LOG_BYTES)
@@ -142,13 +143,13 @@ final class MapDatabase implements Closeable {
     }
 
     /**
-     * Shows every entry; it is valid during the call only.
+     * Passes every entry to the visitor; it is valid during the call only.
      *
-     * @throws CorruptionException where one is damaged, or of another version
+     * @throws CorruptionException if an entry is damaged, or of another version
      */
     void forEach(Consumer<MapEntry> visitor) throws IOException {
         MapEntry entry = new MapEntry();
-        // Direct buffers: no array for each of a million keys and values.
+        // Direct buffers avoid an array for each of a million keys and values.
         ByteBuffer foundKey = ByteBuffer.allocateDirect(Long.BYTES);
         ByteBuffer foundValue = ByteBuffer.allocateDirect(VALUE_BYTES);
         try (RocksIterator records = db.newIterator()) {
@@ -178,7 +179,7 @@ final class MapDatabase implements Closeable {
         into.heat = 0;
     }
 
-    /** Notes an entry for the next {@link #commit}. */
+    /** Adds an entry to the next {@link #commit}. */
     void put(MapEntry entry) throws IOException {
         encode(entry, value);
         try {
@@ -196,7 +197,7 @@ final class MapDatabase implements Closeable {
         value.putShort((short) Math.min(PackedEntry.MAX_SAVING, entry.saving));
     }
 
-    /** Notes a removal for the next {@link #commit}. */
+    /** Adds a removal to the next {@link #commit}. */
     void remove(long chunkId) throws IOException {
         remove(keyOf(chunkId));
     }
@@ -213,12 +214,14 @@ final class MapDatabase implements Closeable {
         return key.putLong(0, chunkId).array();
     }
 
-    /** Number of changes noted. */
+    /** Returns the number of changes added since the last commit. */
     int pending() {
         return batch.count();
     }
 
-    /** Writes what was noted; a killed process does not lose it. What was noted is forgotten also if that fails. */
+    /**
+     * Writes the pending changes; they survive the death of the process. They are discarded also if the write fails.
+     */
     void commit() throws IOException {
         if (batch.count() == 0) {
             return;
@@ -233,9 +236,10 @@ final class MapDatabase implements Closeable {
     }
 
     /**
-     * Removes every entry whose chunk is not wanted; the last ones with the next {@link #commit}.
+     * Removes every entry whose chunk is not wanted; the last removals are written by the next {@link #commit}.
      *
-     * @throws CorruptionException if an entry can't be read, also because of the disk: what is wanted is known elsewhere
+     * @throws CorruptionException if an entry can't be read, even because of a disk error: the wanted entries are known
+     *     elsewhere
      */
     void retain(LongPredicate wanted) throws IOException {
         try (RocksIterator records = db.newIterator()) {
@@ -258,7 +262,7 @@ final class MapDatabase implements Closeable {
         }
     }
 
-    /** Lengths of the files in the folder together. */
+    /** Returns the sum of the lengths of the files in the folder, in bytes. */
     static long bytes(Path folder) throws IOException {
         long bytes = 0;
         try {
@@ -266,7 +270,7 @@ final class MapDatabase implements Closeable {
                 try {
                     bytes += Files.size(file);
                 } catch (NoSuchFileException e) {
-                    // A compaction deleted it meanwhile: it takes nothing any more.
+                    // A compaction deleted it meanwhile: it uses no space any more.
                     continue;
                 }
             }
@@ -276,7 +280,7 @@ final class MapDatabase implements Closeable {
         return bytes;
     }
 
-    /** Idempotent. */
+    /** Closes the database. Idempotent. */
     @Override
     public void close() {
         if (!closed) {
@@ -310,7 +314,10 @@ final class MapDatabase implements Closeable {
         return translated;
     }
 
-    /** Whatever is not the disk's failure: files that are missing, cut off, or not what was written. */
+    /**
+     * Returns whether the cause is something other than a failure of the disk: files that are missing, truncated, or
+     * differ from what was written.
+     */
     private static boolean isDamage(Status status) {
         return switch (status.getCode()) {
             case Corruption, NotFound, NotSupported, InvalidArgument -> true;

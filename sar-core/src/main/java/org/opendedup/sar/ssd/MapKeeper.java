@@ -13,17 +13,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings the Map table back from its database, and keeps the database in step with it. A database that fails costs a warm start, and is
- * made anew from the table. For the writing thread, but for {@link #noteForgotten}.
+ * Loads the Map table from its database, and keeps the database in step with the table. A database that fails costs
+ * only a warm start, and is rebuilt from the table. Used by the writing thread, except {@link #noteForgotten}.
  */
 final class MapKeeper implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(MapKeeper.class);
 
-    /** Removals that wait for the writing thread: 512 KiB. Where they are more, table and database are compared. */
+    /** Removals that may wait for the writing thread: 512 KiB. If there are more, table and database are compared. */
     private static final int REMOVALS = 1 << 16;
 
     private static final int BATCH = 4096;
-    /** A mount waits for it: what was not found by then costs a warm start. Some GB of an SSD's segments. */
+    /**
+     * Time limit of a rebuild, in nanoseconds, because a mount waits for it: some GB of an SSD's segments. Entries not
+     * found by then cost a warm start.
+     */
     private static final long MAX_REBUILD_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Path folder;
@@ -37,7 +40,10 @@ final class MapKeeper implements Closeable {
     private int removalCount;
     private boolean removalsLost;
 
-    /** The other array of removals; and what of the database is not as the table is. For the writing thread. */
+    /**
+     * The second array of removals, and (next) whether the database differs from the table. Used by the writing thread
+     * only.
+     */
     private long[] taken = new long[REMOVALS];
 
     private boolean incomplete;
@@ -48,10 +54,10 @@ final class MapKeeper implements Closeable {
     }
 
     /**
-     * Fills the table: from the database, or, where that is missing or damaged, from the records themselves.
+     * Fills the table: from the database, or from the records themselves if the database is missing or damaged.
      *
-     * @param isPossible whether there may be a record at an entry's place, and room for the entry
-     * @throws IOException if the SSD fails; what is on it stays as it is
+     * @param isPossible whether a record may be at an entry's place, and there is room for the entry
+     * @throws IOException if the SSD fails; its contents are left unchanged
      */
     void load(Segments segments, Predicate<MapEntry> isPossible) throws IOException {
         boolean isMissing = !Files.exists(folder.resolve("CURRENT"));
@@ -76,7 +82,7 @@ final class MapKeeper implements Closeable {
             if (database != null || takesWrites(e)) {
                 throw e;
             }
-            // No warning: the first write that fails gives one. A commit opens it for writing once that is possible.
+            // No warning: the first failed write gives one. A commit opens it for writing once that is possible.
             log.info("{}; it is opened for reading only", e.getMessage());
             try (MapDatabase readOnly = MapDatabase.openReadOnly(folder)) {
                 fill(readOnly, isPossible);
@@ -129,7 +135,7 @@ final class MapKeeper implements Closeable {
         log.info("{} entries of the Map table were found in the segments", table.size());
     }
 
-    /** A chunk left the table: the database learns of it with the next commit. Never waits. */
+    /** Notes that a chunk left the table; the next commit removes it from the database. Never waits. */
     void noteForgotten(long chunkId) {
         synchronized (removalLock) {
             if (removalCount == removals.length) {
@@ -140,7 +146,7 @@ final class MapKeeper implements Closeable {
         }
     }
 
-    /** An entry came into the table, or changed its place. */
+    /** Notes that an entry was added to the table, or moved. */
     void put(MapEntry entry) throws IOException {
         MapDatabase open = database;
         if (open != null) {
@@ -149,10 +155,10 @@ final class MapKeeper implements Closeable {
     }
 
     /**
-     * Writes what changed. A database that failed before, or could only be read, is opened again; one that is damaged is made anew from
-     * the table.
+     * Writes the changes to the database. Opens again a database that failed earlier or was read-only; rebuilds a
+     * damaged one from the table.
      *
-     * @throws IOException if the SSD does not take it; it is made up for by a later commit
+     * @throws IOException if the SSD fails the write; a later commit writes the changes
      */
     void commit() throws IOException {
         try {
@@ -178,13 +184,13 @@ final class MapKeeper implements Closeable {
             }
             open.commit();
         } catch (IOException e) {
-            // RocksDB refuses all writes after one has failed; only a reopening helps.
+            // RocksDB refuses all writes after one has failed; only reopening helps.
             closeDatabase();
             throw e;
         }
     }
 
-    /** Notes the removals in the database's batch; true if some were lost. */
+    /** Adds the removals to the database's batch; returns true if some were lost. */
     private boolean takeRemovals(MapDatabase open) throws IOException {
         int count;
         boolean lost;
@@ -198,7 +204,7 @@ final class MapKeeper implements Closeable {
             removalsLost = false;
         }
         for (int i = 0; i < count; i++) {
-            // It may be back meanwhile.
+            // It may have been added again meanwhile.
             if (!table.contains(taken[i])) {
                 open.remove(taken[i]);
             }
@@ -216,7 +222,7 @@ final class MapKeeper implements Closeable {
         }
     }
 
-    /** Writes entries in batches; the first failure ends it. */
+    /** Writes entries in batches; stops at the first failure. */
     private static final class EntryWriter {
         private final MapDatabase database;
         private @Nullable IOException failure;
@@ -240,7 +246,7 @@ final class MapKeeper implements Closeable {
         }
     }
 
-    /** Bytes of the database's files. */
+    /** Returns the bytes of the database's files. */
     long bytes() throws IOException {
         return MapDatabase.bytes(folder);
     }

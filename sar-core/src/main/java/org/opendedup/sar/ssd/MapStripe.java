@@ -3,23 +3,24 @@ package org.opendedup.sar.ssd;
 import org.opendedup.sar.common.ChunkHash;
 
 /**
- * A part of the {@link MapTable}: open addressing with linear probing in three arrays, 20 bytes a place. Deleting moves what
- * follows back (Knuth, TAOCP 3, 6.4, algorithm R), so no tombstones lengthen the probes. Not safe for threads: the table locks it.
+ * A part of the {@link MapTable}: open addressing with linear probing in three arrays, 20 bytes a place. A removal
+ * moves the following entries back (Knuth, TAOCP 3, 6.4, algorithm R), so no tombstones lengthen the probes. Not
+ * thread-safe: the table locks it.
  */
 final class MapStripe {
     /** Bytes of a place: two longs, one int. */
     static final int PLACE_BYTES = 2 * Long.BYTES + Integer.BYTES;
 
-    /** Headers of the three arrays, and this object with its references. */
+    /** Bytes of the headers of the three arrays, and of this object with its references. */
     static final int FIXED_BYTES = 3 * 16 + 40;
 
-    /** Fuller than this it grows: a probe for an absent id then looks at 50 places, which lie side by side, on average. */
+    /** Load above which the stripe grows: a probe for an absent id then examines 50 adjacent places on average. */
     private static final double MAX_LOAD = 0.90;
 
-    /** The load after a change of size, a sixteenth larger: 20 / 0.845 is 23.7 bytes an entry. */
+    /** Load after a resize, which grows by a sixteenth: 20 / 0.845 is 23.7 bytes an entry. */
     private static final double LOAD = 0.845;
 
-    /** Emptier than this it shrinks. */
+    /** Load below which the stripe shrinks. */
     private static final double MIN_LOAD = 0.75;
 
     private static final int MIN_PLACES = 16;
@@ -41,7 +42,7 @@ final class MapStripe {
         return ids.length;
     }
 
-    /** Place of a chunk's entry, or -1. */
+    /** Returns the place of a chunk's entry, or -1. */
     int find(long hash, long chunkId) {
         int at = ChunkHash.place(hash, ids.length);
         while (ids[at] != chunkId) {
@@ -74,7 +75,7 @@ final class MapStripe {
         worths[at] = worth;
     }
 
-    /** Adds an entry that is not there. */
+    /** Adds an entry; its chunk must not have one. */
     void add(long hash, long chunkId, long place, int worth) {
         if (size + 1 > (int) (ids.length * MAX_LOAD)) {
             rehash(size + 1);
@@ -92,7 +93,7 @@ final class MapStripe {
         set(at, place, worth);
     }
 
-    /** Removes the entry at a place; places change. */
+    /** Removes the entry at a place; other entries may move. */
     void removeAt(int at) {
         int hole = at;
         for (int i = next(at); ids[i] != EMPTY; i = next(i)) {
@@ -110,7 +111,10 @@ final class MapStripe {
         }
     }
 
-    /** Whether an entry at {@code at} is still found if it stands in the hole: its home is not between the two. */
+    /**
+     * Returns whether an entry at {@code at} is still found if it is moved to the hole: its home is not between the
+     * two.
+     */
     private static boolean mayMove(int home, int hole, int at) {
         return hole <= at ? home <= hole || home > at : home <= hole && home > at;
     }
@@ -145,7 +149,7 @@ final class MapStripe {
         }
     }
 
-    /** A copy, to be looked at without a lock. */
+    /** Returns a copy that can be read without a lock. */
     MapStripe copy() {
         MapStripe copy = new MapStripe();
         copy.ids = ids.clone();

@@ -4,21 +4,25 @@ import java.util.function.Consumer;
 import org.opendedup.sar.common.ChunkHash;
 
 /**
- * Where promoted chunks lie on the SSD (SAR paper §3.3), in memory: at most 24 bytes an entry, free places included. Safe for
- * use by many threads: 64 stripes, each with a lock and arrays of its own, that grow by a sixteenth, one at a time.
+ * The positions of promoted chunks on the SSD (SAR paper §3.3), in memory: at most 24 bytes an entry, free places
+ * included. Safe for use by many threads: it has 64 stripes, each with its own lock and arrays, which grow by a
+ * sixteenth, one stripe at a time.
  */
 public final class MapTable {
     private static final int STRIPES = 64;
 
-    /** Hears of every entry that comes or goes, whoever removes it; called with the stripe locked: must not call back or wait. */
+    /**
+     * Notified of every added or removed entry, whichever thread changes it. Called with the stripe locked: must
+     * neither call back nor wait.
+     */
     interface Listener {
-        /** An entry points to so many bytes of a segment now. */
+        /** Notes that an entry now points to this many bytes of a segment. */
         void added(int segment, int lengthBytes);
 
-        /** An entry that pointed to so many bytes of a segment is gone or points elsewhere. */
+        /** Notes that an entry that pointed to this many bytes of a segment was removed or points elsewhere. */
         void removed(int segment, int lengthBytes);
 
-        /** The chunk has no entry any more. Follows {@link #removed}. */
+        /** Notes that the chunk has no entry any more. Follows {@link #removed}. */
         void forgotten(long chunkId);
     }
 
@@ -47,7 +51,7 @@ public final class MapTable {
         }
     }
 
-    /** Fills {@code into} with a chunk's entry; false if there is none. */
+    /** Copies a chunk's entry to {@code into}; returns false if there is none. */
     public boolean get(long chunkId, MapEntry into) {
         long hash = ChunkHash.of(chunkId);
         MapStripe stripe = stripe(hash);
@@ -70,9 +74,11 @@ public final class MapTable {
     }
 
     /**
-     * Adds or replaces an entry; heat, count and saving are taken from it too. Values of these out of range are cut to the largest.
+     * Adds or replaces an entry, with its heat, count and saving. Values of these above the maximum are reduced to the
+     * maximum.
      *
-     * @throws IllegalArgumentException if the id is not greater than 0, or segment, offset or length do not fit the table's bits
+     * @throws IllegalArgumentException if the id is not greater than 0, or segment, offset or length do not fit the
+     *     table's bits
      */
     public void put(MapEntry entry) {
         if (entry.chunkId <= 0) {
@@ -94,7 +100,7 @@ public final class MapTable {
         }
     }
 
-    /** Removes the entry, into {@code removed}; false if there was none. */
+    /** Removes a chunk's entry and copies it to {@code removed}; returns false if there was none. */
     public boolean remove(long chunkId, MapEntry removed) {
         long hash = ChunkHash.of(chunkId);
         MapStripe stripe = stripe(hash);
@@ -123,9 +129,9 @@ public final class MapTable {
     }
 
     /**
-     * Points an entry to a copy of its record, if it still points to that place.
+     * Points an entry to a copy of its record, if it still points to the given place.
      *
-     * @param to chunk, and the new place; count, saving and heat stay, and are filled in
+     * @param to chunk id and new place; count, saving and heat stay unchanged, and are filled in
      */
     boolean moveIfAt(int segment, int offset, MapEntry to) {
         long hash = ChunkHash.of(to.chunkId);
@@ -145,7 +151,7 @@ public final class MapTable {
         }
     }
 
-    /** Raises count and saving to these if they were lower, and heat by one. */
+    /** Raises count and saving to these values if they were lower, and heat by one. */
     public void noteWanted(long chunkId, int count, int saving) {
         long hash = ChunkHash.of(chunkId);
         MapStripe stripe = stripe(hash);
@@ -164,7 +170,20 @@ public final class MapTable {
         }
     }
 
-    /** Halves every entry's heat: what was wanted long ago counts less (ageing). */
+    /** Sets a chunk's reference count; ignored if it has no entry. */
+    public void setCount(long chunkId, int count) {
+        long hash = ChunkHash.of(chunkId);
+        MapStripe stripe = stripe(hash);
+        synchronized (stripe) {
+            int at = stripe.find(hash, chunkId);
+            if (at >= 0) {
+                int saving = PackedEntry.saving(stripe.packedWorth(at));
+                stripe.set(at, stripe.packedPlace(at), PackedEntry.worth(count, saving));
+            }
+        }
+    }
+
+    /** Halves every entry's heat, so that older requests count less (ageing). */
     public void age() {
         for (MapStripe stripe : stripes) {
             synchronized (stripe) {
@@ -173,7 +192,7 @@ public final class MapTable {
         }
     }
 
-    /** Number of entries. */
+    /** Returns the number of entries. */
     public int size() {
         int size = 0;
         for (MapStripe stripe : stripes) {
@@ -182,7 +201,7 @@ public final class MapTable {
         return size;
     }
 
-    /** Heap bytes, free places included. */
+    /** Returns the heap bytes, free places included. */
     public long heapBytes() {
         long bytes = 0;
         for (MapStripe stripe : stripes) {
@@ -194,8 +213,9 @@ public final class MapTable {
     }
 
     /**
-     * Shows every entry, each stripe at one moment; the entry is valid during the call only. The visitor is called without a lock,
-     * on a copy of the stripe (a 64th of the table): it may change the table, and sees its changes in later stripes only.
+     * Passes every entry to the visitor, each stripe as at one moment; the entry is valid during the call only. The
+     * visitor is called without a lock, on a copy of the stripe (a 64th of the table): it may change the table, and
+     * sees its changes in later stripes only.
      */
     public void forEach(Consumer<MapEntry> visitor) {
         MapEntry entry = new MapEntry();
@@ -214,7 +234,7 @@ public final class MapTable {
     }
 
     private MapStripe stripe(long hash) {
-        // The low bits; places within a stripe come from the high ones.
+        // The low bits select the stripe; the high bits select the place within it.
         return stripes[(int) hash & (STRIPES - 1)];
     }
 

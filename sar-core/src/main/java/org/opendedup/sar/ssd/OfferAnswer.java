@@ -1,13 +1,17 @@
 package org.opendedup.sar.ssd;
 
-/** What became of a chunk that was offered to an SSD. */
+/** Immediate answer to the offer of a chunk to an SSD. */
 public enum OfferAnswer {
-    /** Taken; on the SSD, and in the Map table, a little later. */
+    /** Accepted; soon on the SSD and in the Map table, unless that fails: see {@link OfferFate}. */
     TAKEN,
-    /** It is there already, or on its way. */
+    /** Already on the SSD and in the Map table: the answer of an SSD without a queue. */
+    LANDED,
+    /** It is on the SSD already, or on its way there. */
     PRESENT,
-    /** Too much is on its way. */
+    /** The queue is full. */
     QUEUE_FULL,
+    /** It is longer than a record can hold. */
+    TOO_LARGE,
     /** No SSD is attached, or it takes no writes. */
     UNAVAILABLE
 }

@@ -1,16 +1,17 @@
 package org.opendedup.sar.ssd;
 
 /**
- * A Map table entry as the table holds it, beside the chunk id: a place, 64 bits (segment 16, offset / 8 24, length / 8 16,
- * heat 8), and a worth, 32 bits (count 16, saving 16). Records are multiples of 8 bytes, so no bit is lost.
+ * Packs a Map table entry into the bits that the table stores beside the chunk id: a place, 64 bits (segment 16, offset
+ * / 8 24, length / 8 16, heat 8), and a worth, 32 bits (count 16, saving 16). Records are multiples of 8 bytes, so no
+ * bit is lost.
  */
 final class PackedEntry {
     static final int ALIGNMENT = 8;
-    /** Segments are 0 to this, less one. */
+    /** Number of segments; segment numbers are smaller. */
     static final int SEGMENTS = 1 << 16;
-    /** Offsets are below this: 128 MiB. */
+    /** Upper bound of offsets (exclusive): 128 MiB. */
     static final int OFFSET_LIMIT = (1 << 24) * ALIGNMENT;
-    /** The longest record: 512 KiB less one step. */
+    /** Length of the longest record: 512 KiB minus 8 bytes. */
     static final int MAX_LENGTH = 0xffff * ALIGNMENT;
 
     static final int MAX_COUNT = 0xffff;

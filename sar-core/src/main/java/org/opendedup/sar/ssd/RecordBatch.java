@@ -2,7 +2,9 @@ package org.opendedup.sar.ssd;
 
 import java.util.Arrays;
 
-/** Encoded records on their way to the head of the log, in one byte array. A struct of arrays, used again. Not safe for threads. */
+/**
+ * Encoded records on their way to the head of the log, in one byte array. A struct of arrays, reused. Not thread-safe.
+ */
 final class RecordBatch {
     private static final int RECORDS = 256;
     private static final int BYTES = 256 << 10;
@@ -10,6 +12,7 @@ final class RecordBatch {
     private byte[] bytes = new byte[BYTES];
     private int used;
     private int count;
+    private int placed;
     private long[] chunkIds = new long[RECORDS];
     private int[] ends = new int[RECORDS];
     private int[] counts = new int[RECORDS];
@@ -19,9 +22,10 @@ final class RecordBatch {
     void clear() {
         used = 0;
         count = 0;
+        placed = 0;
     }
 
-    /** Makes room for a record; its bytes are to lie in {@link #bytes} from {@link #used} on. */
+    /** Makes room for a record; its bytes must be written to {@link #bytes} from {@link #used} on. */
     void reserve(int length) {
         if (bytes.length - used < length) {
             bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, used + length));
@@ -32,17 +36,17 @@ final class RecordBatch {
         return bytes;
     }
 
-    /** Bytes of the records so far. */
+    /** Returns the bytes of the records added. */
     int used() {
         return used;
     }
 
-    /** Adds a record of a chunk that is new on the SSD, whose bytes lie at {@link #used} already. */
+    /** Adds the record of a chunk that is new on the SSD; its bytes are already at {@link #used}. */
     void addNew(long chunkId, int length, int references, int saving) {
         add(chunkId, length, references, saving, -1);
     }
 
-    /** Adds the copy of a record, whose bytes lie at {@link #used} already. */
+    /** Adds the copy of a record; its bytes are already at {@link #used}. */
     void addCopy(long chunkId, int length, int fromOffset) {
         add(chunkId, length, 0, 0, fromOffset);
     }
@@ -73,11 +77,21 @@ final class RecordBatch {
         return count;
     }
 
+    /** Returns how many of the records, from the first one on, are in the log and have their entries. */
+    int placed() {
+        return placed;
+    }
+
+    /** Notes that the next record is in the log and has its entry. */
+    void notePlaced() {
+        placed++;
+    }
+
     long chunkId(int i) {
         return chunkIds[i];
     }
 
-    /** Where record i begins in {@link #bytes}; {@code offset(count())} is {@link #used}. */
+    /** Returns where record i begins in {@link #bytes}; {@code offset(count())} is {@link #used}. */
     int offset(int i) {
         return i == 0 ? 0 : ends[i - 1];
     }
@@ -94,7 +108,7 @@ final class RecordBatch {
         return savings[i];
     }
 
-    /** Where the record lay in the segment that is being cleaned. */
+    /** Returns the record's offset in the segment that is being cleaned. */
     int fromOffset(int i) {
         return fromOffsets[i];
     }

@@ -10,35 +10,36 @@ import java.security.NoSuchAlgorithmException;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.container.Compression;
-import org.opendedup.sar.container.Compressor;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.Compressor;
 
 /**
- * A record of the SSD log: one chunk, which describes itself (docs/FORMAT.md, "SSD location"). Little-endian.
+ * Format of a record of the SSD log: one chunk, which describes itself (docs/FORMAT.md, "SSD location"). Little-endian.
  *
  * <pre>
- * record = "SARR" version:u8 codec:u8 zero:u16 chunk-id:u64 raw-length:u32 stored-length:u32 fingerprint:32 payload crc:u32 padding
+ * record = "SARR" version:u8 codec:u8 saving:u16 chunk-id:u64 raw-length:u32 stored-length:u32 fingerprint:32 payload crc:u32 padding
  * </pre>
  *
- * <p>The crc covers the salt of the segment file and all bytes before it. So a record that lies in a file as somebody's data, or
- * that is left from an older file of that number, is never taken for one of this file.
+ * <p>The crc covers the salt of the segment file and all bytes of the record up to the crc. So data of a user that look
+ * like a record, or a record left from an older file of the same number, are never mistaken for a record of this file.
  *
- * <p>zstd, level 1: the SSD is what is scarce. Of 4 KiB chunks of a Linux root file system it left 0.42 of the bytes where LZ4
- * left 0.53, for 6 µs of decoding instead of 2; of 16 KiB chunks 0.40 and 0.50, for 13 µs and 4.
+ * <p>Compression is zstd, level 1, because SSD space is scarce. It reduced 4 KiB chunks of a Linux root file system to
+ * 0.42 of their bytes, LZ4 to 0.53; decoding needs 6 µs instead of 2. For 16 KiB chunks it is 0.40 and 0.50, 13 µs and
+ * 4.
  *
  * <p>Decoding is safe for use by many threads; encoding is for one.
  */
 class RecordFormat implements Closeable {
     static final int HEADER_BYTES = 56;
     static final int CRC_BYTES = 4;
-    /** The largest chunk: with its header it fits {@link PackedEntry#MAX_LENGTH}, compressed or not. */
+    /** Bytes of the largest chunk: with its header it fits {@link PackedEntry#MAX_LENGTH}, compressed or not. */
     static final int MAX_CHUNK_BYTES = PackedEntry.MAX_LENGTH - HEADER_BYTES - CRC_BYTES - PackedEntry.ALIGNMENT;
 
     private static final int MAGIC = 'S' | 'A' << 8 | 'R' << 16 | 'R' << 24;
-    private static final byte VERSION = 1;
+    private static final byte VERSION = 2;
     private static final int VERSION_AT = 4;
     private static final int CODEC_AT = 5;
-    private static final int ZERO_AT = 6;
+    private static final int SAVING_AT = 6;
     private static final int CHUNK_AT = 8;
     private static final int RAW_LENGTH_AT = 16;
     private static final int STORED_LENGTH_AT = 20;
@@ -67,22 +68,22 @@ class RecordFormat implements Closeable {
         }
     }
 
-    /** Room that {@link #encode} needs for a chunk of so many bytes. */
+    /** Returns the bytes that {@link #encode} needs for a chunk of this length. */
     int bound(int rawLength) {
         return recordLength(Math.max(rawLength, compressor.bound(rawLength)));
     }
 
-    /** Length of a record whose payload is so many bytes. */
+    /** Returns the length of a record with this many bytes of payload. */
     static int recordLength(int storedLength) {
         int bytes = HEADER_BYTES + storedLength + CRC_BYTES;
         return (bytes + PackedEntry.ALIGNMENT - 1) / PackedEntry.ALIGNMENT * PackedEntry.ALIGNMENT;
     }
 
     /**
-     * Encodes a chunk, all but the crc, which {@link #seal} adds once the segment is known.
+     * Encodes a chunk, except the saving and the crc, which {@link #seal} adds once the segment is known.
      *
-     * @param check what the fingerprint of the bytes must begin with
-     * @return length of the record, or 0 if the bytes are not those of the chunk
+     * @param check first bytes that the fingerprint of the data must have
+     * @return length of the record in bytes, or 0 if the bytes are not those of the chunk
      */
     int encode(long chunkId, int check, byte[] data, int from, int rawLength, byte[] target, int at) {
         fingerprint(data, from, rawLength, target, at + FINGERPRINT_AT);
@@ -99,7 +100,7 @@ class RecordFormat implements Closeable {
         INT.set(target, at, MAGIC);
         target[at + VERSION_AT] = VERSION;
         target[at + CODEC_AT] = (byte) codec.code();
-        SHORT.set(target, at + ZERO_AT, (short) 0);
+        SHORT.set(target, at + SAVING_AT, (short) 0);
         LONG.set(target, at + CHUNK_AT, chunkId);
         INT.set(target, at + RAW_LENGTH_AT, rawLength);
         INT.set(target, at + STORED_LENGTH_AT, stored);
@@ -115,8 +116,13 @@ class RecordFormat implements Closeable {
         }
     }
 
-    /** Ends a record, whose header says how long it is, with its crc and padding. */
-    static void seal(byte[] bytes, int at, long salt) {
+    /**
+     * Completes a record, whose header contains its length, with its saving, crc and padding.
+     *
+     * @param saving disk time that a read of it saves, so that a rebuilt Map table has it; cut to the largest, 65535
+     */
+    static void seal(byte[] bytes, int at, long salt, int saving) {
+        SHORT.set(bytes, at + SAVING_AT, (short) Math.min(saving, PackedEntry.MAX_SAVING));
         int crcAt = at + HEADER_BYTES + (int) INT.get(bytes, at + STORED_LENGTH_AT);
         int end = at + recordLength(crcAt - at - HEADER_BYTES);
         INT.set(bytes, crcAt, crc(bytes, at, crcAt, salt));
@@ -135,9 +141,10 @@ class RecordFormat implements Closeable {
     }
 
     /**
-     * Length of the record that seems to begin there, going by its header alone, at most {@code room}; 0 if none does.
+     * Returns the length of the record that seems to begin there, judged by its header alone, at most {@code room}; 0
+     * if none does.
      *
-     * @param bytes with a whole header at {@code at}
+     * @param bytes bytes with a whole header at {@code at}
      */
     static int lengthAt(byte[] bytes, int at, long room) {
         if ((int) INT.get(bytes, at) != MAGIC || bytes[at + VERSION_AT] != VERSION) {
@@ -152,12 +159,17 @@ class RecordFormat implements Closeable {
         return length <= room ? length : 0;
     }
 
-    /** The chunk id in a record's header. */
+    /** Returns the chunk id in a record's header. */
     static long chunkIdAt(byte[] bytes, int at) {
         return (long) LONG.get(bytes, at + CHUNK_AT);
     }
 
-    /** Whether a whole record of that chunk lies there, as it was written to the segment file of that salt. */
+    /** Returns the saving in a record's header. */
+    static int savingAt(byte[] bytes, int at) {
+        return (short) SHORT.get(bytes, at + SAVING_AT) & 0xffff;
+    }
+
+    /** Returns whether a whole record of that chunk is there, as it was written to the segment file with that salt. */
     static boolean isSound(byte[] bytes, int at, int length, long salt, long chunkId) {
         if (length < HEADER_BYTES + CRC_BYTES
                 || lengthAt(bytes, at, length) != length
@@ -177,10 +189,10 @@ class RecordFormat implements Closeable {
     }
 
     /**
-     * The bytes of a chunk; null if what lies there is not its record.
+     * Returns the bytes of a chunk; null if the bytes there are not its record.
      *
-     * @param check what its fingerprint must begin with
-     * @param wanted bytes it must have at least
+     * @param check first bytes that its fingerprint must have
+     * @param wanted least length of the chunk, in bytes
      */
     byte @Nullable [] decode(byte[] bytes, int at, int length, long salt, long chunkId, int check, int wanted) {
         if (!isRecordOf(bytes, at, length, salt, chunkId, check)) {
@@ -196,7 +208,7 @@ class RecordFormat implements Closeable {
         return compressor.decompress(codec, bytes, at + HEADER_BYTES, stored, data) == null ? data : null;
     }
 
-    /** Whether the record of that chunk lies there, and its fingerprint begins so. */
+    /** Returns whether the record of that chunk is there, and its fingerprint begins with {@code check}. */
     boolean isRecordOf(byte[] bytes, int at, int length, long salt, long chunkId, int check) {
         return isSound(bytes, at, length, salt, chunkId) && Fingerprints.check(bytes, at + FINGERPRINT_AT) == check;
     }

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes what is live of one segment file after the other, front to back, a window at a time, so that the log can copy it to its head.
- * For the writing thread.
+ * Collects the live records of one segment file after another, front to back, one window at a time, so that the log can
+ * copy them to its head. Used by the writing thread.
  */
 final class SegmentCleaner {
     private static final int WINDOW_BYTES = 1 << 20;
@@ -30,18 +30,18 @@ final class SegmentCleaner {
         this.table = table;
     }
 
-    /** The segment being cleaned; null if none is. */
+    /** Returns the segment being cleaned; null if there is none. */
     @Nullable
     SegmentFile victim() {
         return victim;
     }
 
-    /** Whether all that was live of the segment has been taken. */
+    /** Returns whether all live records of the segment have been collected. */
     boolean isDone() {
         return next == count;
     }
 
-    /** Begins with a segment that gets no new entries any more. */
+    /** Starts with a segment that receives no new entries any more. */
     void start(SegmentFile segment) {
         victim = segment;
         count = 0;
@@ -66,7 +66,7 @@ final class SegmentCleaner {
         count++;
     }
 
-    /** Leaves the segment. */
+    /** Ends the cleaning of the segment. */
     void finish() {
         victim = null;
         count = 0;
@@ -74,10 +74,10 @@ final class SegmentCleaner {
     }
 
     /**
-     * Adds the next window's live records to a batch. The entry of one that is damaged is removed.
+     * Adds the next window's live records to a batch. Removes the entry of each damaged one.
      *
-     * @return damaged records
-     * @throws IOException if they can't be read; their entries are removed
+     * @return number of damaged records
+     * @throws IOException if the window can't be read; its entries are removed
      */
     int takeWindow(SegmentFile segment, RecordBatch batch) throws IOException {
         int from = next;
@@ -112,7 +112,7 @@ final class SegmentCleaner {
         return to;
     }
 
-    /** False if it is damaged. */
+    /** Adds a record to the batch; returns false if it is damaged and its entry was removed. */
     private boolean take(SegmentFile segment, int i, int at, int bytes, RecordBatch batch) {
         long chunkId = chunkIds[(int) order[i]];
         int length = length(i);

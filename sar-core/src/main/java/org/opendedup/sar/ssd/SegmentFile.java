@@ -16,8 +16,8 @@ import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 
 /**
- * A segment file of the SSD log, open for reading: a header and records (docs/FORMAT.md, "SSD location"). Readers lease it, so that
- * it may be deleted while they read. Safe for use by many threads.
+ * A segment file of the SSD log, open for reading: a header and records (docs/FORMAT.md, "SSD location"). Readers hold
+ * leases of it, so that it may be deleted while they read. Safe for use by many threads.
  *
  * <pre>
  * segment = "SARS" version:u16 number:u16 volume:16 salt:u64 epoch:u64 token:u64 zero:u32 crc:u32 record*
@@ -27,7 +27,7 @@ final class SegmentFile {
     static final int HEADER_BYTES = 56;
 
     private static final int MAGIC = 'S' | 'A' << 8 | 'R' << 16 | 'S' << 24;
-    private static final short VERSION = 2;
+    private static final short VERSION = 3;
     private static final int CRC_AT = HEADER_BYTES - Integer.BYTES;
     private static final Pattern NAME = Pattern.compile("(\\d{5})\\.segment");
 
@@ -37,7 +37,7 @@ final class SegmentFile {
     private final Input input;
     private volatile long length;
 
-    /** One for the file being there, one for each reader. The input is closed by whoever gives back the last. */
+    /** One lease for the existing file, one for each reader. The return of the last lease closes the input. */
     private final AtomicInteger leases = new AtomicInteger(1);
 
     private SegmentFile(int number, long salt, Epoch epoch, Input input, long length) {
@@ -52,7 +52,7 @@ final class SegmentFile {
         return String.format("%05d.segment", number);
     }
 
-    /** The number in a segment file's name; empty for the names of other files. */
+    /** Returns the number in a segment file's name; empty for the names of other files. */
     static OptionalInt numberOf(String name) {
         Matcher matcher = NAME.matcher(name);
         if (!matcher.matches()) {
@@ -62,7 +62,7 @@ final class SegmentFile {
         return number < PackedEntry.SEGMENTS ? OptionalInt.of(number) : OptionalInt.empty();
     }
 
-    /** The bytes that begin a segment file that is made in an epoch. */
+    /** Returns the header of a segment file that is created in an epoch. */
     static ByteBuffer header(int number, Epoch epoch, long salt) {
         UUID volume = epoch.volume();
         ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -133,22 +133,22 @@ final class SegmentFile {
         return salt;
     }
 
-    /** The epoch it was made in. */
+    /** Returns the epoch in which it was created. */
     Epoch epoch() {
         return epoch;
     }
 
-    /** Bytes of the file that may be read. */
+    /** Returns the bytes of the file that may be read. */
     long length() {
         return length;
     }
 
-    /** The file has grown. */
+    /** Sets the length after the file has grown. */
     void setLength(long bytes) {
         length = bytes;
     }
 
-    /** Keeps the file readable until {@link #leave}; false if it was deleted. */
+    /** Adds a lease, which keeps the file readable until {@link #leave}; returns false if the file was deleted. */
     boolean enter() {
         for (int now = leases.get(); now > 0; now = leases.get()) {
             if (leases.compareAndSet(now, now + 1)) {
@@ -158,14 +158,14 @@ final class SegmentFile {
         return false;
     }
 
-    /** Gives back a lease; the last one closes the file. */
+    /** Returns a lease; the last one closes the file. */
     void leave() throws IOException {
         if (leases.decrementAndGet() == 0) {
             input.close();
         }
     }
 
-    /** To be called between {@link #enter} and {@link #leave}. */
+    /** Reads bytes. To be called between {@link #enter} and {@link #leave}. */
     void read(long offset, byte[] target, int bytes) throws IOException {
         input.readFully(offset, ByteBuffer.wrap(target, 0, bytes));
     }

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.util.function.Consumer;
 
 /**
- * Walks over the records of a segment file by their headers, to make the Map table anew. It stops at the first place where no record
- * begins: what is behind it could be somebody's data that looks like one. Records are checked when they are read.
+ * Iterates over the records of a segment file by their headers, to rebuild the Map table. Stops at the first place
+ * where no record begins: data of a user after it could look like a record. Records are checked when they are read.
  */
 final class SegmentScanner {
     private static final int WINDOW_BYTES = 64 << 10;
@@ -13,7 +13,7 @@ final class SegmentScanner {
     private final byte[] window = new byte[WINDOW_BYTES];
     private final MapEntry entry = new MapEntry();
 
-    /** Shows an entry for each record, with one reference and no saving; it is valid during the call only. */
+    /** Passes an entry for each record to the visitor, with one reference; it is valid during the call only. */
     void scan(SegmentFile segment, Consumer<MapEntry> visitor) throws IOException {
         long end = segment.length();
         long windowStart = 0;
@@ -35,7 +35,7 @@ final class SegmentScanner {
             entry.offset = (int) at;
             entry.length = length;
             entry.count = 1;
-            entry.saving = 0;
+            entry.saving = RecordFormat.savingAt(window, inWindow);
             entry.heat = 0;
             visitor.accept(entry);
             at += length;

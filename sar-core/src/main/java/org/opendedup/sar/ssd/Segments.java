@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The segment files of the SSD log, and how many bytes of each the Map table points to. Files are made and deleted by one
- * thread; everything else is safe for use by many.
+ * The segment files of the SSD log, and the live bytes of each, to which the Map table points. One thread creates and
+ * deletes files; all else is safe for use by many threads.
  */
 final class Segments {
     private static final Logger log = LoggerFactory.getLogger(Segments.class);
@@ -31,7 +31,10 @@ final class Segments {
     private final AtomicLong bytes = new AtomicLong();
     private final AtomicLong liveBytes = new AtomicLong();
 
-    /** Where the search for a free number goes on: a number is used again as late as possible. For the one thread. */
+    /**
+     * Where the search for a free number starts: a number is reused as late as possible. Used only by the thread that
+     * creates files.
+     */
     private int nextNumber;
 
     private Segments(Directory directory, Timeline timeline) {
@@ -39,7 +42,7 @@ final class Segments {
         this.timeline = timeline;
     }
 
-    /** Opens all files of a folder. One whose header is not right is of no use, and is deleted. */
+    /** Opens all files of a folder. Deletes files with a wrong header, which are of no use. */
     static Segments open(Directory directory, Timeline timeline) throws IOException {
         Segments segments = new Segments(directory, timeline);
         try {
@@ -72,7 +75,7 @@ final class Segments {
         bytes.addAndGet(file.length());
     }
 
-    /** A number no file has. */
+    /** Returns a number that no file has. */
     int freeNumber() throws IOException {
         for (int i = 0; i < PackedEntry.SEGMENTS; i++) {
             int number = (nextNumber + i) % PackedEntry.SEGMENTS;
@@ -88,17 +91,17 @@ final class Segments {
         return directory;
     }
 
-    /** The epoch that files are made in. */
+    /** Returns the epoch in which files are created. */
     Epoch epoch() {
         return timeline.current();
     }
 
-    /** Whether a chunk id means the same now as when a file was made. */
+    /** Returns whether a chunk id still has the meaning that it had when a file was created. */
     boolean isShared(SegmentFile file, long chunkId) {
         return ChunkId.container(chunkId) < timeline.sharedBelow(file.epoch());
     }
 
-    /** Opens a file that was just made. */
+    /** Opens a file that was just created. */
     SegmentFile openNew(int number) throws IOException {
         SegmentFile file =
                 SegmentFile.open(directory, number, timeline.current().volume());
@@ -106,13 +109,16 @@ final class Segments {
         return file;
     }
 
-    /** The file of a number; null if there is none. */
+    /** Returns the file of a number; null if there is none. */
     @Nullable
     SegmentFile get(int number) {
         return files.get(number);
     }
 
-    /** The file of that number, or of the next that has one, round about; null if there is none at all. */
+    /**
+     * Returns the file of that number, or else of the next number that has one, wrapping around; null if there are no
+     * files.
+     */
     @Nullable
     SegmentFile from(int number) {
         for (int i = 0; i < PackedEntry.SEGMENTS; i++) {
@@ -130,7 +136,7 @@ final class Segments {
         file.setLength(length);
     }
 
-    /** Deletes a file that no entry points to. Readers that have it go on reading it. */
+    /** Deletes a file to which no entry points. Readers that hold it continue to read it. */
     void delete(SegmentFile file) throws IOException {
         if (live.get(file.number()) != 0) {
             throw new IllegalStateException("segment " + file.number() + " is in use");
@@ -138,7 +144,7 @@ final class Segments {
         try {
             directory.delete(SegmentFile.name(file.number()));
         } catch (NoSuchFileException e) {
-            // Somebody emptied the folder: what should go is gone.
+            // Something else emptied the folder; the file is deleted already.
             log.warn("{} was gone already from {}", SegmentFile.name(file.number()), directory);
         }
         files.set(file.number(), null);
@@ -147,12 +153,12 @@ final class Segments {
         file.leave();
     }
 
-    /** Bytes of a file that entries point to. */
+    /** Returns the bytes of a file to which entries point. */
     int live(int number) {
         return live.get(number);
     }
 
-    /** Bytes that entries point to. */
+    /** Returns the bytes to which entries point, over all files. */
     long liveBytes() {
         return liveBytes.get();
     }
@@ -162,12 +168,12 @@ final class Segments {
         liveBytes.addAndGet(more);
     }
 
-    /** Number of files. */
+    /** Returns the number of files. */
     int count() {
         return count.get();
     }
 
-    /** Bytes of all files. */
+    /** Returns the bytes of all files. */
     long bytes() {
         return bytes.get();
     }

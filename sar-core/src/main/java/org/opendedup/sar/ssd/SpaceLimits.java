@@ -1,33 +1,35 @@
 package org.opendedup.sar.ssd;
 
 /**
- * How an SSD's capacity is shared out.
+ * The division of an SSD's capacity.
  *
- * @param capacityBytes the most bytes of all files at the location
- * @param databaseBytes what the Map table's database takes now
- * @param fullBytes bytes of segment files at which the disk was found full; or a large number
+ * @param capacityBytes largest sum of all files at the location, in bytes
+ * @param databaseBytes current bytes of the Map table's database
+ * @param fullBytes bytes of segment files at which the disk was found full; otherwise a large number
  */
 record SpaceLimits(long capacityBytes, long databaseBytes, long fullBytes) {
-    /** The largest segment: far below the 128 MiB that a Map table entry's offset reaches. */
+    /** Bytes of the largest segment: far below the 128 MiB that a Map table entry's offset can address. */
     private static final int MAX_SEGMENT_BYTES = 64 << 20;
-    /** The smallest: twice the longest record. */
+    /** Bytes of the smallest segment: twice the longest record. */
     private static final int MIN_SEGMENT_BYTES = 1 << 20;
-    /** So many segments make up the smallest capacities, so that cleaning one is little work and needs little spare room. */
+    /**
+     * Segments that make up the smallest capacities, so that cleaning one is little work and needs little spare space.
+     */
     private static final int SEGMENTS = 64;
 
     /**
-     * Room kept for the database: its log and buffers, and 30 bytes an entry, where records are about a KiB. More is kept where it
-     * takes more.
+     * Bytes kept for the database's log and buffers, and (next) the divisor of the capacity for its entries: 30 bytes
+     * an entry, with records of about 1 KiB. More is kept if the database uses more.
      */
     private static final long DATABASE_BYTES = 4 << 20;
 
     private static final int DATABASE_SHARE = 32;
-    /** What the database may grow by until it is measured again: a buffer written out. */
+    /** Bytes by which the database may grow until it is measured again: a buffer written out. */
     private static final long DATABASE_GROWTH_BYTES = 2 << 20;
 
     /**
-     * Cleaning copies u / (1 - u) bytes for each byte it gains, where u is what is live of the segment cleaned (Rosenblum, LFS): with
-     * 85 % live over all, the emptiest are far below that.
+     * Cleaning copies u / (1 - u) bytes for each byte it gains, where u is the live share of the cleaned segment
+     * (Rosenblum, LFS). With 85 % live over all segments, the emptiest are far below that.
      */
     private static final int LIVE_PERCENT = 85;
 
@@ -38,12 +40,12 @@ record SpaceLimits(long capacityBytes, long databaseBytes, long fullBytes) {
     }
 
     /**
-     * The capacity at which so many bytes may be live, if the database keeps to the room it has: what {@link #liveBytes} leaves, the other
-     * way round.
+     * Returns the capacity at which this many bytes may be live, if the database stays within its reserve: the inverse
+     * of {@link #liveBytes}.
      */
     static long capacityFor(long liveBytes) {
         long appended = (liveBytes + LIVE_PERCENT - 1) / LIVE_PERCENT * 100;
-        // A segment is a share of the capacity that is looked for, unless that is below or above what a segment may be.
+        // A segment is a share of the wanted capacity, unless that is below or above the limits of a segment.
         double share = 1 - 1.0 / DATABASE_SHARE;
         long proportional = (long) Math.ceil((appended + DATABASE_BYTES) / (share - 1.0 / SEGMENTS));
         return (long) Math.ceil((appended + DATABASE_BYTES + segmentBytes(proportional)) / share);
@@ -57,19 +59,22 @@ record SpaceLimits(long capacityBytes, long databaseBytes, long fullBytes) {
         return (int) Math.max(MIN_SEGMENT_BYTES, Math.min(MAX_SEGMENT_BYTES, capacityBytes / SEGMENTS));
     }
 
-    /** The most bytes of all segment files. */
+    /** Returns the limit of the bytes of all segment files. */
     long logBytes() {
         long allowance = DATABASE_BYTES + capacityBytes / DATABASE_SHARE;
         long room = capacityBytes - Math.max(allowance, databaseBytes + DATABASE_GROWTH_BYTES);
         return Math.max(0, Math.min(room, fullBytes));
     }
 
-    /** The most bytes of segment files after an append of new records: a segment's room is left for cleaning. */
+    /**
+     * Returns the limit of the bytes of segment files after an append of new records: one segment stays free for
+     * cleaning.
+     */
     long appendBytes() {
         return Math.max(0, logBytes() - segmentBytes());
     }
 
-    /** The most bytes that entries should point to. */
+    /** Returns the limit of the bytes to which entries should point. */
     long liveBytes() {
         return appendBytes() / 100 * LIVE_PERCENT;
     }

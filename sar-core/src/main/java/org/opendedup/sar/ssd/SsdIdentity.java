@@ -17,8 +17,8 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.AtomicFile;
 
 /**
- * The file at an SSD location that names the volume it serves: so that one volume's chunks are never taken for another's, and
- * nobody's files are touched. One line that can be read: {@code SAR-SSD version volume crc}.
+ * The file at an SSD location that names the volume it serves, so that chunks of one volume are never used for another,
+ * and files of others are not touched. One readable line: {@code SAR-SSD version volume crc}.
  */
 final class SsdIdentity {
     static final String NAME = "sar.id";
@@ -33,9 +33,10 @@ final class SsdIdentity {
     private SsdIdentity() {}
 
     /**
-     * Checks that a folder is the volume's, and takes it if it is empty.
+     * Checks that a folder belongs to the volume; claims it if it is empty.
      *
-     * @throws IOException if it is another volume's, its identity is damaged, or there are other files; nothing was touched
+     * @throws IOException if it belongs to another volume, its identity is damaged, or there are other files; nothing
+     *     was touched
      */
     static void claim(Path location, UUID volume) throws IOException {
         Path file = location.resolve(NAME);
@@ -48,8 +49,8 @@ final class SsdIdentity {
     }
 
     /**
-     * Makes sure, before something is written, that a claimed folder is still the one that was claimed: not emptied, nor the place where
-     * its disk was mounted.
+     * Checks before a write that a claimed folder is still the claimed one: neither emptied, nor the bare mount point
+     * of its disk.
      */
     static void requireClaimed(Path location) throws IOException {
         Path file = location.resolve(NAME);
@@ -92,8 +93,9 @@ final class SsdIdentity {
     }
 
     /**
-     * Passes over what a new file system has, what a crash left of the identity's making, and folders of the store's own: those of a
-     * folder that was wiped while it was in use. Each segment file names its volume.
+     * Checks that the folder is empty. Ignores what a new file system has, leftovers of a crash while the identity was
+     * written, and the store's own folders: those of a folder that was wiped while in use. Each segment file names its
+     * volume.
      */
     private static void requireEmpty(Path location) throws IOException {
         for (Path entry : FolderEntries.of(location)) {

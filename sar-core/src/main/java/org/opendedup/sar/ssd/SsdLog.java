@@ -10,18 +10,22 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Output;
 
 /**
- * The SSD log: appends records to its head segment, and gains room by deleting segments without live records and by cleaning sparse
- * ones, copying what is live to the head (Rosenblum and Ousterhout, "The Design and Implementation of a Log-Structured File System",
- * SOSP '91, §3). For the writing thread, but for {@link #limits}, {@link #setCapacity} and the figures.
+ * The SSD log: appends records to its head segment. It gains space by deleting segments without live records, and by
+ * cleaning sparse ones, whose live records it copies to the head (Rosenblum and Ousterhout, "The Design and
+ * Implementation of a Log-Structured File System", SOSP '91, §3). Used by the writing thread, except {@link #limits},
+ * {@link #setCapacity} and the figures.
  *
- * <p>Nothing is forced to the disk: a copy that a power cut took away is found missing when it is read.
+ * <p>Writes are not forced to the disk: a copy lost in a power failure is detected when it is read.
  */
 final class SsdLog {
-    /** Copied at most before one batch is written, so that a batch does not wait long: a tenth of a second of an SSD. */
+    /**
+     * Limit of the bytes copied before one batch is written, so that a batch does not wait long: a tenth of a second of
+     * an SSD.
+     */
     private static final long CLEANED_BYTES_PER_BATCH = 32 << 20;
-    /** Where more is live, copying gains next to nothing. */
+    /** Live share of a segment from which it is not cleaned: copying it gains almost nothing. */
     private static final double MAX_CLEANED_SHARE = 0.95;
-    /** How often a disk that was full is tried with a segment more. */
+    /** Time, in nanoseconds, after which a disk that was full is tried with one more segment. */
     private static final long FULL_RETRY_NANOS = 60_000_000_000L;
 
     private final Segments segments;
@@ -41,7 +45,7 @@ final class SsdLog {
 
     private volatile long capacityBytes;
     private volatile long databaseBytes;
-    /** Bytes of segment files at which the disk was found full, where that is less than the capacity. */
+    /** Bytes of segment files at which the disk was found full, if that is less than the capacity. */
     private volatile long fullBytes = Long.MAX_VALUE;
 
     private long fullNanos;
@@ -84,7 +88,9 @@ final class SsdLog {
         databaseBytes = keeper.bytes();
     }
 
-    /** Deletes what is dead, demotes and cleans, until so many bytes may be appended; false if they may not. */
+    /**
+     * Deletes dead segments, demotes and cleans, until this many bytes may be appended; returns false if they may not.
+     */
     boolean makeRoomFor(long bytes) throws IOException {
         retryFullDisk();
         deleteDead();
@@ -137,7 +143,7 @@ final class SsdLog {
         counters.reclaimedSegments.increment();
     }
 
-    /** Cleans a window's worth; false if there is nothing worth cleaning. */
+    /** Cleans one window; returns false if there is nothing worth cleaning. */
     private boolean clean() throws IOException {
         copies.clear();
         SegmentFile victim = cleaner.victim();
@@ -153,7 +159,7 @@ final class SsdLog {
         }
         if (cleaner.isDone()) {
             if (segments.live(victim.number()) != 0) {
-                // An append failed in between: another time.
+                // An append failed meanwhile; the segment is cleaned another time.
                 cleaner.finish();
                 return false;
             }
@@ -226,14 +232,14 @@ final class SsdLog {
             throws IOException {
         SegmentFile segment = Objects.requireNonNull(head);
         for (int i = from; i < to; i++) {
-            RecordFormat.seal(batch.bytes(), batch.offset(i), segment.salt());
+            RecordFormat.seal(batch.bytes(), batch.offset(i), segment.salt(), saving(batch, i, source));
         }
         int start = batch.offset(from);
         long at;
         try {
             at = open.append(ByteBuffer.wrap(batch.bytes(), start, batch.offset(to) - start));
         } catch (IOException e) {
-            // What was written of it belongs to nobody; the next records go to another file.
+            // No entry points to what was written of it; the next records are written to another file.
             segments.grown(segment, open.position());
             closeHead();
             throw e;
@@ -242,6 +248,14 @@ final class SsdLog {
         for (int i = from; i < to; i++) {
             place(batch, i, segment.number(), (int) at + batch.offset(i) - start, source);
         }
+    }
+
+    /** Returns the saving of a record; for a copy, the current value in the table. */
+    private int saving(RecordBatch batch, int i, @Nullable SegmentFile source) {
+        if (source == null) {
+            return batch.saving(i);
+        }
+        return table.get(batch.chunkId(i), entry) ? entry.saving : 0;
     }
 
     private void place(RecordBatch batch, int i, int segment, int offset, @Nullable SegmentFile source)
@@ -255,13 +269,14 @@ final class SsdLog {
         entry.heat = MapEntry.NEW_HEAT;
         if (source == null) {
             table.put(entry);
+            batch.notePlaced();
             keeper.put(entry);
         } else if (table.moveIfAt(source.number(), batch.fromOffset(i), entry)) {
             keeper.put(entry);
         }
     }
 
-    /** Drops a chunk's record, if it has one: what was on its way is not wanted any more. */
+    /** Removes a chunk's entry, if there is one: the chunk was withdrawn while on its way. */
     void remove(long chunkId) {
         table.remove(chunkId, entry);
     }
@@ -291,7 +306,7 @@ final class SsdLog {
         }
     }
 
-    /** Does what must not wait for the next offer: a smaller capacity, dead segments. */
+    /** Does the work that must not wait for the next offer: reaches a smaller capacity, deletes dead segments. */
     void tidy() throws IOException {
         makeRoomFor(0);
     }

@@ -1,18 +1,18 @@
 package org.opendedup.sar.ssd;
 
 /**
- * The SSD log's figures since it was attached, but for those that are of now.
+ * Counters of the SSD log since it was attached, and some current values.
  *
- * @param segments segment files now
- * @param writtenRecords records written, those copied by cleaning not included
+ * @param segments current number of segment files
+ * @param writtenRecords records written, without those copied by cleaning
  * @param writtenBytes bytes of these
- * @param queuedBytes bytes taken and not written yet, now
- * @param queueDrops offers dropped because too much was on its way
- * @param writeFailures batches that the SSD did not take
+ * @param queuedBytes bytes accepted and not written yet, at present
+ * @param queuedChunks chunks accepted and not written yet, at present
+ * @param writeFailures batches whose write failed
  * @param readFailures reads that the SSD failed
- * @param badRecords records that were not what was written, and were dropped
+ * @param badRecords records that differed from what was written, and were dropped
  * @param reclaimedSegments segment files deleted
- * @param cleanedSegments of these, those from which something was copied first
+ * @param cleanedSegments deleted files from which live records were copied first
  * @param cleaningBytes bytes copied for that
  */
 public record SsdLogStatistics(
@@ -20,7 +20,7 @@ public record SsdLogStatistics(
         long writtenRecords,
         long writtenBytes,
         long queuedBytes,
-        long queueDrops,
+        long queuedChunks,
         long writeFailures,
         long readFailures,
         long badRecords,

@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 
 /**
- * Reads the copies that one request wants: in the order of the log, neighbours at once. Holds the buffers for that; for one thread at a
- * time.
+ * Reads the copies for one request: in the order of the log, neighbours in one read. Holds the buffers for that. For
+ * use by one thread at a time.
  */
 final class SsdReader {
-    /** Read over rather than read around: about what an SSD transfers in the time of a request. */
+    /** Largest gap that is read rather than skipped, in bytes: about what an SSD transfers in the time of a request. */
     private static final int MAX_GAP_BYTES = 4 << 10;
 
     private static final int MAX_READ_BYTES = 1 << 20;
@@ -28,9 +28,9 @@ final class SsdReader {
     private final LogCounters counters;
     private final MapEntry entry = new MapEntry();
 
-    /** Segment 16 | offset / 8 24 | index in the request 24, of each copy: sorted, the order of the log. */
+    /** Sort key of each copy, in the order of the log: segment 16 bits | offset / 8 24 | index in the request 24. */
     private long[] keys = new long[CHUNKS];
-    /** Lengths of the records, by index in the request. */
+    /** Lengths of the records in bytes, by index in the request. */
     private int[] lengths = new int[CHUNKS];
 
     private byte[] buffer = new byte[64 << 10];
@@ -59,7 +59,7 @@ final class SsdReader {
         }
     }
 
-    /** Finds the entries; what has none goes home. */
+    /** Finds the entries; sends chunks without one home. */
     private int look(CopyRequest request) {
         if (request.count() > keys.length) {
             keys = new long[request.count()];
@@ -110,7 +110,7 @@ final class SsdReader {
         return to;
     }
 
-    /** Reads records that lie side by side. */
+    /** Reads records that are adjacent or almost so. */
     private void read(CopyRequest request, int from, int to) {
         SegmentFile segment = segments.get(segment(from));
         if (segment == null || !segment.enter()) {
@@ -147,7 +147,9 @@ final class SsdReader {
         }
     }
 
-    /** The file is shorter than it should be: those in front of its end are there still. */
+    /**
+     * Reads records one by one, after the file proved shorter than expected: those ahead of its end are still there.
+     */
     private void readEach(CopyRequest request, int from, int to, SegmentFile segment) {
         for (int k = from; k < to; k++) {
             try {
@@ -172,7 +174,10 @@ final class SsdReader {
         }
     }
 
-    /** What lies there is not the chunk's record. Counted only if the entry did say so: it may lie elsewhere by now. */
+    /**
+     * Handles bytes that are not the chunk's record. Counted only if the entry still points there: the record may have
+     * been moved.
+     */
     private void bad(CopyRequest request, int k) {
         if (miss(request, k)) {
             counters.badRecords.increment();

@@ -1,29 +1,40 @@
 package org.opendedup.sar.ssd;
 
-import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.format.Compression;
 
-/** What copies of chunks take on an SSD and in memory, for those who predict it. */
+/** Predicts the space that copies of chunks need on an SSD and in memory. */
 public final class SsdSize {
-    /** Of the Map table's memory, for each copy, at most. */
+    /** Upper bound of the Map table's heap bytes per copy. */
     public static final int MAP_TABLE_BYTES_PER_COPY = 24;
 
-    /** How chunks are compressed there, each by itself. */
+    /** Compression of chunks on the SSD, each on its own. */
     public static final Compression COMPRESSION = RecordFormat.COMPRESSION;
+
+    /** Log bytes of a full buffer of incompressible chunks of 4 KiB or less; a buffer is appended at once. */
+    private static final long LEAST_APPENDED_BYTES = OfferQueue.BUFFER_BYTES + OfferQueue.BUFFER_BYTES / 8;
+
+    private static final long MIB = 1 << 20;
 
     private SsdSize() {}
 
+    /** Returns the smallest capacity with which anything is written to an SSD, in bytes, a whole number of MiB. */
+    public static long leastCapacity() {
+        long least = SpaceLimits.capacityFor(LEAST_APPENDED_BYTES);
+        return (least + MIB - 1) / MIB * MIB;
+    }
+
     /**
-     * Bytes of a copy in the log.
+     * Returns the bytes of a copy in the log.
      *
-     * @param storedLength of the chunk, compressed; or as it is, if that does not make it shorter
+     * @param storedLength bytes of the chunk, compressed; or uncompressed, if compression does not make it shorter
      */
     public static int record(int storedLength) {
         return RecordFormat.recordLength(storedLength);
     }
 
     /**
-     * Capacity of an SSD on which there is room for copies: the log's room for cleaning and the Map table's database included. 0 if
-     * there are no copies.
+     * Returns the capacity, in bytes, of an SSD with room for copies, including the log's room for cleaning and the Map
+     * table's database. 0 if there are no copies.
      *
      * @param copyBytes bytes of all copies in the log, as of {@link #record}
      */

@@ -22,16 +22,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One attached SSD: the log of promoted chunks, the {@link MapTable} and its database. Whatever fails here costs speed, never a
- * byte. Safe for use by many threads.
+ * One attached SSD: the log of promoted chunks, the {@link MapTable} and its database. A failure here costs speed, but
+ * never loses data. Safe for use by many threads.
  *
- * <p>Nothing is forced to the disk. Data is written before the entry that points to it, so a killed process leaves both in order;
- * after a power cut an entry may point to bytes that are not there, which shows when they are read.
+ * <p>Writes are not forced to the disk. Data are written before the entry that points to them, so a killed process
+ * leaves both consistent. After a power failure an entry may point to missing bytes, which is detected when they are
+ * read.
  */
 public final class SsdStore implements Closeable {
     static final String SEGMENTS_FOLDER = "segments";
     static final String MAP_FOLDER = "map";
-    /** Held as long as a thread of this program may write there: also after {@link #close}, where the SSD hangs. */
+    /** Lock file, held while a thread of this program may write there: also after {@link #close}, if the SSD hangs. */
     static final String LOCK = "sar.lock";
 
     private static final Logger logger = LoggerFactory.getLogger(SsdStore.class);
@@ -39,7 +40,7 @@ public final class SsdStore implements Closeable {
 
     private final Path location;
     private final LogCounters counters = new LogCounters();
-    private final OfferQueue queue = new OfferQueue();
+    private final OfferQueue queue;
     private final RecordFormat format;
     private final Consumer<IOException> failure;
     private final Segments segments;
@@ -48,7 +49,7 @@ public final class SsdStore implements Closeable {
     private final SsdWriter writer;
     private final Thread thread;
 
-    /** Readers with their buffers, as many as ever read at once. */
+    /** Idle readers with their buffers, as many as ever read at the same time. */
     private final ConcurrentLinkedQueue<SsdReader> readers = new ConcurrentLinkedQueue<>();
 
     /** Whether the disk took no writes when it was opened. */
@@ -57,23 +58,24 @@ public final class SsdStore implements Closeable {
     private volatile boolean closed;
 
     /**
-     * Opens what a location holds, or makes an empty store in an empty folder. The Map table comes back from its database;
-     * entries are checked when they are used.
+     * Opens the store at a location, or creates an empty store in an empty folder. The Map table is loaded from its
+     * database; entries are checked when they are used.
      *
-     * @param timeline of the volume whose chunks these are; a location of another volume is refused with an IOException that says so, and
-     *     copies that were made in another history of this one are forgotten
-     * @param capacityBytes the most bytes used there; below about 7 MiB nothing is promoted
-     * @param maxEntries the most entries the memory budget allows; a batch of 4096 may exceed it for a moment
-     * @param makeRoom called by the writing thread when {@link #liveBytes} is above {@link #liveLimitBytes} or {@link MapTable#size}
-     *     above maxEntries: demotes; while it leaves more than that, what is offered is refused room
-     * @param failure told of each failed access to the SSD, by the thread that met it: an {@link SsdWriteException} for a write, a
-     *     CorruptionException for a record that failed its check. Must not wait, nor close the store
+     * @param timeline timeline of the volume that owns the chunks. A location of another volume is refused with an
+     *     IOException that says so; copies made in another history of this volume are forgotten
+     * @param capacityBytes limit of the bytes used there; below about 7 MiB nothing is promoted
+     * @param memory heap that the memory budget allows
+     * @param makeRoom demotes chunks; called by the writing thread when {@link #liveBytes} is above
+     *     {@link #liveLimitBytes} or {@link MapTable#size} above its maximum. While it leaves more than that, offers
+     *     find no room
+     * @param failure receives each failed access to the SSD, on the thread that met it: an {@link SsdWriteException}
+     *     for a write, a CorruptionException for a record that failed its check. Must neither wait nor close the store
      */
     public static SsdStore open(
             Path location,
             Timeline timeline,
             long capacityBytes,
-            int maxEntries,
+            StoreMemory memory,
             Runnable makeRoom,
             Consumer<IOException> failure)
             throws IOException {
@@ -85,22 +87,28 @@ public final class SsdStore implements Closeable {
         Path folder = location.resolve(SEGMENTS_FOLDER);
         PrivateFiles.createFolders(folder);
         Directory files = FileDirectory.open(folder);
-        return open(location, files, new RecordFormat(), timeline, capacityBytes, maxEntries, makeRoom, failure);
+        return open(location, files, new RecordFormat(), timeline, capacityBytes, memory, makeRoom, failure);
     }
 
     /**
-     * Checks that a folder is the volume's, and takes it if it is empty.
+     * Checks that a folder belongs to the volume; claims it if it is empty; creates it if it is missing.
      *
-     * @throws IOException if it is another volume's, its identity is damaged, or there are other files; nothing was touched
+     * @throws IOException if it belongs to another volume, its identity is damaged, there are other files, or other
+     *     users could replace the folder; nothing was touched
      */
     public static void claim(Path location, UUID volume) throws IOException {
+        if (Files.exists(location) && !Files.isDirectory(location)) {
+            throw new IOException(location + " is not a folder");
+        }
+        PrivateFolder.at(location).requireSafe();
+        PrivateFiles.createFolders(location);
         SsdIdentity.claim(location, volume);
     }
 
     /**
-     * Whether there is no folder, or nothing in it.
+     * Returns whether the folder is missing or empty.
      *
-     * @throws IOException if it is there and can't be read
+     * @throws IOException if it exists and can't be read
      */
     public static boolean isMissingOrEmpty(Path location) throws IOException {
         return Files.notExists(location) || FolderEntries.of(location).isEmpty();
@@ -113,7 +121,7 @@ public final class SsdStore implements Closeable {
         }
     }
 
-    /** A disk that takes no writes needs no lock. */
+    /** Locks the location; a disk that takes no writes needs no lock. */
     private static Closeable lock(Path location) throws IOException {
         if (!Files.isWritable(location)) {
             return () -> {};
@@ -131,7 +139,7 @@ public final class SsdStore implements Closeable {
             RecordFormat format,
             Timeline timeline,
             long capacityBytes,
-            int maxEntries,
+            StoreMemory memory,
             Runnable makeRoom,
             Consumer<IOException> failure)
             throws IOException {
@@ -139,7 +147,7 @@ public final class SsdStore implements Closeable {
         try {
             Segments segments = Segments.open(segmentFiles, timeline);
             try {
-                return new SsdStore(location, segments, format, capacityBytes, maxEntries, makeRoom, failure, lock);
+                return new SsdStore(location, segments, format, capacityBytes, memory, makeRoom, failure, lock);
             } catch (IOException | RuntimeException e) {
                 segments.close();
                 throw e;
@@ -155,7 +163,7 @@ public final class SsdStore implements Closeable {
             Segments segments,
             RecordFormat format,
             long capacityBytes,
-            int maxEntries,
+            StoreMemory memory,
             Runnable makeRoom,
             Consumer<IOException> failure,
             Closeable lock)
@@ -164,13 +172,14 @@ public final class SsdStore implements Closeable {
         this.segments = segments;
         this.format = format;
         this.failure = failure;
+        queue = new OfferQueue(memory.offerBytes());
         readOnly = !Files.isWritable(location);
         Bookkeeping bookkeeping = new Bookkeeping(segments);
         table = new MapTable(bookkeeping);
         MapKeeper keeper = new MapKeeper(location.resolve(MAP_FOLDER), table);
         bookkeeping.keeper = keeper;
-        keeper.load(segments, entry -> table.size() < maxEntries && isPossible(entry));
-        log = new SsdLog(segments, table, keeper, capacityBytes, maxEntries, makeRoom, failure, counters);
+        keeper.load(segments, entry -> table.size() < memory.maxEntries() && isPossible(entry));
+        log = new SsdLog(segments, table, keeper, capacityBytes, memory.maxEntries(), makeRoom, failure, counters);
         log.measure();
         writer = new SsdWriter(location, queue, format, log, keeper, failure, counters, lock);
         thread = new Thread(writer, "sar-ssd-writer");
@@ -178,7 +187,7 @@ public final class SsdStore implements Closeable {
         thread.start();
     }
 
-    /** Tells segments and database of every change of the Map table, whoever makes it. */
+    /** Reports every change of the Map table to segments and database, whichever thread makes it. */
     private static final class Bookkeeping implements MapTable.Listener {
         private final Segments segments;
         private @Nullable MapKeeper keeper;
@@ -205,7 +214,7 @@ public final class SsdStore implements Closeable {
         }
     }
 
-    /** Whether a record may lie where an entry says. */
+    /** Returns whether a record may be at an entry's place. */
     private boolean isPossible(MapEntry entry) {
         SegmentFile segment = segments.get(entry.segment);
         return segment != null
@@ -219,36 +228,49 @@ public final class SsdStore implements Closeable {
                 && entry.length <= segment.length() - entry.offset;
     }
 
-    /** Where everything lies. Entries may be removed from it directly; they are added by the writing thread alone. */
+    /**
+     * Returns the positions of all copies. Any thread may remove entries from it directly; only the writing thread adds
+     * them.
+     */
     public MapTable table() {
         return table;
     }
 
-    /** Whether the chunk is in the Map table or on its way there. */
+    /** Returns whether the chunk is in the Map table or on its way there. */
     public boolean contains(long chunkId) {
         return table.contains(chunkId) || queue.contains(chunkId);
     }
 
     /**
-     * Offers a chunk. Never waits; the bytes are copied before it returns. UNAVAILABLE also for a chunk of 512 KiB or more, which no
-     * record holds.
+     * Offers a chunk. Never waits. Copies the bytes before it returns.
      *
-     * @param check first bytes of its fingerprint, which the bytes must have
-     * @param count references to it by now
-     * @param saving what a read of it from here saves the disk, in microseconds for each KiB; at most 65535
+     * @param check first bytes of its fingerprint, which the bytes must match
+     * @param count current references to it
+     * @param saving disk time that a read of it from here saves, in microseconds per KiB; at most 65535
+     * @param tag passed to the listener with the outcome of the chunk; 0 to 127
      */
-    public OfferAnswer offer(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
-        if (closed || length < 1 || length > RecordFormat.MAX_CHUNK_BYTES || !writer.takesWrites()) {
+    public OfferAnswer offer(
+            long chunkId, int check, int count, int saving, int tag, byte[] data, int offset, int length) {
+        if (length < 1 || length > RecordFormat.MAX_CHUNK_BYTES) {
+            return OfferAnswer.TOO_LARGE;
+        }
+        if (closed || !writer.takesWrites()) {
             return OfferAnswer.UNAVAILABLE;
         }
         if (table.contains(chunkId)) {
             return OfferAnswer.PRESENT;
         }
-        OfferAnswer answer = queue.offer(chunkId, check, count, saving, data, offset, length);
-        if (answer == OfferAnswer.QUEUE_FULL) {
-            counters.queueDrops.increment();
-        }
-        return answer;
+        return queue.offer(chunkId, check, count, saving, tag, data, offset, length);
+    }
+
+    /** Sets the listener for the outcome of accepted chunks; to be called before the first offer. */
+    public void listen(OfferListener listener) {
+        writer.listen(listener);
+    }
+
+    /** Returns whether many chunks may be offered until the queue is full. */
+    public boolean hasQueueRoom() {
+        return queue.hasRoom();
     }
 
     /** See {@link MapTable#noteWanted}. */
@@ -256,20 +278,20 @@ public final class SsdStore implements Closeable {
         table.noteWanted(chunkId, count, saving);
     }
 
-    /** Whether the SSD takes writes: false for a while after it failed one, longer each time. */
+    /** Returns whether the SSD takes writes: false for a while after a failed write, longer each time. */
     boolean takesWrites() {
         return !closed && writer.takesWrites();
     }
 
-    /** Whether the disk was mounted such that it takes no writes when it was opened. */
+    /** Returns whether the disk was mounted without write access when it was opened. */
     public boolean isReadOnly() {
         return readOnly;
     }
 
     /**
-     * Reads the copies of all chunks of a request that are to come from the SSD: sets their data. What can't be had (no entry any more,
-     * a record that fails its check and is dropped, an I/O error) is sent home. Neighbours in the log are read
-     * at once.
+     * Reads the copies of all chunks of a request that must be read from the SSD, and sets their data. Sends home
+     * chunks that can't be read: those without an entry, those whose record fails its check and is dropped, and those
+     * with an I/O error. Reads neighbours in the log at once.
      */
     public void read(CopyRequest request) {
         SsdReader pooled = readers.poll();
@@ -278,7 +300,10 @@ public final class SsdStore implements Closeable {
         readers.add(reader);
     }
 
-    /** Reads a block of some segment from the disk itself, not from the kernel's cache: so it shows whether the SSD answers. */
+    /**
+     * Reads a block of a segment from the disk itself, not from the kernel's cache, to find out whether the SSD
+     * answers.
+     */
     public void probe() {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         SegmentFile segment = segments.from(random.nextInt(PackedEntry.SEGMENTS));
@@ -296,24 +321,27 @@ public final class SsdStore implements Closeable {
         }
     }
 
-    /** Demotes a chunk: its entry goes, its bytes on the SSD are dead. False if it was neither there nor on its way. */
+    /**
+     * Demotes a chunk: removes its entry, which makes its bytes on the SSD dead. Returns false if it was neither on the
+     * SSD nor on its way there.
+     */
     public boolean demote(long chunkId) {
-        // In this order: what arrives in between is found in the table.
+        // In this order: a chunk that arrives in between is found in the table.
         boolean wasOnItsWay = queue.withdraw(chunkId);
         return table.remove(chunkId, new MapEntry()) || wasOnItsWay;
     }
 
-    /** Bytes of records that the Map table points to. */
+    /** Returns the bytes of the records to which the Map table points. */
     public long liveBytes() {
         return segments.liveBytes();
     }
 
-    /** Live bytes up to which cleaning the log stays cheap; a share of the capacity. */
+    /** Returns the live bytes up to which cleaning the log stays cheap; a share of the capacity. */
     public long liveLimitBytes() {
         return log.limits().liveBytes();
     }
 
-    /** Bytes used at the location, dead ones and the database included; the latter as last measured. */
+    /** Returns the bytes used at the location, dead ones and the database included; the latter as last measured. */
     public long usedBytes() {
         return segments.bytes() + log.databaseBytes();
     }
@@ -330,7 +358,7 @@ public final class SsdStore implements Closeable {
                 counters.writtenRecords.sum(),
                 counters.writtenBytes.sum(),
                 queue.bytes(),
-                counters.queueDrops.sum(),
+                queue.chunks(),
                 counters.writeFailures.sum(),
                 counters.readFailures.sum(),
                 counters.badRecords.sum(),
@@ -339,17 +367,7 @@ public final class SsdStore implements Closeable {
                 counters.cleaningBytes.sum());
     }
 
-    /** Chunks taken and then dropped, because there was no room for them or the SSD did not take them. */
-    long refusedChunks() {
-        return counters.refused.sum();
-    }
-
-    /** Offers dropped because their bytes were not those of the chunk. */
-    long wrongOffers() {
-        return counters.wrongOffers.sum();
-    }
-
-    /** Waits until everything taken is on the SSD or dropped. */
+    /** Waits until every accepted chunk is on the SSD or dropped. */
     void drain() throws IOException {
         try {
             queue.wake();
@@ -361,9 +379,9 @@ public final class SsdStore implements Closeable {
     }
 
     /**
-     * Writes what was taken, closes; the location can be opened again. Idempotent.
+     * Writes the accepted chunks and closes the store; the location can be opened again. Idempotent.
      *
-     * @throws IOException if the SSD hangs: its thread is left behind, and ends when the SSD answers
+     * @throws IOException if the SSD hangs: its thread is abandoned, and ends when the SSD answers
      */
     @Override
     public void close() throws IOException {

@@ -2,7 +2,7 @@ package org.opendedup.sar.ssd;
 
 import java.io.IOException;
 
-/** The SSD did not take a write; what is on it may still be read. */
+/** Thrown when the SSD fails a write; its contents may still be readable. */
 public final class SsdWriteException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -3,15 +3,16 @@ package org.opendedup.sar.ssd;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that writes to the SSD: takes what was offered, checks, compresses, appends it in one write, enters it in the Map table and
- * its database. Separate so that no reader or writer of the volume ever waits for the SSD. Owns log and database, and closes them at its
- * end.
+ * The thread that writes to the SSD: checks and compresses the offered chunks, appends them in one write, and enters
+ * them in the Map table and its database. It is a separate thread so that readers and writers of the volume never wait
+ * for the SSD. Owns log and database, and closes them at its end.
  */
 final class SsdWriter implements Runnable {
     private static final Logger logger = LoggerFactory.getLogger(SsdWriter.class);
@@ -29,12 +30,16 @@ final class SsdWriter implements Runnable {
     private final LogCounters counters;
     private final Closeable lock;
     private final RecordBatch batch = new RecordBatch();
+    /** Offers of the current buffer whose bytes are not those of their chunk. */
+    private final BitSet wrong = new BitSet();
+
+    private volatile OfferListener listener = OfferListener.NONE;
 
     private long pauseNanos;
     private volatile boolean paused;
     private volatile long pausedUntil;
 
-    /** @param lock of the location: closed when this thread has ended, and nothing is written there any more */
+    /** @param lock lock of the location: closed when this thread has ended, and nothing is written there any more */
     SsdWriter(
             Path location,
             OfferQueue queue,
@@ -54,9 +59,14 @@ final class SsdWriter implements Runnable {
         this.counters = counters;
     }
 
-    /** Whether the SSD took the last batch, or is to be tried again. */
+    /** Returns whether the SSD took the last batch, or may be tried again. */
     boolean takesWrites() {
         return !paused || System.nanoTime() - pausedUntil >= 0;
+    }
+
+    /** Sets the listener for the outcome of offers. */
+    void listen(OfferListener toTell) {
+        listener = toTell;
     }
 
     @Override
@@ -64,9 +74,11 @@ final class SsdWriter implements Runnable {
         try {
             while (!queue.isFinished()) {
                 OfferBuffer offers = queue.take(TICK_MILLIS);
+                OfferFate rest = OfferFate.WRITE_FAILED;
                 try {
-                    work(offers);
+                    rest = work(offers);
                 } finally {
+                    tell(offers, rest);
                     queue.done(log::remove);
                 }
             }
@@ -78,15 +90,18 @@ final class SsdWriter implements Runnable {
         }
     }
 
-    private void work(OfferBuffer offers) {
+    /** Writes the offered chunks; returns the outcome of chunks that were right but not placed. */
+    private OfferFate work(OfferBuffer offers) {
+        batch.clear();
+        wrong.clear();
         if (!takesWrites()) {
-            counters.refused.add(offers.count());
-            return;
+            return OfferFate.WRITE_FAILED;
         }
         try {
             SsdIdentity.requireClaimed(location);
+            boolean hasRoom = true;
             if (offers.count() > 0) {
-                write(offers);
+                hasRoom = write(offers);
             } else {
                 log.tidy();
                 keeper.commit();
@@ -94,38 +109,35 @@ final class SsdWriter implements Runnable {
             log.measure();
             paused = false;
             pauseNanos = 0;
+            return hasRoom ? OfferFate.WRITE_FAILED : OfferFate.NO_ROOM;
         } catch (IOException e) {
             failed(e);
         } catch (RuntimeException | Error e) {
-            // The thread goes on whatever it was, out of memory for one: without it nothing were promoted till the next
-            // attach.
+            // The thread continues after any error, even out of memory: without it nothing would be promoted until the
+            // next attach.
             logger.error("the SSD's writing thread met a bug", e);
             failed(new IOException("the SSD can't be written because of a bug: " + e, e));
         }
+        return OfferFate.WRITE_FAILED;
     }
 
-    private void write(OfferBuffer offers) throws IOException {
+    /** Writes the offers; returns whether there was room. */
+    private boolean write(OfferBuffer offers) throws IOException {
         encode(offers);
-        boolean written = false;
+        boolean hasRoom = log.makeRoomFor(batch.used());
         try {
-            if (log.makeRoomFor(batch.used())) {
+            if (hasRoom) {
                 log.append(batch);
-                written = true;
             }
         } finally {
-            if (!written) {
-                counters.refused.add(batch.count());
-            }
+            counters.writtenRecords.add(batch.placed());
+            counters.writtenBytes.add(batch.offset(batch.placed()));
         }
         keeper.commit();
-        if (written) {
-            counters.writtenRecords.add(batch.count());
-            counters.writtenBytes.add(batch.used());
-        }
+        return hasRoom;
     }
 
     private void encode(OfferBuffer offers) {
-        batch.clear();
         for (int i = 0; i < offers.count(); i++) {
             batch.reserve(format.bound(offers.length(i)));
             int length = format.encode(
@@ -137,14 +149,28 @@ final class SsdWriter implements Runnable {
                     batch.bytes(),
                     batch.used());
             if (length == 0) {
-                counters.wrongOffers.increment();
+                wrong.set(i);
             } else {
                 batch.addNew(offers.chunkId(i), length, offers.references(i), offers.saving(i));
             }
         }
     }
 
-    /** Lets the SSD alone for a while, longer each time: meanwhile offers are refused, and reads go on. */
+    /** Reports the outcome of each chunk: records are placed in the order of the offers. */
+    private void tell(OfferBuffer offers, OfferFate rest) {
+        OfferListener hearing = listener;
+        int record = 0;
+        for (int i = 0; i < offers.count(); i++) {
+            OfferFate fate = OfferFate.DAMAGED;
+            if (!wrong.get(i)) {
+                fate = record < batch.placed() ? OfferFate.LANDED : rest;
+                record++;
+            }
+            hearing.decided(fate, offers.tag(i), offers.length(i));
+        }
+    }
+
+    /** Pauses writes to the SSD, longer each time; meanwhile offers are refused, and reads continue. */
     private void failed(IOException e) {
         pauseNanos = Math.max(FIRST_PAUSE_NANOS, Math.min(LONGEST_PAUSE_NANOS, 2 * pauseNanos));
         pausedUntil = System.nanoTime() + pauseNanos;

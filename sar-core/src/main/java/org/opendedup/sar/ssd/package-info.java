@@ -1,10 +1,12 @@
 /**
- * One SSD with copies of chunks: an append-only log of segment files, the {@link org.opendedup.sar.ssd.MapTable} that says where in it
- * each copy lies, and the database that brings the table back. What lies there may vanish at any moment; every record is checked when it
- * is read. What is copied there and what leaves is decided by {@code org.opendedup.sar.tier}.
+ * One SSD with copies of chunks: an append-only log of segment files, the {@link org.opendedup.sar.ssd.MapTable} with
+ * the position of each copy in the log, and the database from which the table is loaded. A copy may be lost at any
+ * moment; every record is checked when it is read. The package {@code org.opendedup.sar.tier} decides what is copied
+ * there and what is removed.
  *
- * <p>{@link org.opendedup.sar.ssd.SsdStore} is the entry. A chunk is offered to a bounded queue; one thread compresses it, appends it to
- * the log, enters it in the table. The files are specified in docs/FORMAT.md, "SSD location".
+ * <p>{@link org.opendedup.sar.ssd.SsdStore} is the entry point. A chunk is offered to a bounded queue; one thread
+ * compresses it, appends it to the log, and enters it in the table. docs/FORMAT.md, "SSD location", specifies the
+ * files.
  */
 @NullMarked
 package org.opendedup.sar.ssd;

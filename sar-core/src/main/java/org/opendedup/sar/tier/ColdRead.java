@@ -5,17 +5,21 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.container.FrameTable;
+import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.tier.FileExplanation.DiskWork;
+import org.opendedup.sar.tier.promotion.FrameTables;
 
 /**
- * Counts what a disk has to do for a file that is read in sequence from cold caches: request by request, the frames that are
- * not in memory, sorted, near ones joined. For one thread.
+ * A model of a disk that counts the work of reading a file in sequence from cold caches. For each request it reads the
+ * frames that are not in memory, sorted, and joins near ones. For use by one thread.
  */
 final class ColdRead {
-    /** As the restore engine joins reads: a gap of this size takes as long as a sixth of a seek. */
+    /**
+     * Largest gap between two frames that one read covers, in bytes, as in the restore engine. Reading it takes a sixth
+     * of a seek's time.
+     */
     static final int GAP_BYTES = 256 << 10;
-    /** Frames that stay in memory: with frames of 64 KiB, 64 MiB of them. */
+    /** Frames that stay in memory: 64 MiB with frames of 64 KiB. */
     private static final int FRAMES_IN_MEMORY = 1024;
 
     /** Frames wanted by the request, each as {@code ChunkId.of(container, frame)}. */
@@ -29,7 +33,7 @@ final class ColdRead {
         }
     };
 
-    /** Where the disk's head stands: a container, and the offset in it one past the last byte read. */
+    /** Position of the disk's head: a container, and the offset in it one past the last byte read. */
     private long headContainer;
 
     private long headOffset;
@@ -40,7 +44,7 @@ final class ColdRead {
         return memory.containsKey(ChunkId.of(container, frame));
     }
 
-    /** The request wants that frame. May be told more than once. */
+    /** Adds a frame that the request needs. A frame may be added more than once. */
     void want(long container, int frame) {
         if (memory.get(ChunkId.of(container, frame)) != null) {
             return;
@@ -51,7 +55,7 @@ final class ColdRead {
         wanted[count++] = ChunkId.of(container, frame);
     }
 
-    /** Reads what the request wants and is not in memory. */
+    /** Reads the frames of the request that are not in memory. */
     void read(FrameTables tables) throws IOException {
         Arrays.sort(wanted, 0, count);
         for (int i = 0; i < count; i++) {

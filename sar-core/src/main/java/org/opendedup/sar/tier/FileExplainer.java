@@ -12,15 +12,24 @@ import org.opendedup.sar.tier.FileExplanation.Chunk;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.tier.FileExplanation.Share;
 import org.opendedup.sar.tier.FileExplanation.Verdict;
+import org.opendedup.sar.tier.copies.Cause;
+import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.tier.copies.CountSource;
+import org.opendedup.sar.tier.copies.Source;
+import org.opendedup.sar.tier.policy.PromotionPolicy;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.tier.promotion.FileRuns;
+import org.opendedup.sar.tier.promotion.FrameTables;
 
 /**
- * Explains a file to an administrator: goes over its recipe as a sequential reader does, in requests of {@value #REQUEST_BYTES}
- * bytes. Changes nothing. Memory is bounded, however long the file. For one use, by one thread.
+ * Explains a file to an administrator: walks its recipe as a sequential reader does, in requests of
+ * {@value #REQUEST_BYTES} bytes. Runs are those of the file, regardless of request borders. A chunk that lies in two
+ * recipe pages counts once. Changes nothing. Memory is bounded for any file length. For one use, by one thread.
  */
 public final class FileExplainer {
-    /** What the kernel asks for at once of a file that is read in sequence. */
+    /** Bytes that the kernel requests at once of a file that is read in sequence. */
     static final int REQUEST_BYTES = 1 << 20;
-    /** Pages whose records are looked up at a time. */
+    /** Recipe pages looked up at a time. */
     private static final int PAGES = 64;
 
     private final RecipeStore recipes;
@@ -32,11 +41,28 @@ public final class FileExplainer {
 
     private final ChunkRequest request = new ChunkRequest();
     private long[] offsets = new long[64];
+    /** Offset in each chunk of the first byte that the file uses, and the number of bytes used. */
+    private int[] chunkOffsets = new int[64];
+
+    private int[] lengths = new int[64];
+    private final FileRuns runs;
+    /**
+     * Whether the request starts with the rest of a chunk that the previous request ended with and already reported.
+     */
+    private boolean headTold;
+    /**
+     * File offset of the end of the chunk added last, with its id and the offset in the chunk where its used bytes end.
+     */
+    private long lastEnd = -1;
+
+    private long lastChunk = ChunkId.NONE;
+    private int lastNeed;
+
     private final ColdRead fromDisk = new ColdRead();
     private final ColdRead withSsd = new ColdRead();
     private final long[] chunks = new long[Verdict.values().length];
     private final long[] bytes = new long[Verdict.values().length];
-    /** Number in the file of the request that is being gathered. */
+    /** Number in the file of the request that is being collected. */
     private long requestNumber;
 
     private long ssdChunks;
@@ -44,15 +70,15 @@ public final class FileExplainer {
     private boolean stopped;
 
     /**
-     * By what chunks are judged.
+     * The rules by which chunks are judged.
      *
      * @param onSsd whether a chunk is on the SSD
-     * @param settings the parameters as they are now
-     * @param policy the policy that they name
+     * @param settings the current parameters
+     * @param policy the policy that the parameters name
      */
     public record Rules(LongPredicate onSsd, TierSettings settings, PromotionPolicy policy) {}
 
-    /** @param pageBytes span of a recipe page */
+    /** @param pageBytes span of a recipe page, in bytes */
     public FileExplainer(RecipeStore recipes, int pageBytes, FrameTables tables, CountSource counts, Rules rules) {
         this.recipes = recipes;
         this.pageBytes = pageBytes;
@@ -60,14 +86,15 @@ public final class FileExplainer {
         this.tables = tables;
         this.counts = counts;
         this.rules = rules;
+        runs = new FileRuns(recipes, pageBytes);
     }
 
     /**
-     * Explains a file from a place on, or until the visitor has enough.
+     * Explains a file from an offset to its end, or until the visitor wants no more.
      *
-     * @param from offset in the file; the request that holds it is the first one looked at
-     * @param visitor gets the chunks that begin at {@code from} or behind
-     * @return the figures of all requests that were looked at
+     * @param from offset in the file, in bytes; the request that contains it is the first one examined
+     * @param visitor receives the chunks that begin at {@code from} or after it
+     * @return the figures of all requests examined
      */
     public FileExplanation explain(long inode, long from, ChunkVisitor visitor) throws IOException {
         long next = from / pageBytes / pagesPerRequest * pagesPerRequest;
@@ -83,16 +110,16 @@ public final class FileExplainer {
         return explanation();
     }
 
-    /** Pages {@code first} to {@code end} (exclusive), whole requests. */
+    /** Explains pages {@code first} to {@code end} (exclusive), in whole requests. */
     private void explainPages(long inode, long first, long end, long from, ChunkVisitor visitor) throws IOException {
         recipes.forEachPage(inode, first, end, (page, recipe) -> {
             if (page / pagesPerRequest != requestNumber) {
-                finish(from, visitor);
+                finish(inode, from, visitor);
                 requestNumber = page / pagesPerRequest;
             }
             add(page, recipe);
         });
-        finish(from, visitor);
+        finish(inode, from, visitor);
     }
 
     private void add(long page, RecipePage recipe) throws IOException {
@@ -100,43 +127,75 @@ public final class FileExplainer {
             if (recipe.isZero(entry)) {
                 continue;
             }
+            long chunkId = recipe.chunkId(entry);
+            long offset = page * pageBytes + recipe.start(entry);
+            int chunkOffset = recipe.chunkOffset(entry);
+            int length = recipe.length(entry);
+            boolean continues = isRest(offset, chunkId, chunkOffset);
+            lastEnd = offset + length;
+            lastChunk = chunkId;
+            lastNeed = chunkOffset + length;
             int i = request.count();
+            if (continues && i > 0) {
+                lengths[i - 1] += length;
+                request.setLength(i - 1, lastNeed);
+                continue;
+            }
+            headTold |= continues;
             if (i == offsets.length) {
                 offsets = Arrays.copyOf(offsets, 2 * i);
+                chunkOffsets = Arrays.copyOf(chunkOffsets, 2 * i);
+                lengths = Arrays.copyOf(lengths, 2 * i);
             }
-            long chunkId = recipe.chunkId(entry);
-            offsets[i] = page * pageBytes + recipe.start(entry);
+            offsets[i] = offset;
+            chunkOffsets[i] = chunkOffset;
+            lengths[i] = length;
             int frame = tables.of(ChunkId.container(chunkId)).frameOf(ChunkId.slot(chunkId));
-            request.add(chunkId, recipe.length(entry), recipe.check(entry), frame);
+            request.add(chunkId, lastNeed, recipe.check(entry), frame);
             request.setReferences(i, counts.count(chunkId));
             request.setSource(i, rules.onSsd().test(chunkId) ? Source.SSD : Source.HOME);
         }
     }
 
-    /** Judges the request that was gathered, and forgets it. */
-    private void finish(long from, ChunkVisitor visitor) throws IOException {
-        if (!stopped) {
+    /** Returns whether this reference is the rest of the chunk added last, which a page border cut. */
+    private boolean isRest(long offset, long chunkId, int chunkOffset) {
+        return offset == lastEnd && chunkId == lastChunk && chunkOffset == lastNeed;
+    }
+
+    /** Judges the collected request, then clears it. */
+    private void finish(long inode, long from, ChunkVisitor visitor) throws IOException {
+        if (!stopped && request.count() > 0) {
+            long start = requestNumber * pagesPerRequest;
+            long end = start + pagesPerRequest;
+            addRest(recipes.page(inode, end), end * pageBytes);
             plan();
-            for (int start = 0; start < request.count(); ) {
-                int end = Runs.end(request, start);
-                judge(start, end, from, visitor);
-                start = end;
+            runs.clear();
+            for (int i = 0; i < request.count(); i++) {
+                runs.add(offsets[i], request.chunkId(i), chunkOffsets[i], lengths[i]);
+            }
+            runs.measure(inode, start * pageBytes, end * pageBytes, false, Long.MAX_VALUE);
+            for (int i = headTold ? 1 : 0; i < request.count(); i++) {
+                judge(i, runs.runBytes(i), from, visitor);
             }
         }
+        headTold = false;
         request.clear();
     }
 
-    private void judge(int start, int end, long from, ChunkVisitor visitor) {
-        long runBytes = Runs.bytes(request, start, end);
-        for (int i = start; i < end; i++) {
-            Verdict verdict = verdict(i, runBytes);
-            chunks[verdict.ordinal()]++;
-            bytes[verdict.ordinal()] += request.length(i);
-            if (!stopped && offsets[i] >= from) {
-                HashChunk chunk =
-                        new HashChunk(request.chunkId(i), request.check(i), request.length(i), request.references(i));
-                stopped = !visitor.accept(new Chunk(offsets[i], chunk, runBytes, verdict));
-            }
+    /** Adds to the last chunk the part of it that the next request has. */
+    private void addRest(RecipePage next, long offset) {
+        if (next.count() > 0 && !next.isZero(0) && isRest(offset, next.chunkId(0), next.chunkOffset(0))) {
+            lengths[request.count() - 1] += next.length(0);
+        }
+    }
+
+    private void judge(int i, long runBytes, long from, ChunkVisitor visitor) {
+        Verdict verdict = verdict(i, runBytes);
+        chunks[verdict.ordinal()]++;
+        bytes[verdict.ordinal()] += lengths[i];
+        if (!stopped && offsets[i] >= from) {
+            HashChunk chunk = new HashChunk(request.chunkId(i), request.check(i), lengths[i], request.references(i));
+            stopped = !visitor.accept(new Chunk(offsets[i], chunk, runBytes, verdict));
         }
     }
 
@@ -154,13 +213,16 @@ public final class FileExplainer {
         return Verdict.TOO_FEW_REFERENCES;
     }
 
-    /** Reads the request in thought, without the SSD and with it. Frames that are on their way to the disk cost nothing. */
+    /**
+     * Predicts the disk reads for the request, without the SSD and with it. Frames that are still on their way to the
+     * disk cost nothing.
+     */
     private void plan() throws IOException {
         for (int i = 0; i < request.count(); i++) {
             if (request.frame(i) >= 0) {
                 long container = ChunkId.container(request.chunkId(i));
                 fromDisk.want(container, request.frame(i));
-                // One chunk without a copy fetches its frame, which then serves all chunks wanted of it.
+                // One chunk without a copy fetches its frame, which then serves all chunks wanted from it.
                 if (request.source(i) == Source.HOME) {
                     withSsd.want(container, request.frame(i));
                 }
@@ -168,12 +230,12 @@ public final class FileExplainer {
         }
         fromDisk.read(tables);
         withSsd.read(tables);
-        for (int i = 0; i < request.count(); i++) {
+        for (int i = headTold ? 1 : 0; i < request.count(); i++) {
             boolean fromFrame =
                     request.frame(i) < 0 || withSsd.isInMemory(ChunkId.container(request.chunkId(i)), request.frame(i));
             if (!fromFrame) {
                 ssdChunks++;
-                ssdBytes += request.length(i);
+                ssdBytes += lengths[i];
             }
         }
     }

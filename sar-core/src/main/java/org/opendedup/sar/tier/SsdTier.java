@@ -10,49 +10,62 @@ import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.PrivateFiles;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
+import org.opendedup.sar.ssd.StoreMemory;
+import org.opendedup.sar.tier.copies.AttachedSsd;
+import org.opendedup.sar.tier.copies.CopyCheck;
+import org.opendedup.sar.tier.copies.CountSource;
+import org.opendedup.sar.tier.copies.StoredCopies;
+import org.opendedup.sar.tier.demotion.DataDemotion;
+import org.opendedup.sar.tier.demotion.DemotionStatistics;
+import org.opendedup.sar.tier.demotion.LruList;
+import org.opendedup.sar.tier.distributor.DataDistributor;
+import org.opendedup.sar.tier.distributor.DistributorStatistics;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.tier.promotion.PromotionStatistics;
+import org.opendedup.sar.tier.promotion.SelectivePromotion;
+import org.opendedup.sar.tier.promotion.TierMemory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The SSD of a volume and everything SAR does with it: attached, taken away and brought back while the volume is in use. Safe for
- * use by many threads.
+ * The SSD of a volume and all that SAR does with it. The SSD can be attached, detached and attached again while the
+ * volume is in use. Safe for use by many threads.
  */
 public final class SsdTier implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(SsdTier.class);
     private static final TierSettings UNUSED =
             new TierSettings(false, 0, 5, 128 << 10, false, 0, TierSettings.Policy.REFERENCE_COUNT);
 
-    private static final PromotionStatistics NO_PROMOTIONS = new PromotionStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     private static final DemotionStatistics NO_DEMOTIONS = new DemotionStatistics(0, 0, 0, 0, false, 0, 0);
     private static final SsdLogStatistics NO_LOG = new SsdLogStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-    /** How the SSD does. */
+    /** State of the SSD. */
     public enum State {
         /** The volume has no SSD location. */
         NONE,
         ONLINE,
         /** Copies are read; nothing is promoted, because the SSD takes no writes. */
         READ_ONLY,
-        /** It answers too slowly, and is tried again from time to time. */
+        /** The SSD answers too slowly, and is tried again from time to time. */
         SUSPENDED,
-        /** It was taken away by an administrator, or was not there when the volume was mounted. */
+        /** An administrator detached the SSD, or it was missing when the volume was mounted. */
         DETACHED,
-        /** It failed too often. An administrator attaches it, or another one, again. */
+        /** The SSD failed too often. An administrator must attach it, or another one. */
         FAILED
     }
 
     /**
      * Something an administrator should know.
      *
-     * @param message one sentence, with the place and what the volume does now
+     * @param message one sentence, with the location and what the volume does now
      */
     public record Event(State state, String message) {}
 
     /**
-     * How the tier is now.
+     * Current status of the tier.
      *
-     * @param location folder on the SSD; null without one
-     * @param reason why it is not ONLINE, or else what an administrator should know, or an empty string
+     * @param location folder on the SSD; null if there is none
+     * @param reason why the state is not ONLINE; if it is, what an administrator should know, or an empty string
      */
     public record Status(
             State state,
@@ -72,36 +85,39 @@ public final class SsdTier implements Closeable {
             DistributorStatistics distributor,
             SsdLogStatistics log) {}
 
-    /** Of the memory for SAR, the list of recent reads gets no more than a half. */
+    /** The list of recent reads gets at most 1/2 of the memory for SAR. */
     private static final int LRU_SHARE = 2;
 
-    /** Most heap bytes of a Map table entry and of an item of the LRU list (SAR paper §4.5.2). */
+    /** Upper bounds, in heap bytes, of a Map table entry and of an item of the LRU list (SAR paper §4.5.2). */
     static final int MAP_ENTRY_BYTES = 24;
 
     static final int LRU_ITEM_BYTES = 12;
 
     private final String name;
-    private final long memoryBytes;
-    private final SsdConnection connection;
+    private final TierMemory memory;
+    private final SsdLifecycle connection;
     private final DataDistributor distributor;
     private final @Nullable Engine engine;
     private volatile TierSettings settings;
-    /** The list of recent reads, and what it leaves of the memory for the Map table: both planned anew with each attach. */
+    /**
+     * The list of recent reads, and (next) the Map table entries that the remaining memory allows. Both are planned
+     * again at each attach.
+     */
     private volatile @Nullable LruList lru;
 
     private volatile int maxEntries;
 
-    /** What decides about the SSD's contents; a volume without an SSD location has none of it. */
+    /** Decides about the contents of the SSD; a volume without an SSD location has none. */
     private record Engine(SelectivePromotion promotion, DataDemotion demotion) {}
 
-    /** Makes the tier of a volume that is opened: {@link SsdTier#open}, or a test's. */
+    /** Makes the tier of a volume that is opened: {@link SsdTier#open}, or that of a test. */
     @FunctionalInterface
     public interface Opener {
-        SsdTier open(
+        public SsdTier open(
                 @Nullable Path location,
                 Timeline timeline,
                 @Nullable TierSettings settings,
-                long memoryBytes,
+                TierMemory memory,
                 CountSource counts,
                 String name);
     }
@@ -110,16 +126,16 @@ public final class SsdTier implements Closeable {
             @Nullable Path location,
             Timeline timeline,
             TierSettings settings,
-            long memoryBytes,
+            TierMemory memory,
             CountSource counts,
             String name,
             AttachedSsd.Opener ssds,
             Supplier<CopyCheck> checks) {
         this.name = name;
         this.settings = settings;
-        this.memoryBytes = memoryBytes;
-        connection = new SsdConnection(
-                location, ssds, timeline, name, () -> demotion().makeRoom(), System::nanoTime, SsdConnection.LIMIT);
+        this.memory = memory;
+        connection = new SsdLifecycle(
+                location, ssds, timeline, name, () -> demotion().makeRoom(), System::nanoTime, SsdLifecycle.LIMIT);
         distributor = new DataDistributor(connection::attached, name, connection, checks);
         engine = location == null ? null : engine(settings, counts);
     }
@@ -127,7 +143,10 @@ public final class SsdTier implements Closeable {
     private Engine engine(TierSettings settings, CountSource counts) {
         planMemory();
         DataDemotion demotion = new DataDemotion(connection::attached, settings, counts, name);
-        return new Engine(new SelectivePromotion(settings, connection, demotion, this::noteRead), demotion);
+        SelectivePromotion promotion =
+                new SelectivePromotion(settings, connection, demotion, this::noteRead, memory.mostRemembered());
+        connection.listenToOffers(promotion);
+        return new Engine(promotion, demotion);
     }
 
     private boolean noteRead(long chunkId, int length) {
@@ -137,12 +156,12 @@ public final class SsdTier implements Closeable {
 
     private void planMemory() {
         int wanted = settings.lruEntries();
-        int items = lruItems(wanted, memoryBytes);
+        int items = lruItems(wanted, memory.tableBytes());
         if (items < wanted) {
             log.info("{}: the LRU list has {} items, not {}: the memory budget has no room", name, items, wanted);
         }
         lru = new LruList(items);
-        maxEntries = mapEntries(items, memoryBytes);
+        maxEntries = mapEntries(items, memory.tableBytes());
     }
 
     static int lruItems(int wanted, long memoryBytes) {
@@ -156,53 +175,54 @@ public final class SsdTier implements Closeable {
     /** Makes an empty folder the SSD location of a new volume. */
     public static void create(Path location, Timeline timeline) throws IOException {
         PrivateFiles.createFolders(location);
-        SsdStore.open(location, timeline, 0, 0, () -> {}, failure -> {}).close();
+        SsdStore.open(location, timeline, 0, new StoreMemory(0, 0), () -> {}, failure -> {})
+                .close();
     }
 
     /**
-     * Makes the tier and attaches its SSD. What is wrong with the SSD does not fail this: the tier is then DETACHED or FAILED, and
-     * says why. One that hangs is waited for a minute at most.
+     * Makes the tier and attaches its SSD. A problem with the SSD does not fail this call: the tier is then DETACHED or
+     * FAILED, and reports the reason. Waits at most one minute for an SSD that hangs.
      *
-     * @param location folder on the SSD; null: the volume has none, and gets none before it is mounted again
-     * @param settings null: those of a volume without a location
-     * @param memoryBytes heap for Map table and LRU list
-     * @param name of the volume, for threads and log lines
+     * @param location folder on the SSD; null if the volume has none, which can only change when it is mounted again
+     * @param settings null for those of a volume without a location
+     * @param memory heap for the whole tier
+     * @param name name of the volume, for threads and log lines
      */
     public static SsdTier open(
             @Nullable Path location,
             Timeline timeline,
             @Nullable TierSettings settings,
-            long memoryBytes,
+            TierMemory memory,
             CountSource counts,
             String name) {
         return open(
                 location,
                 timeline,
                 settings,
-                memoryBytes,
+                memory,
                 counts,
                 name,
                 new StoredCopies.Opener(),
                 CopyCheck::byFingerprint);
     }
 
-    /** As above, with SSDs that are opened and believed otherwise. */
-    static SsdTier open(
+    /** As above, with other ways to open SSDs and to check their copies. */
+    public static SsdTier open(
             @Nullable Path location,
             Timeline timeline,
             @Nullable TierSettings settings,
-            long memoryBytes,
+            TierMemory memory,
             CountSource counts,
             String name,
             AttachedSsd.Opener ssds,
             Supplier<CopyCheck> checks) {
         TierSettings given = settings == null ? UNUSED : settings;
-        SsdTier tier = new SsdTier(location, timeline, given, memoryBytes, counts, name, ssds, checks);
-        tier.connection.openAtMount(given.capacityBytes(), tier.maxEntries);
+        SsdTier tier = new SsdTier(location, timeline, given, memory, counts, name, ssds, checks);
+        tier.connection.openAtMount(given.capacityBytes(), memory.ofStore(tier.maxEntries));
         return tier;
     }
 
-    /** Whether the volume has an SSD location, attached or not. */
+    /** Returns whether the volume has an SSD location, attached or not. */
     public boolean isConfigured() {
         return engine != null;
     }
@@ -224,7 +244,7 @@ public final class SsdTier implements Closeable {
         return engine().demotion();
     }
 
-    /** Whether there is a copy of a chunk on the SSD, or on its way there. */
+    /** Returns whether a copy of a chunk is on the SSD or on its way there. */
     public boolean contains(long chunkId) {
         return connection.contains(chunkId);
     }
@@ -249,13 +269,13 @@ public final class SsdTier implements Closeable {
                 recent == null ? 0 : recent.heapBytes(),
                 ssd == null ? 0 : ssd.usedBytes(),
                 ssd == null ? 0 : ssd.liveBytes(),
-                engine == null ? NO_PROMOTIONS : engine.promotion().statistics(),
+                engine == null ? PromotionStatistics.NONE : engine.promotion().statistics(),
                 engine == null ? NO_DEMOTIONS : engine.demotion().statistics(),
                 distributor.statistics(),
                 ssd == null ? NO_LOG : ssd.statistics());
     }
 
-    /** Changes the settings, capacity included, while the volume is in use; what no longer qualifies is demoted. */
+    /** Changes the settings, capacity included, while the volume is in use; demotes what no longer qualifies. */
     public synchronized void change(TierSettings changed) throws IOException {
         Engine engine = requireLocation();
         settings = changed;
@@ -267,15 +287,15 @@ public final class SsdTier implements Closeable {
         engine.demotion().apply(changed);
     }
 
-    /** Stops using the SSD: when it returns, it can be pulled. The volume goes on without. */
+    /** Stops using the SSD. After it returns, the SSD can be unplugged; the volume continues without it. */
     public void detach() throws IOException {
         requireLocation();
         connection.detach();
     }
 
     /**
-     * Has what nothing refers to any more leave the SSD, in the background: it was not told while no SSD was attached. To be called
-     * when reference counts can be asked; attaching does it by itself.
+     * Starts to remove unreferenced chunks from the SSD, in the background: no notice of them arrived while no SSD was
+     * attached. To be called once reference counts are available; {@link #attach} does the same.
      */
     public void demoteUnreferenced() {
         if (engine != null) {
@@ -284,14 +304,16 @@ public final class SsdTier implements Closeable {
     }
 
     /**
-     * Takes an SSD into use: an empty folder, or one that this volume used before. One that is in use now is detached first.
+     * Attaches an SSD: a folder that is missing or empty, or one that this volume used earlier. Detaches the SSD in use
+     * first.
      *
-     * @throws IOException if it is of another volume, is not there, does not answer, or can't be used; says which
+     * @throws IOException if the folder belongs to another volume, is not a folder, does not answer, or can't be used;
+     *     the message says which
      */
     public synchronized void attach(Path location) throws IOException {
         Engine engine = requireLocation();
         planMemory();
-        connection.attach(location, settings.capacityBytes(), maxEntries);
+        connection.attach(location, settings.capacityBytes(), memory.ofStore(maxEntries));
         distributor.startAfresh();
         engine.demotion().noteAttached();
     }
@@ -304,12 +326,12 @@ public final class SsdTier implements Closeable {
         return engine;
     }
 
-    /** Sets who hears of events; one at a time. */
+    /** Sets the listener for events; there is only one. */
     public void listen(Consumer<Event> listener) {
         connection.listen(listener);
     }
 
-    /** Idempotent. */
+    /** Closes the tier. Idempotent. */
     @Override
     public void close() throws IOException {
         if (engine != null) {

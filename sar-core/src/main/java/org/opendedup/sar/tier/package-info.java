@@ -1,12 +1,14 @@
 /**
- * SAR: the chunks that make reading slow live on a small SSD as well ("Read-Performance Optimization for Deduplication-Based
- * Storage Systems in the Cloud", ACM TOS 10(2), 2014; §3). A copy on the SSD is never the only one: every chunk keeps its
- * home in its container, so whatever lies here may vanish at any moment.
+ * SAR keeps copies of the chunks that make reading slow on a small SSD ("Read-Performance Optimization for
+ * Deduplication-Based Storage Systems in the Cloud", ACM TOS 10(2), 2014; §3). A copy on the SSD is never the only one:
+ * every chunk keeps its home in its container, so a copy may be lost at any moment.
  *
- * <p>{@link org.opendedup.sar.tier.SsdTier} is the entry. {@link org.opendedup.sar.tier.SelectivePromotion} decides what is
- * copied there, {@link org.opendedup.sar.tier.DataDemotion} what leaves, both by a {@link
- * org.opendedup.sar.tier.PromotionPolicy}; {@link org.opendedup.sar.tier.RecipePromotion} adds what whole recipes tell; {@link org.opendedup.sar.tier.DataDistributor} sends each chunk of a read to memory,
- * SSD or home. One attached SSD is an {@link org.opendedup.sar.ssd.SsdStore}.
+ * <p>{@link org.opendedup.sar.tier.SsdTier} is the entry point.
+ * {@link org.opendedup.sar.tier.promotion.SelectivePromotion} decides what is copied to the SSD,
+ * {@link org.opendedup.sar.tier.demotion.DataDemotion} what is removed, both by a
+ * {@link org.opendedup.sar.tier.policy.PromotionPolicy}. {@link org.opendedup.sar.tier.promotion.RecipePromotion} adds
+ * chunks that whole recipes show to be worth it. {@link org.opendedup.sar.tier.distributor.DataDistributor} sends each
+ * chunk of a read to memory, SSD or home. One attached SSD is an {@link org.opendedup.sar.ssd.SsdStore}.
  */
 @NullMarked
 package org.opendedup.sar.tier;

@@ -1,13 +1,16 @@
 package org.opendedup.sar.volume;
 
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.volume.store.DeviceSpaces;
 
 /**
- * How much of the volume's capacity the files take: the bytes that chunks give by their recipes, and those that were accepted and are
- * not stored yet. Holes take nothing. What a write needs is taken before it is accepted, all or nothing; storing it later takes no
- * more. Knows nothing of devices: those are {@link DeviceSpaces}'s.
+ * The volume's capacity in bytes, and how much of it the files use: bytes that are stored in chunks according to the
+ * recipes, and accepted bytes that are not stored yet. Holes use nothing. The capacity that a write needs is taken
+ * before the write is accepted, all or nothing; storing the bytes later takes no more. Knows nothing of devices:
+ * {@link DeviceSpaces} tracks those.
  *
- * <p>A share of the capacity is kept for root. Whoever takes or gives back knows the inode, so that amounts by owner can be kept too.
+ * <p>A share of the capacity is reserved for root. All callers that take or release capacity know the inode, so that
+ * usage can also be tracked by owner.
  */
 final class Capacity {
     private final long capacityBytes;
@@ -15,8 +18,8 @@ final class Capacity {
     private long takenBytes;
 
     /**
-     * @param usersPercent share of the capacity that others than root can take
-     * @param takenBytes what the files have
+     * @param usersPercent share of the capacity that users other than root can take, in percent
+     * @param takenBytes bytes that the files use already
      */
     Capacity(long capacityBytes, int usersPercent, long takenBytes) {
         this.capacityBytes = capacityBytes;
@@ -25,9 +28,10 @@ final class Capacity {
     }
 
     /**
-     * Takes so many bytes more if there are so many.
+     * Takes {@code bytes} more bytes if they are free.
      *
-     * @param mayUseReserve whether root's share is there for the caller
+     * @param mayUseReserve whether the caller may use root's share
+     * @return whether the bytes were taken
      */
     synchronized boolean tryTake(long bytes, boolean mayUseReserve) {
         if (bytes > 0 && bytes > limitBytes(mayUseReserve) - takenBytes) {
@@ -37,14 +41,14 @@ final class Capacity {
         return true;
     }
 
-    /** As {@link #tryTake}; ENOSPC if there is too little. */
+    /** Takes bytes as {@link #tryTake} does; ENOSPC if not enough are free. */
     void take(long bytes, boolean mayUseReserve) throws NoSpaceException {
         if (!tryTake(bytes, mayUseReserve)) {
             throw tooLittle(bytes, mayUseReserve);
         }
     }
 
-    /** Makes sure that so many bytes could be taken now, and takes nothing. */
+    /** Checks that {@code bytes} bytes could be taken now, and takes nothing. */
     void check(long bytes, boolean mayUseReserve) throws NoSpaceException {
         if (bytes > freeBytes(mayUseReserve)) {
             throw tooLittle(bytes, mayUseReserve);
@@ -56,7 +60,7 @@ final class Capacity {
                 + freeBytes(mayUseReserve) + " of " + limitBytes(mayUseReserve) + " are free");
     }
 
-    /** What was taken has become so many bytes more, or fewer if negative. */
+    /** Changes the number of taken bytes; negative values release bytes. */
     synchronized void change(long bytes) {
         takenBytes += bytes;
     }
@@ -73,7 +77,7 @@ final class Capacity {
         return takenBytes;
     }
 
-    /** What can still be taken. */
+    /** Returns the number of bytes that can still be taken. */
     synchronized long freeBytes(boolean mayUseReserve) {
         return Math.max(0, limitBytes(mayUseReserve) - takenBytes);
     }

@@ -3,9 +3,12 @@ package org.opendedup.sar.volume;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the steps of closing something, all of them, and throws the first failure at the end with the others attached. */
-final class Closing {
-    /** One step. */
+/**
+ * Runs all steps of closing something, even if some fail. At the end throws the first failure, with the others
+ * attached.
+ */
+public final class Closing {
+    /** One step of closing a volume, or any other action that may fail with an I/O error. */
     @FunctionalInterface
     interface Step {
         void run() throws IOException;
@@ -25,7 +28,14 @@ final class Closing {
         }
     }
 
-    /** Attaches the failures to one that is more important. */
+    /** Sets the failures as the cause of their consequence. */
+    void causeOf(Throwable consequence) {
+        if (failure != null) {
+            consequence.initCause(failure);
+        }
+    }
+
+    /** Attaches the failures to a more important exception. */
     void suppressedBy(Throwable cause) {
         if (failure != null) {
             cause.addSuppressed(failure);

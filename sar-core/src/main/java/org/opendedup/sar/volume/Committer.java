@@ -12,38 +12,48 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
-import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.metadata.Generation;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes changes durable, many at a time: every few seconds, when much is pending, and when somebody asks. The order is what
- * keeps a crash harmless:
+ * Makes changes durable, many at a time: every few seconds, when many changes are pending, and on request. This order
+ * keeps the volume consistent after a crash:
  *
  * <ol>
- *   <li>store the dirty bytes of every file that got a name since the last commit, so that no name appears before its data
+ *   <li>store the dirty bytes of every file that got a name since the last commit, so that no name appears before its
+ *       data
  *   <li>with the change lock held exclusively: encode the changed inodes, freeze the pending metadata
- *   <li>force the containers: all that the frozen metadata refers to was appended before
+ *   <li>force the containers: everything that the frozen metadata refers to was appended earlier
  *   <li>write the frozen metadata in one durable batch
  * </ol>
  *
- * A commit that found a device full is tried again, from the forcing of the containers on, until there is space; meanwhile its
- * changes stay visible, and further ones gather. Any other failure leaves the volume read-only: what could not be made durable is
- * known to be so, and what was durable before stays. Callers that wait at the same time share one commit.
+ * A commit that found a device full is retried, starting with forcing the containers, until there is space. Meanwhile
+ * its changes stay visible, and further changes accumulate. Any other failure makes the volume read-only
+ * ({@link WriteStop}): changes that could not be made durable are known and stay in memory, and earlier durable changes
+ * stay durable. {@link #resume} retries when the disk works again. Callers that wait at the same time share one commit.
  */
 final class Committer implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Committer.class);
-    /** Period of the commits in seconds. Written bytes wait for up to two of them, and for what a commit takes. */
+    /**
+     * Period of the commits, in seconds. Written bytes become durable after at most two periods plus the duration of a
+     * commit.
+     */
     static final int INTERVAL_S = 5;
 
-    /** How often a commit that found a device full is tried again, beside those that somebody asks for. */
+    /** Period of retrying a commit that found a device full, in seconds. A requested commit retries too. */
     private static final int RETRY_S = 1;
 
-    /** Rounds of storing named files before the freeze; where new ones come faster than that, the last go with what is stored. */
+    /**
+     * Maximum number of rounds of storing named files before the freeze. If files get names faster, the commit includes
+     * the last of them with the bytes stored by then.
+     */
     private static final int MAX_ROUNDS = 3;
 
     private final MetadataStore metadata;
@@ -51,9 +61,10 @@ final class Committer implements Closeable {
     private final NodeTable nodes;
     private final FileWriter writer;
     private final DeviceSpaces devices;
+    private final WriteStop stop;
     private final long maxPendingBytes;
 
-    /** Changes hold it shared, a freeze exclusively. Taken before any node's monitor. */
+    /** Held shared by changes, exclusively by a freeze. Acquired before any node's monitor. */
     private final ReentrantReadWriteLock changeLock;
 
     private final ReentrantLock commitLock = new ReentrantLock();
@@ -61,8 +72,7 @@ final class Committer implements Closeable {
     private long answered;
     private final AtomicLong commits = new AtomicLong();
     private final Set<Node> named = ConcurrentHashMap.newKeySet();
-    private volatile @Nullable IOException failure;
-    /** Frozen, and not durable: no device had room for it yet. Guarded by the commit lock. */
+    /** Frozen changes that are not durable, because a device had no room for them yet. Guarded by the commit lock. */
     private @Nullable Frozen waiting;
 
     private final ScheduledExecutorService timer;
@@ -73,6 +83,7 @@ final class Committer implements Closeable {
             NodeTable nodes,
             FileWriter writer,
             DeviceSpaces devices,
+            WriteStop stop,
             ReentrantReadWriteLock changeLock,
             long maxPendingBytes,
             String name) {
@@ -81,6 +92,7 @@ final class Committer implements Closeable {
         this.nodes = nodes;
         this.writer = writer;
         this.devices = devices;
+        this.stop = stop;
         this.changeLock = changeLock;
         this.maxPendingBytes = maxPendingBytes;
         timer = Executors.newSingleThreadScheduledExecutor(Threads.named(name + "-commit"));
@@ -93,12 +105,15 @@ final class Committer implements Closeable {
     }
 
     private void retry() {
-        if (devices.isShort() && failure == null) {
+        if (devices.isShort()) {
             tick();
         }
     }
 
     private void tick() {
+        if (stop.isStopped()) {
+            return;
+        }
         try {
             retryIfShort();
             writer.storeOlderThan(TimeUnit.SECONDS.toNanos(INTERVAL_S));
@@ -106,23 +121,25 @@ final class Committer implements Closeable {
             devices.restoreBallasts();
         } catch (NoSpaceException e) {
             log.debug("the periodic commit waits for space: {}", e.getMessage());
+        } catch (WriteFailedException e) {
+            log.debug("the periodic commit failed, as was told: {}", e.getMessage());
         } catch (IOException | RuntimeException | Error e) {
-            // Whatever it is: the next tick must come, or nothing would be committed any more.
+            // Catch everything: an exception would cancel the timer, and nothing would be committed any more.
             log.error("the periodic commit failed", e);
         }
     }
 
-    /** The lock that changes of metadata hold. */
+    /** Returns the lock that changes of metadata hold. */
     Lock changes() {
         return changeLock.readLock();
     }
 
-    /** Held while nothing may change; for the checker. */
+    /** Returns the lock that excludes all changes; for the checker. */
     Lock exclusive() {
         return changeLock.writeLock();
     }
 
-    /** Notes that a file got a name, by being made, linked or renamed. */
+    /** Records that a file got a name, because it was created, linked or renamed. */
     void noteNamed(Node node) {
         named.add(node);
     }
@@ -131,7 +148,10 @@ final class Committer implements Closeable {
         return commits.get();
     }
 
-    /** EROFS after a commit failed. Every change asks first; commits if much is pending. */
+    /**
+     * Checks that changes are allowed; every change calls it first. EROFS after a commit failed. Commits if many
+     * changes are pending.
+     */
     void checkWritable() throws IOException {
         checkNotFailed();
         if (metadata.pendingBytes() > maxPendingBytes || nodes.hasManyDirty()) {
@@ -139,34 +159,46 @@ final class Committer implements Closeable {
         }
     }
 
-    /** As {@link #checkWritable}, without a commit. */
+    /** Checks as {@link #checkWritable} does, without a commit. */
     void checkNotFailed() throws IOException {
-        IOException cause = failure;
-        if (cause != null) {
-            throw new PosixException(
-                    PosixException.Reason.EROFS,
-                    "the volume is read-only since a commit failed: " + cause.getMessage());
-        }
+        stop.refuseChanges();
     }
 
-    /** Whether something waits for space. */
+    /** Returns why changes are refused, as text, or null if they are accepted. */
+    @Nullable
+    String stopped() {
+        IOException cause = stop.failure();
+        return cause == null ? null : String.valueOf(cause.getMessage());
+    }
+
+    /** Returns whether changes wait for space. */
     boolean isShort() {
         return devices.isShort();
     }
 
-    /** To be called before dirty bytes are stored: while there is a shortage nothing is, and only a commit ends it. */
+    /**
+     * Must be called before dirty bytes are stored: during a shortage nothing is stored, and only a commit ends the
+     * shortage. Throws an I/O error if an earlier write failed.
+     */
     void retryIfShort() throws IOException {
+        stop.refuseStoring();
         if (devices.isShort()) {
             commit();
         }
     }
 
-    /** ENOSPC if metadata cannot take records of {@code bytes} more. Changes that free something do not ask. */
+    /**
+     * Checks that the metadata have room for {@code bytes} more bytes of records. ENOSPC if not. Changes that free
+     * something do not call it.
+     */
     void checkRoom(long bytes) throws IOException {
         devices.admitMetadata(bytes);
     }
 
-    /** Returns when every change made before the call is durable. ENOSPC if it is not, and becomes so when there is space. */
+    /**
+     * Makes every change that was made before the call durable. ENOSPC if the changes are not durable yet; they become
+     * durable when there is space.
+     */
     void commit() throws IOException {
         long ticket = asked.incrementAndGet();
         commitLock.lock();
@@ -174,15 +206,52 @@ final class Committer implements Closeable {
             if (answered >= ticket) {
                 return;
             }
-            IOException earlier = failure;
-            if (earlier != null) {
-                throw new IOException("an earlier commit failed: " + earlier.getMessage(), earlier);
-            }
+            stop.refuseStoring();
             long answering = asked.get();
             run();
             answered = answering;
         } finally {
             commitLock.unlock();
+        }
+    }
+
+    /**
+     * Resumes after a failed write: makes durable what waits in memory, and accepts changes again. First rewrites the
+     * containers whose writes failed. The commit opens the database again. Does nothing if no write failed.
+     *
+     * @return whether a write had failed
+     * @throws IOException if a disk still fails, or something is lost. The volume stays read-only and keeps what it has
+     *     in memory
+     */
+    boolean resume() throws IOException {
+        commitLock.lock();
+        try {
+            IOException cause = stop.failure();
+            if (cause == null) {
+                return false;
+            }
+            stop.requireResumable();
+            reviveContainers();
+            long answering = asked.get();
+            // From here on as usual: changes that arrive meanwhile are committed with the rest, or wait with it.
+            stop.end();
+            run();
+            answered = answering;
+            log.warn(
+                    "the volume takes changes again; nothing is lost of what it accepted. It had stopped: {}",
+                    cause.getMessage());
+            return true;
+        } finally {
+            commitLock.unlock();
+        }
+    }
+
+    private void reviveContainers() throws IOException {
+        try {
+            containers.revive();
+        } catch (CorruptionException e) {
+            stop.begin(e, false);
+            throw e;
         }
     }
 
@@ -202,8 +271,7 @@ final class Committer implements Closeable {
             throw e;
         } catch (IOException | RuntimeException e) {
             IOException cause = e instanceof IOException io ? io : new IOException(e);
-            failure = cause;
-            log.error("a commit failed; the volume is read-only from now on, what was durable stays", e);
+            stop.begin(cause, e instanceof IOException && !(e instanceof CorruptionException));
             throw cause;
         }
     }
@@ -219,9 +287,9 @@ final class Committer implements Closeable {
     }
 
     /**
-     * Writes what was frozen, now or in an attempt that found a device full. Trying again does no harm: the containers are forced
-     * first, which fails for good if one of their chunks was lost; and the batch holds whole records, so that it makes no difference
-     * if the earlier attempt was durable after all.
+     * Writes what was frozen, by this attempt or by one that found a device full. Retrying is harmless. The containers
+     * are forced first, which fails permanently if one of their chunks was lost. The batch holds whole records, so it
+     * makes no difference if the earlier attempt was durable after all.
      */
     private void makeDurable(Frozen frozen) throws IOException {
         containers.force();
@@ -231,17 +299,22 @@ final class Committer implements Closeable {
         nodes.evict(frozen.encoded());
     }
 
-    /** What one commit writes, and the nodes whose changes it holds. */
+    /** The changes that one commit writes, and the nodes whose changes it includes. */
     private record Frozen(Generation generation, Iterable<Node> encoded) {}
 
-    /** Stores what must not come after its name, then freezes; tried again if another name came in between. */
+    /**
+     * Stores the bytes that must become durable no later than their file's name, then freezes. Retries if another file
+     * got a name in between.
+     */
     private Frozen freeze() throws IOException {
+        Set<Node> encoded = ConcurrentHashMap.newKeySet();
         for (int round = 1; ; round++) {
             storeNamed();
+            nodes.encodeDirtyLinks(changes(), encoded);
             changeLock.writeLock().lock();
             try {
                 if (named.isEmpty() || round == MAX_ROUNDS) {
-                    Iterable<Node> encoded = nodes.encodeDirty();
+                    encoded.addAll(nodes.encodeDirty());
                     return new Frozen(metadata.freeze(), encoded);
                 }
             } finally {
@@ -253,12 +326,13 @@ final class Committer implements Closeable {
     private void storeNamed() {
         for (Node node : named) {
             named.remove(node);
-            // A failure stays with the file, for whoever syncs or closes it; others' changes must not suffer for it.
+            // A failure is recorded with the file, for the next sync or close of it. Changes of other files must not
+            // fail because of it.
             writer.storeLogging(node);
         }
     }
 
-    /** Ends the periodic commits. The caller commits once more if it wants to. */
+    /** Ends the periodic commits. Makes no last commit; that is the caller's choice. */
     @Override
     public void close() {
         timer.shutdown();

@@ -6,7 +6,7 @@ import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.metadata.ReferenceCounts;
 
-/** What the counts say of the containers. */
+/** Reports, from the reference counts, which containers and slots are referred to. */
 record CountedContainers(ReferenceCounts counts) implements ContainerClaims {
     @Override
     public Writing writing(long container) throws IOException {

@@ -11,21 +11,25 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerStore;
-import org.opendedup.sar.container.FrameTable;
+import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.metadata.ReferenceCounts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The frames that were found damaged: nothing is deleted, but no new data is to refer to them, so that writing the same content again
- * stores it afresh. Known at once, and kept with the counts from the next commit on: the next mount knows them too.
+ * The frames that were found damaged. They are not deleted, but no new data may refer to them, so that writing the same
+ * content again stores a new copy. A report has effect immediately. The next commit makes it durable with the counts,
+ * so that the next mount knows it too.
  */
 final class DamagedFrames {
     private static final Logger log = LoggerFactory.getLogger(DamagedFrames.class);
-    /** Frames remembered; a disk with more of them has other worries, and each is still found again when it is read. */
+    /**
+     * Maximum number of frames remembered. A disk with more of them is failing anyway, and each further one is found
+     * again when it is read.
+     */
     private static final int MAX_FRAMES = 100_000;
 
-    /** Stands for a slot that its container does not have. */
+    /** Represents a slot that its container does not have. */
     private static final int NO_FRAME = ChunkId.MAX_SLOTS - 1;
 
     private final ContainerStore containers;
@@ -33,14 +37,14 @@ final class DamagedFrames {
     private final Lock changes;
     private final Executor recorders;
     private final Set<Long> frames = ConcurrentHashMap.newKeySet();
-    /** Frames, as container and number like a chunk id, that are not marked in the counts yet. */
+    /** Frames, each as container and frame number in the form of a chunk id, that are not marked in the counts yet. */
     private final Set<Long> unrecorded = ConcurrentHashMap.newKeySet();
 
     private final Set<Long> missing = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param changes held shared while counts change
-     * @param recorders run what waits for that lock: who reports may hold others
+     * @param changes lock that is held shared while counts change
+     * @param recorders runs tasks that wait for that lock, because the reporting thread may hold other locks
      */
     DamagedFrames(ContainerStore containers, ReferenceCounts counts, Lock changes, Executor recorders) {
         this.containers = containers;
@@ -49,7 +53,11 @@ final class DamagedFrames {
         this.recorders = recorders;
     }
 
-    /** @param frame the frame's number, or -1 where the container has no such slot */
+    /**
+     * Records that a frame cannot be read.
+     *
+     * @param frame the frame's number, or -1 if the container has no such slot
+     */
     void report(long inode, long container, int frame, IOException cause) {
         if (cause instanceof ClosedChannelException || cause instanceof InterruptedIOException) {
             return;
@@ -96,12 +104,12 @@ final class DamagedFrames {
         }
     }
 
-    /** Marks what was reported so far, so that the commit that follows has it. */
+    /** Marks all reported frames in the counts, so that the next commit includes them. */
     void recordAll() {
         List.copyOf(unrecorded).forEach(this::record);
     }
 
-    /** Notes that slots, {@code end} exclusive, are not to be referred to any more. */
+    /** Marks slots {@code first} to {@code end} (exclusive) in the counts, so that no new data refers to them. */
     void mark(long container, int first, int end) throws IOException {
         changes.lock();
         try {
@@ -111,7 +119,10 @@ final class DamagedFrames {
         }
     }
 
-    /** Whether a copy must not be referred to. What the counts know they say themselves. */
+    /**
+     * Returns whether new data must not refer to a chunk. Does not check the damage that the counts record; the counts
+     * report that.
+     */
     boolean contains(long chunk) {
         if (!containers.exists(ChunkId.container(chunk))) {
             if (missing.add(ChunkId.container(chunk))) {

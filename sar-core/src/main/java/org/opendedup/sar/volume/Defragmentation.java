@@ -1,18 +1,18 @@
 package org.opendedup.sar.volume;
 
 import java.io.InterruptedIOException;
-import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 
 /**
- * What rewriting a file's sparse containers did, or would do.
+ * The result of rewriting a file's sparse containers, or of a dry run of that.
  *
- * @param before how the file's chunks lay
- * @param after how they lie now; as before if nothing was rewritten
- * @param sparseContainers containers that were chosen
- * @param wantedBytes bytes of chunks that the file wants of them
- * @param rewrittenChunks chunks stored once more
- * @param rewrittenBytes bytes of these
- * @param unreadableChunks chunks that stayed where they are, as they cannot be read
+ * @param before spread of the file's chunks before
+ * @param after spread of the file's chunks now; the same as before if nothing was rewritten
+ * @param sparseContainers number of containers that were chosen
+ * @param wantedBytes bytes of chunks in these containers that the file refers to
+ * @param rewrittenChunks number of chunks stored once more
+ * @param rewrittenBytes bytes of the rewritten chunks
+ * @param unreadableChunks number of chunks that stayed in place because they cannot be read
  */
 public record Defragmentation(
         FileFragmentation before,
@@ -24,10 +24,10 @@ public record Defragmentation(
         long unreadableChunks) {
 
     /**
-     * How far it may go.
+     * Limits of a defragmentation.
      *
-     * @param share of the file's bytes that may be rewritten, from 0 to 1
-     * @param dryRun only say what would be done
+     * @param share share of the file's bytes that may be rewritten, from 0 to 1
+     * @param dryRun whether to only report what would be done
      */
     public record Limits(double share, boolean dryRun) {
         public Limits {
@@ -37,16 +37,20 @@ public record Defragmentation(
         }
     }
 
-    /** Hears how far it is, and may end it. */
+    /** Receives the progress, and may stop the defragmentation. */
     @FunctionalInterface
     public interface Progress {
-        /** @return whether to go on; what was done until then stays */
+        /**
+         * Receives the number of rewritten bytes.
+         *
+         * @return whether to continue; what is already rewritten stays
+         */
         boolean rewritten(long bytes, long ofBytes);
 
         /**
-         * Asked while the file is looked at.
+         * Called while the file is being analyzed.
          *
-         * @throws InterruptedIOException if it was stopped
+         * @throws InterruptedIOException if the defragmentation was stopped
          */
         default void checkStopped() throws InterruptedIOException {}
     }

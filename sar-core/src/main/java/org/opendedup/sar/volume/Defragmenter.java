@@ -11,34 +11,36 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.container.Frame;
 import org.opendedup.sar.container.FrameConsumer;
+import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.ingest.ChunkRewriter;
 import org.opendedup.sar.ingest.ChunkRewriter.Copies;
+import org.opendedup.sar.metadata.HeldRecipe;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rewrites those chunks of a file that lie in sparse containers: stores the same bytes once more, next to each other in the order
- * of the file, and has the recipe refer to the copies (HAR, ATC '14, does it when a backup is written).
+ * Rewrites those chunks of a file that lie in sparse containers: stores the same bytes once more, next to each other in
+ * the order of the file, and makes the recipe refer to the copies (HAR, ATC '14, does it when a backup is written).
  *
- * <p>Goes over the file in steps: read and append without a lock; then, with the file's storing lock and the change lock held,
- * replace each reference to an old copy by one to its fresh copy, page and counts together. Old and fresh copy have the same
- * bytes, so it does not matter what a reader sees, nor what a writer did to the file in between: only what still refers to an old
- * copy is replaced. The commit forces containers before it writes recipes, so a crash leaves the old reference or a copy that is
- * there. Some of a file done is as good as any other state of it: it may stop after each step.
+ * <p>Processes the file in steps. First reads and appends without a lock. Then, with the file's storing lock and the
+ * change lock held, replaces each reference to an old copy by one to its new copy, page and counts together. Old and
+ * new copy have the same bytes. So it does not matter which copy a reader sees, or what a writer changed in the file
+ * meanwhile: only references that still point to an old copy are replaced. The commit forces containers before it
+ * writes recipes, so after a crash each reference points to the old copy or to an existing new one. A partly rewritten
+ * file is as valid as any other: the work may stop after each step.
  */
 final class Defragmenter {
     private static final Logger log = LoggerFactory.getLogger(Defragmenter.class);
-    /** Recipe pages looked at in one step: 16 MiB of a file at the default page size. */
+    /** Maximum number of recipe pages in one step: 16 MiB of a file at the default page size. */
     private static final int STEP_PAGES = 64;
-    /** As the read path joins frames. */
+    /** Maximum gap in bytes between frames that are read together; as in the read path. */
     private static final int MAX_GAP_BYTES = 256 << 10;
 
-    private final VolumeParts parts;
+    private final VolumeContext parts;
     private final MetadataStore metadata;
     private final Node node;
     private final Set<Long> sparse;
@@ -46,24 +48,24 @@ final class Defragmenter {
     private long rewrittenBytes;
     private long unreadableChunks;
 
-    /** @param sparse the containers whose chunks are to be rewritten */
-    Defragmenter(VolumeParts parts, Node node, Set<Long> sparse) {
+    /** @param sparse ids of the containers whose chunks are to be rewritten */
+    Defragmenter(VolumeContext parts, Node node, Set<Long> sparse) {
         this.parts = parts;
         this.node = node;
         this.sparse = sparse;
         metadata = parts.metadata();
     }
 
-    /** What was done until now. */
+    /** Returns the result of the work that is done. */
     Defragmentation result(FileFragmentation before, FileFragmentation after, long wantedBytes) {
         return new Defragmentation(
                 before, after, sparse.size(), wantedBytes, rewrittenChunks, rewrittenBytes, unreadableChunks);
     }
 
-    /** Goes over the file once. */
+    /** Processes the file once. */
     void run(Defragmentation.Progress progress, long wantedBytes) throws IOException {
         node.use(parts.dirtyBudget(), parts.capacity());
-        // Not in the containers that the file's own bytes go to: those are not wanted together with these.
+        // Not into the containers that receive the file's own bytes: those are not read together with these.
         try (ChunkRewriter rewriter = parts.ingest().rewriter(~node.id)) {
             long next = 0;
             while (true) {
@@ -103,7 +105,7 @@ final class Defragmenter {
             }
         }
 
-        /** The chunks in sparse containers, each once, in the order of the file. */
+        /** Returns the chunks in sparse containers, each once, in the order of the file. */
         private List<Long> wanted() throws IOException {
             Map<Long, Boolean> wanted = new LinkedHashMap<>();
             for (long number : pages) {
@@ -120,7 +122,7 @@ final class Defragmenter {
         private void rewrite(Map<Long, byte[]> chunks) throws IOException {
             parts.committer().checkWritable();
             long bytes = chunks.values().stream().mapToLong(data -> data.length).sum();
-            // The files do not get longer: a volume that is full may be defragmented as long as the disk is not.
+            // The files do not grow: a full volume may be defragmented as long as the disk is not full.
             parts.devices().admitData(bytes, parts.underWayBytes());
             Copies copies = rewriter.append(chunks);
             replace(copies);
@@ -132,21 +134,27 @@ final class Defragmenter {
         private void replace(Copies copies) throws IOException {
             Lock storing = node.contents().storing;
             Lock changes = parts.committer().changes();
-            storing.lock();
-            try {
-                node.awaitNotCutting();
-                changes.lock();
-                try {
-                    metadata.addToTotals(0, 0, copies.freshBytes(), copies.freshChunks());
-                    for (long page : pages) {
-                        replace(page, copies.copies());
-                    }
-                    parts.nodes().markDirty(node);
-                } finally {
-                    changes.unlock();
+            try (HeldRecipe held =
+                    metadata.recipes().hold(node.id, pages[0], pages[pages.length - 1] + 1, STEP_PAGES)) {
+                for (long copy : copies.copies().values()) {
+                    held.holdCount(copy);
                 }
-            } finally {
-                storing.unlock();
+                storing.lock();
+                try {
+                    node.awaitNotCutting();
+                    changes.lock();
+                    try {
+                        rewriter.tellLengths();
+                        for (long page : pages) {
+                            replace(page, copies.copies());
+                        }
+                        parts.nodes().markDirty(node);
+                    } finally {
+                        changes.unlock();
+                    }
+                } finally {
+                    storing.unlock();
+                }
             }
         }
 
@@ -170,7 +178,7 @@ final class Defragmenter {
         }
     }
 
-    /** Reads chunks, container by container; in the order asked for, without those that cannot be read. */
+    /** Reads chunks, container by container. Returns them in the requested order, without those that cannot be read. */
     private Map<Long, byte[]> read(List<Long> wanted) throws IOException {
         var byContainer = new TreeMap<Long, List<Long>>();
         for (Long chunk : wanted) {
@@ -211,7 +219,7 @@ final class Defragmenter {
         parts.containers().readFrames(container, frames, count, MAX_GAP_BYTES, new ChunkCopies(wanted, read));
     }
 
-    /** Takes chunks' bytes out of their frames. */
+    /** Copies the bytes of chunks from their frames. */
     private record ChunkCopies(List<Long> wanted, Map<Long, byte[]> read) implements FrameConsumer {
         @Override
         public void frame(int number, Frame frame) {
@@ -229,7 +237,7 @@ final class Defragmenter {
             log.warn("chunks stay where they are: {}", failure.getMessage());
         }
 
-        /** A damaged chunk must not get a new copy with a new checksum. */
+        /** Returns true: a damaged chunk must not get a new copy with a new checksum. */
         @Override
         public boolean verifiesFingerprints() {
             return true;

@@ -8,11 +8,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds the memory of bytes that writers handed over and that are not stored yet, over all files, and keeps buffers for
- * them. A writer that meets the bound waits until something was stored.
+ * Limits the memory of all files' written bytes that are not stored yet, and keeps buffers for reuse. A writer that
+ * meets the limit waits until bytes are stored.
  */
 final class DirtyBudget {
-    /** Size of the buffers that are kept for reuse. */
+    /** Size of the buffers that are kept for reuse, in bytes. */
     static final int BUFFER_BYTES = 256 << 10;
 
     private final long limitBytes;
@@ -32,7 +32,10 @@ final class DirtyBudget {
         return usedBytes;
     }
 
-    /** A buffer of at least {@code bytes}, and at most {@link #BUFFER_BYTES}; counted until {@link #release}. */
+    /**
+     * Returns a buffer of at least {@code bytes} and at most {@link #BUFFER_BYTES} bytes. It counts as used until
+     * {@link #release}.
+     */
     byte[] buffer(int bytes) {
         byte[] buffer = null;
         if (bytes > BUFFER_BYTES / 2) {
@@ -46,7 +49,7 @@ final class DirtyBudget {
         return result;
     }
 
-    /** Gives a buffer back; the caller forgets it. */
+    /** Releases a buffer; the caller must not use it any more. */
     void release(byte[] buffer) {
         if (buffer.length == BUFFER_BYTES) {
             boolean kept = buffers.offer(buffer);
@@ -58,13 +61,13 @@ final class DirtyBudget {
         }
     }
 
-    /** Has something stored, or says why nothing can be. */
+    /** Starts storing some bytes, or throws the reason why nothing can be stored. */
     @FunctionalInterface
     interface Urge {
         void storeSome() throws IOException;
     }
 
-    /** Waits until there is room. {@code urge} is called each time before it waits. */
+    /** Waits until there is room. Calls {@code urge} before each wait. */
     void awaitRoom(@Nullable Urge urge) throws IOException {
         while (true) {
             synchronized (this) {

@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.ingest.ByteRun;
 
 /**
- * Bytes of one file that were written and are not stored yet: extents that do not overlap, by offset. Not thread-safe: the
- * file's {@link Node} guards it.
+ * The bytes of one file that are written and not stored yet, as extents by offset that do not overlap. Not thread-safe:
+ * guarded by the file's {@link Node}.
  */
 final class DirtyExtents {
     /** Bytes {@code offset} to {@code offset + length} of the file, in {@code data[0 .. length)}. */
     private static final class Extent {
         final long offset;
-        /** Whether its bytes replace stored ones, and so take no more of the capacity. */
+        /** Whether its bytes replace stored ones, and so take no additional capacity. */
         final boolean replaces;
 
         byte[] data;
@@ -30,7 +30,7 @@ final class DirtyExtents {
             this.data = data;
         }
 
-        /** What so many of its bytes have taken of the capacity. */
+        /** Returns the capacity in bytes that {@code bytes} bytes of this extent have taken. */
         long taken(long bytes) {
             return replaces ? 0 : bytes;
         }
@@ -44,7 +44,7 @@ final class DirtyExtents {
     private final Capacity capacity;
     private final TreeMap<Long, Extent> extents = new TreeMap<>();
     private long bytes;
-    /** What these bytes have taken of the capacity. */
+    /** Capacity in bytes that these bytes have taken. */
     private long taken;
 
     DirtyExtents(DirtyBudget budget, Capacity capacity) {
@@ -56,17 +56,23 @@ final class DirtyExtents {
         return extents.isEmpty();
     }
 
-    /** Bytes written and not stored. */
+    /** Returns the number of bytes that are written and not stored. */
     long bytes() {
         return bytes;
     }
 
-    /** What these bytes have taken of the capacity: all of them, but for those known to replace stored ones. */
+    /**
+     * Returns the capacity in bytes that these bytes have taken: all of them, except those known to replace stored
+     * ones.
+     */
     long takenBytes() {
         return taken;
     }
 
-    /** What {@link #write} of so many bytes needs of the capacity: those that are neither here nor stored. */
+    /**
+     * Returns the capacity in bytes that {@link #write} of {@code length} bytes needs: the bytes that are neither here
+     * nor stored.
+     */
     long wanted(long offset, int length, StoredRanges stored) {
         long wanted = 0;
         long end = offset + length;
@@ -84,8 +90,8 @@ final class DirtyExtents {
     }
 
     /**
-     * Takes all of {@code source}'s remaining bytes; the newest write wins. The caller has taken what is {@link #wanted} of the
-     * capacity, with the same {@code stored}.
+     * Copies all of {@code source}'s remaining bytes; the newest write wins. The caller has taken the capacity that
+     * {@link #wanted} returns for the same {@code stored}.
      */
     void write(long offset, ByteBuffer source, StoredRanges stored) {
         long at = offset;
@@ -102,7 +108,10 @@ final class DirtyExtents {
         }
     }
 
-    /** Writes into the gap at {@code at}: behind {@code before} if that ends there and has room, else as a new extent. */
+    /**
+     * Writes into the gap at {@code at}: appends to {@code before} if that ends there and has room, otherwise adds a
+     * new extent. Returns the number of bytes written.
+     */
     private int extend(@Nullable Extent before, long at, ByteBuffer source, StoredRanges stored) {
         Long next = extents.higherKey(at);
         boolean replaces = stored.has(at);
@@ -138,7 +147,10 @@ final class DirtyExtents {
         extent.data = larger;
     }
 
-    /** Copies what lies in {@code [offset, offset + length)} into {@code target}, whose position stands for {@code offset}. */
+    /**
+     * Copies the bytes in {@code [offset, offset + length)} that are here into {@code target}, whose position
+     * corresponds to {@code offset}.
+     */
     void overlay(long offset, int length, ByteBuffer target) {
         long end = offset + length;
         for (Extent extent : endingBehind(offset).headMap(end, false).values()) {
@@ -149,7 +161,7 @@ final class DirtyExtents {
         }
     }
 
-    /** Whether every byte of the range is here. */
+    /** Returns whether every byte of the range is here. */
     boolean covers(long offset, int length) {
         long at = offset;
         while (at < offset + length) {
@@ -162,13 +174,13 @@ final class DirtyExtents {
         return true;
     }
 
-    /** Whether any byte of the range is here. */
+    /** Returns whether any byte of the range is here. */
     boolean intersects(long offset, int length) {
         Map.Entry<Long, Extent> last = extents.lowerEntry(offset + length);
         return last != null && last.getValue().end() > offset;
     }
 
-    /** Drops everything from {@code size} on, and gives back what it took of the capacity. */
+    /** Drops everything at or after {@code size}, and releases the capacity it had taken. */
     void truncate(long size) {
         long before = taken;
         Map.Entry<Long, Extent> floor = extents.lowerEntry(size);
@@ -188,7 +200,7 @@ final class DirtyExtents {
         capacity.giveBack(before - taken);
     }
 
-    /** Drops the bytes from {@code from} to {@code to} (exclusive), and gives back what they took of the capacity. */
+    /** Drops the bytes from {@code from} to {@code to} (exclusive), and releases the capacity they had taken. */
     void remove(long from, long to) {
         long before = taken;
         for (Extent extent : overlapping(from, to)) {
@@ -210,7 +222,7 @@ final class DirtyExtents {
         capacity.giveBack(before - taken);
     }
 
-    /** Adds a copy of what an extent has from {@code offset} on. */
+    /** Adds a copy of an extent's bytes at or after {@code offset}. */
     private void addTail(Extent extent, long offset) {
         int skip = (int) (offset - extent.offset);
         int length = extent.length - skip;
@@ -222,7 +234,7 @@ final class DirtyExtents {
         extents.put(offset, copy);
     }
 
-    /** Makes those of the bytes from {@code from} to {@code to} (exclusive) that are here zero. */
+    /** Sets the bytes from {@code from} to {@code to} (exclusive) that are here to zero. */
     void zero(long from, long to) {
         for (Extent extent : overlapping(from, to)) {
             int first = (int) Math.max(0, from - extent.offset);
@@ -231,14 +243,14 @@ final class DirtyExtents {
         }
     }
 
-    /** Extents with a byte in the range; a copy, as callers change what is here. */
+    /** Returns the extents with a byte in the range; a copy, because callers change the extents of the file. */
     private List<Extent> overlapping(long from, long to) {
         return from < to ? List.copyOf(endingBehind(from).headMap(to, false).values()) : List.of();
     }
 
     /**
-     * The extents that end behind {@code offset}: also the one that begins before it and has its byte. Who goes over extents
-     * must not look for their beginnings alone, since a write may have joined two.
+     * Returns the extents that end after {@code offset}, including the one that begins before it and contains it.
+     * Callers must not search by the beginnings of extents alone, because a write may have joined two of them.
      */
     private NavigableMap<Long, Extent> endingBehind(long offset) {
         Map.Entry<Long, Extent> floor = extents.floorEntry(offset);
@@ -246,13 +258,16 @@ final class DirtyExtents {
         return extents.tailMap(holds ? floor.getKey() : offset, true);
     }
 
-    /** The first byte from {@code from} on that is here; {@link Long#MAX_VALUE} if there is none. */
+    /**
+     * Returns the offset of the first byte at or after {@code from} that is here; {@link Long#MAX_VALUE} if there is
+     * none.
+     */
     long nextPresent(long from) {
         Map.Entry<Long, Extent> next = endingBehind(from).firstEntry();
         return next == null ? Long.MAX_VALUE : Math.max(from, next.getKey());
     }
 
-    /** The first byte from {@code from} on that is not here. */
+    /** Returns the offset of the first byte at or after {@code from} that is not here. */
     long nextAbsent(long from) {
         long at = from;
         Map.Entry<Long, Extent> floor = extents.floorEntry(at);
@@ -264,9 +279,10 @@ final class DirtyExtents {
     }
 
     /**
-     * Takes out the first run with bytes from {@code from} on that is worth storing: one that ends before {@code storedBytes} (an
-     * overwrite), or that has at least {@code minBytes}; of a longer one the first {@code maxBytes}, about. It may begin before {@code
-     * from}, where somebody wrote meanwhile.
+     * Removes and returns the first run with bytes at or after {@code from} that is worth storing: one that ends before
+     * {@code storedBytes} (an overwrite), or one of at least {@code minBytes} bytes. Of a longer run, takes
+     * approximately the first {@code maxBytes} bytes. The run may begin before {@code from} if bytes were written there
+     * meanwhile.
      */
     @Nullable
     Run takeRun(long from, long minBytes, long maxBytes, long storedBytes) {
@@ -279,7 +295,8 @@ final class DirtyExtents {
                     break;
                 }
                 if (run.get(run.size() - 1).end() > storedBytes) {
-                    // Nothing behind it either: the file must not grow past bytes that were written earlier.
+                    // Do not store anything after it either: the file must not grow past bytes that were written
+                    // earlier.
                     return null;
                 }
                 run.clear();
@@ -303,19 +320,19 @@ final class DirtyExtents {
         return runBytes >= minBytes || run.get(run.size() - 1).end() < storedBytes;
     }
 
-    /** One past the last byte, or 0. */
+    /** Returns the offset after the last byte, or 0 if there is none. */
     long end() {
         return extents.isEmpty() ? 0 : extents.lastEntry().getValue().end();
     }
 
-    /** Whether a byte at {@code offset} is here. */
+    /** Returns whether the byte at {@code offset} is here. */
     boolean has(long offset) {
         return intersects(offset, 1);
     }
 
     /**
-     * Puts bytes of a run that could not be stored yet back, under anything newer. Returns what went back of what they had taken
-     * of the capacity.
+     * Puts the bytes of a run at or after {@code from}, which could not be stored yet, back. Newer bytes win. Returns
+     * the part of the run's taken capacity that was put back with them, in bytes.
      */
     long putBack(Run run, long from) {
         long before = taken;
@@ -339,7 +356,7 @@ final class DirtyExtents {
         return taken - before;
     }
 
-    /** Extents without gaps, taken out to be stored; nobody changes them any more. */
+    /** Contiguous extents that were taken out to be stored. They do not change any more. */
     final class Run implements ByteRun {
         private final List<Extent> extents;
 
@@ -347,7 +364,7 @@ final class DirtyExtents {
             this.extents = extents;
         }
 
-        /** What the bytes from {@code from} to {@code to} have taken of the capacity. */
+        /** Returns the capacity in bytes that the bytes from {@code from} to {@code to} have taken. */
         long taken(long from, long to) {
             long bytes = 0;
             for (Extent extent : extents) {
@@ -371,7 +388,7 @@ final class DirtyExtents {
             overlay(from, length, ByteBuffer.wrap(target, at, length));
         }
 
-        /** As {@link DirtyExtents#overlay}. */
+        /** Copies bytes of this run as {@link DirtyExtents#overlay} does. */
         void overlay(long offset, int length, ByteBuffer target) {
             long end = offset + length;
             for (Extent extent : extents) {
@@ -385,7 +402,7 @@ final class DirtyExtents {
             }
         }
 
-        /** Gives the buffers back; the run must not be used any more. */
+        /** Releases the buffers; the run must not be used any more. */
         void release() {
             for (Extent extent : extents) {
                 budget.release(extent.data);

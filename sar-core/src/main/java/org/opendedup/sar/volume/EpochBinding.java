@@ -5,17 +5,18 @@ import java.util.List;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.index.ChunkIndex;
-import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.EpochHistory;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Begins a volume's next epoch, and holds what was found at its locations against the metadata's history: an index of another time
- * would lead new data to copies that are not there (docs/adr/0016). What is of another time is said, and the index made again then
- * from those containers that the metadata mean.
+ * Begins the next epoch of a volume, and checks what was found at its locations against the metadata's history. An
+ * index of another time would make new data refer to copies that do not exist (docs/adr/0016). Logs what is of another
+ * time. Such an index is then rebuilt from those containers that the metadata refer to.
  */
 final class EpochBinding {
     private static final Logger log = LoggerFactory.getLogger(EpochBinding.class);
@@ -23,17 +24,18 @@ final class EpochBinding {
     private EpochBinding() {}
 
     /**
-     * Runs before anything is written, and before the index is asked anything.
+     * Begins the epoch. Runs before anything is written, and before the first lookup in the index.
      *
-     * @param found the epoch that the data location was last used in
-     * @return the index, or none in place of one that can't be brought into accord with the metadata
+     * @param found the epoch in which the data location was last used
+     * @return the index, or an empty one if it cannot be made consistent with the metadata
      */
     static ChunkIndex begin(
             MetadataStore metadata, Directory data, Epoch found, ContainerStore containers, ChunkIndex index)
             throws IOException {
         EpochHistory history = metadata.epochs();
         long highest = containers.highestAtOpening();
-        // Ids that the data know are never given out again, whatever the metadata know of them.
+        // Container ids that the data location has seen are never assigned again, even if the metadata do not know
+        // them.
         metadata.beginEpoch(Math.max(metadata.firstFreeContainer(), highest + 1));
         boolean dataAreForeign = highest >= history.sharedBelow(found);
         if (dataAreForeign) {
@@ -49,7 +51,7 @@ final class EpochBinding {
         return accorded;
     }
 
-    /** Takes out of the index what would lead to copies that are not there. */
+    /** Removes from the index the entries that would lead to copies that do not exist. */
     private static ChunkIndex accord(
             ChunkIndex index, EpochHistory history, boolean dataAreForeign, List<Long> recovered) {
         try {
@@ -86,15 +88,11 @@ final class EpochBinding {
         return index.highestContainer() >= (epoch == null ? 1 : history.sharedBelow(epoch));
     }
 
-    private interface Stamping {
-        void run() throws IOException;
-    }
-
     /**
-     * What can't be written to, as on a full disk, keeps its older stamp, and nobody from mounting: the next mount takes what this one adds
-     * for foreign, and makes the index again.
+     * Writes an epoch mark. A place that cannot be written, for example on a full disk, keeps its older mark; this does
+     * not prevent mounting. The next mount treats what this one adds as foreign, and rebuilds the index.
      */
-    private static void stamp(String what, Stamping stamping) {
+    private static void stamp(String what, Closing.Step stamping) {
         try {
             stamping.run();
         } catch (IOException e) {

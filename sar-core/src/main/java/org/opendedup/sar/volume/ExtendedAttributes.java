@@ -8,33 +8,32 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.volume.posix.AccessControlList;
+import org.opendedup.sar.volume.posix.Modes;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * The extended attributes of inodes in use, and the rules of those that are access control lists. Whether an inode has any is
- * remembered in its {@link Node}: most have none, and then nobody asks the database.
+ * The extended attributes of inodes in use, with the rules for those that are access control lists. The {@link Node} of
+ * an inode remembers whether it has any: most have none, and then the database is not read.
  *
- * <p>Changes are made by one thread at a time: callers hold the lock of the names and the change lock.
+ * <p>Only one thread at a time changes them: callers hold the lock of the names and the change lock.
  */
 final class ExtendedAttributes {
     private static final int MAX_NAME_BYTES = 255;
     private static final int MAX_VALUE_BYTES = 64 << 10;
-    /** Of all names of an inode, each with a byte behind it: Linux shows no longer list ({@code XATTR_LIST_MAX}). */
+    /**
+     * Maximum total length in bytes of all names of an inode, each with a terminating byte: Linux returns no longer
+     * list ({@code XATTR_LIST_MAX}).
+     */
     private static final int MAX_LIST_BYTES = 64 << 10;
 
-    /** The privileges a program file has without setuid (capabilities(7)). */
+    /** Name of the attribute with the privileges that a program file has without setuid (capabilities(7)). */
     private static final byte[] CAPABILITY = "security.capability".getBytes(US_ASCII);
 
     private final Namespace namespace;
 
     ExtendedAttributes(Namespace namespace) {
         this.namespace = namespace;
-    }
-
-    /** What is known of an inode's attributes. */
-    enum Presence {
-        UNKNOWN,
-        NONE,
-        SOME
     }
 
     byte @Nullable [] get(Node node, byte[] name) throws IOException {
@@ -55,7 +54,7 @@ final class ExtendedAttributes {
         }
         boolean any = !namespace.attributes(node.id).isEmpty();
         synchronized (node) {
-            // Who sets one says SOME before: then what was just read may be old.
+            // A thread that adds an attribute sets SOME first. The result just read may then be out of date.
             if (node.attributes == Presence.UNKNOWN) {
                 node.attributes = any ? Presence.SOME : Presence.NONE;
             }
@@ -64,16 +63,17 @@ final class ExtendedAttributes {
     }
 
     /**
-     * EEXIST, ENODATA, E2BIG, ERANGE, ENOSPC. An access list sets the mode too, and is kept only where it says more: EINVAL for
-     * a malformed one, EACCES for a default list of what is no directory.
+     * Sets an attribute. EEXIST, ENODATA, E2BIG, ERANGE, ENOSPC. An access control list also sets the mode, and is kept
+     * only if it contains more than the mode. EINVAL if it is malformed, EACCES for a default list of an inode that is
+     * not a directory.
      */
-    void set(Node node, byte[] name, byte[] value, Volume.SetMode mode) throws IOException {
+    void set(Node node, byte[] name, byte[] value, SetMode mode) throws IOException {
         if (value.length > MAX_VALUE_BYTES || name.length > MAX_NAME_BYTES) {
             throw new PosixException(name.length > MAX_NAME_BYTES ? Reason.ERANGE : Reason.E2BIG, "attribute");
         }
         boolean exists = get(node, name) != null;
-        Volume.SetMode refused = exists ? Volume.SetMode.CREATE : Volume.SetMode.REPLACE;
-        if (mode == refused || mode == Volume.SetMode.CREATE_AND_REPLACE) {
+        SetMode refused = exists ? SetMode.CREATE : SetMode.REPLACE;
+        if (mode == refused || mode == SetMode.CREATE_AND_REPLACE) {
             throw new PosixException(exists ? Reason.EEXIST : Reason.ENODATA, "attribute");
         }
         if (AccessControlList.isAccessName(name)) {
@@ -128,7 +128,7 @@ final class ExtendedAttributes {
         namespace.putAttribute(node.id, name, value);
     }
 
-    /** ENODATA, but for access lists: without one there is nothing to do. */
+    /** Removes an attribute. ENODATA if there is none, except for access control lists, where nothing is to be done. */
     void remove(Node node, byte[] name) throws IOException {
         boolean list = AccessControlList.isAccessName(name) || AccessControlList.isDefaultName(name);
         if (!drop(node, name) && !list) {
@@ -136,7 +136,7 @@ final class ExtendedAttributes {
         }
     }
 
-    /** Removes an attribute; returns whether there was one. */
+    /** Removes an attribute. Returns whether it existed. */
     private boolean drop(Node node, byte[] name) throws IOException {
         if (get(node, name) == null) {
             return false;
@@ -150,7 +150,7 @@ final class ExtendedAttributes {
         return true;
     }
 
-    /** Whether the file has capabilities. Asks the database only of an inode that has attributes. */
+    /** Returns whether the file has capabilities. Reads the database only for an inode that has attributes. */
     boolean hasCapability(Node node) throws IOException {
         return get(node, CAPABILITY) != null;
     }
@@ -159,7 +159,7 @@ final class ExtendedAttributes {
         drop(node, CAPABILITY);
     }
 
-    /** Puts a new mode into the access list, if there is one. */
+    /** Updates the access control list for a new mode, if there is a list. */
     void changeMode(Node node, int mode) throws IOException {
         byte[] value = get(node, AccessControlList.accessName());
         if (value != null) {
@@ -168,15 +168,17 @@ final class ExtendedAttributes {
         }
     }
 
-    /** What a new file gets from the directory it is made in. */
+    /** The mode and lists that a new file inherits from its directory. */
     record Inherited(
             int mode,
             @Nullable AccessControlList access,
             @Nullable AccessControlList defaults) {}
 
     /**
-     * @param mode type and permissions that the caller asked for
-     * @param umask permissions the caller wants off; not heeded where the directory has a default list
+     * Returns what a new file in {@code directory} inherits.
+     *
+     * @param mode file type and permissions that the caller requested
+     * @param umask permissions to be removed; ignored if the directory has a default list
      */
     Inherited inherit(Node directory, int mode, int umask) throws IOException {
         if ((mode & Modes.TYPE) == Modes.SYMBOLIC_LINK) {
@@ -192,7 +194,7 @@ final class ExtendedAttributes {
         return new Inherited(access.applyTo(mode), access.isMode() ? null : access, isDirectory ? defaults : null);
     }
 
-    /** Gives a new file its lists. */
+    /** Stores the inherited lists of a new file. */
     void bequeath(Node node, Inherited inherited) {
         if (inherited.access != null) {
             put(node, AccessControlList.accessName(), inherited.access.toBytes());

@@ -1,13 +1,15 @@
 package org.opendedup.sar.volume;
 
+import java.io.Closeable;
 import java.io.IOException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.metadata.HeldRecipe;
 import org.opendedup.sar.metadata.MetadataStore;
 
 /**
- * Changes the lengths of files (truncate(2)). A file that gets shorter has its new end at once; the recipe pages behind it are
- * orphans then, and go in batches before the call returns.
+ * Changes the lengths of files (truncate(2)). A file that gets shorter has its new end immediately. The recipe pages
+ * after the new end become orphans, and are deleted in batches before the call returns.
  */
 final class FileLengths {
     private final MetadataStore metadata;
@@ -18,10 +20,12 @@ final class FileLengths {
     private final Committer committer;
     private final DirtyBudget budget;
     private final Capacity capacity;
+    private final int pageBytes;
 
-    FileLengths(VolumeParts parts, FileRanges ranges) {
+    FileLengths(VolumeContext parts, FileRanges ranges) {
         this.ranges = ranges;
         metadata = parts.metadata();
+        pageBytes = metadata.header().pageBytes();
         nodes = parts.nodes();
         writer = parts.writer();
         reaper = parts.reaper();
@@ -31,11 +35,11 @@ final class FileLengths {
     }
 
     /**
-     * Cuts a file off or makes it longer.
+     * Truncates or extends a file.
      *
-     * @param size within the range of all files
-     * @return whether it had another length, and so the modification time was set
-     * @throws PosixException EISDIR, EINVAL for what is no regular file
+     * @param size new length in bytes, within the range allowed for files
+     * @return whether the length changed, and so the modification time was set
+     * @throws PosixException EISDIR or EINVAL if the node is not a regular file
      */
     boolean change(Node node, long size, long nowNs) throws IOException {
         if (!node.isRegular()) {
@@ -43,10 +47,12 @@ final class FileLengths {
         }
         reaper.checkTail(node.id);
         Node.Contents contents = node.use(budget, capacity);
-        try {
+        // Read into memory before any lock is acquired.
+        try (HeldRecipe pageOfNewEnd = metadata.recipes().holdFew(node.id, size / pageBytes, pageBehind(size));
+                Closeable orphan = metadata.namespace().holdOrphan(node.id)) {
             Outcome outcome = begin(node, contents, size, nowNs);
             if (outcome == Outcome.TAIL_LEFT) {
-                // In bounded batches, without the storing lock: a commit may wait for that one.
+                // In bounded batches, without the storing lock, because a commit may wait for that lock.
                 reaper.cut(node, pageBehind(size), nodes);
             }
             return outcome != Outcome.AS_IT_WAS;
@@ -55,11 +61,11 @@ final class FileLengths {
         }
     }
 
-    /** What came of a change, so far. */
+    /** Result of the first part of a change. */
     private enum Outcome {
         AS_IT_WAS,
         DONE,
-        /** For {@link Reaper#cut}. */
+        /** Pages after the new end remain, for {@link Reaper#cut} to delete. */
         TAIL_LEFT
     }
 
@@ -70,8 +76,8 @@ final class FileLengths {
             if (size == node.size()) {
                 return Outcome.AS_IT_WAS;
             }
-            // No commit shall show the length without those bytes. What is behind it stays as it is until all goes at
-            // once.
+            // No commit may show the new length without those bytes. Bytes after the new end stay unchanged until all
+            // of them are removed at once.
             writer.storeBelow(node, size);
             if (size < node.size()) {
                 return cut(node, contents, size, nowNs) ? Outcome.TAIL_LEFT : Outcome.DONE;
@@ -84,9 +90,8 @@ final class FileLengths {
         }
     }
 
-    /** Number of the first recipe page that has no byte before {@code end}. */
+    /** Returns the number of the first recipe page that has no byte before {@code end}. */
     private long pageBehind(long end) {
-        int pageBytes = metadata.header().pageBytes();
         return (end + pageBytes - 1) / pageBytes;
     }
 
@@ -94,7 +99,7 @@ final class FileLengths {
         ranges.grow(node, size, nowNs);
     }
 
-    /** Cuts a file off at a new end; returns whether pages behind it are left, which are orphans now. */
+    /** Truncates a file. Returns whether pages after the new end remain; they are now orphans. */
     private boolean cut(Node node, Node.Contents contents, long size, long nowNs) throws IOException {
         long firstDead = pageBehind(size);
         committer.changes().lock();
@@ -102,8 +107,7 @@ final class FileLengths {
             node.beginCut();
             metadata.recipes().truncatePage(node.id, size);
             synchronized (node) {
-                boolean hasTail =
-                        node.storedBytes > firstDead * metadata.header().pageBytes();
+                boolean hasTail = node.storedBytes > firstDead * pageBytes;
                 if (hasTail) {
                     metadata.namespace().addOrphan(node.id, firstDead);
                 }

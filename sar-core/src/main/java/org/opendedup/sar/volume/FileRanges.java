@@ -4,19 +4,26 @@ import java.io.IOException;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.metadata.HeldRecipe;
 import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.StepLimit;
+import org.opendedup.sar.volume.store.DeviceSpaces;
 
 /**
- * Allocates, zeroes and looks for ranges of files. A range that is zeroed loses its recipe pages in steps, each atomic with
- * its counts and its dirty bytes; between them others get the file's lock, and commits go on. A crash may leave a beginning
- * of the range zeroed.
+ * Allocates and zeroes ranges of files, and searches for data and holes. Zeroing removes the recipe pages of a range in
+ * steps. Each step is atomic with its counts and its dirty bytes. Between steps, other threads get the file's lock, and
+ * commits continue. After a crash, possibly only the beginning of the range is zeroed.
  */
 final class FileRanges {
-    /** Recipe pages of one step: some milliseconds under the locks. */
-    private static final int STEP_PAGES = 1024;
     /**
-     * Holes begin and end with blocks, as on a disk's file system: a program that reads past the kernel's cache (O_DIRECT) asks
-     * only for whole ones. A block with a byte of data is data.
+     * Maximum size of a step. A step holds the locks for some milliseconds, because everything that it changes was read
+     * into memory before.
+     */
+    private static final StepLimit STEP = StepLimit.of(1024);
+    /**
+     * Size of a block, in bytes. Holes begin and end at block boundaries, as on a disk file system: a program that
+     * bypasses the kernel's cache (O_DIRECT) requests whole blocks only. A block with at least one byte of data is
+     * data.
      */
     private static final int BLOCK_BYTES = 4096;
 
@@ -27,20 +34,23 @@ final class FileRanges {
     private final FileWriter writer;
     private final Committer committer;
     private final Capacity capacity;
+    private final DeviceSpaces devices;
 
-    FileRanges(VolumeParts parts) {
+    FileRanges(VolumeContext parts) {
         metadata = parts.metadata();
         nodes = parts.nodes();
         writer = parts.writer();
         committer = parts.committer();
         capacity = parts.capacity();
+        devices = parts.devices();
     }
 
     /**
-     * Makes the file reach the end of a range, or only touches its times if the size is to be kept. Nothing is reserved. ENOSPC if
-     * the range needs more bytes than are free of the capacity, at the least: what the file has is taken to lie in it.
+     * Extends the file to the end of a range, or only sets its times if the size is to be kept. Reserves nothing.
+     * ENOSPC if the range needs more bytes than are free in the capacity and on the devices. This is a minimum
+     * estimate: the data of the file is assumed to be in the range.
      *
-     * @param mayUseReserve whether what is kept for root is free to the caller
+     * @param mayUseReserve whether the caller may use the part of the capacity that is reserved for root
      */
     void allocate(Node node, long from, long end, boolean keepSize, boolean mayUseReserve, long nowNs)
             throws IOException {
@@ -49,6 +59,7 @@ final class FileRanges {
             there = Math.min(node.inUseBytes(), Math.max(0, Math.min(end, node.size) - from));
         }
         capacity.check(end - from - there, mayUseReserve);
+        devices.check(end - from - there);
         lengthen(node, end, keepSize, nowNs);
     }
 
@@ -69,7 +80,9 @@ final class FileRanges {
         }
     }
 
-    /** Makes the file at least {@code size} bytes long, by a hole. All that was written to it is stored. */
+    /**
+     * Extends the file to at least {@code size} bytes with a hole. Everything that was written to it must be stored.
+     */
     void grow(Node node, long size, long nowNs) {
         Lock changes = committer.changes();
         changes.lock();
@@ -86,25 +99,36 @@ final class FileRanges {
         }
     }
 
-    /** Makes bytes {@code from} to {@code end} zero. */
+    /** Sets bytes {@code from} to {@code end} (exclusive) to zero. */
     void zero(Node node, long from, long end, boolean keepSize, long nowNs) throws IOException {
         Node.Contents contents = node.contents();
         long at = from;
         while (at < end) {
             committer.checkWritable();
-            contents.storing.lock();
-            try {
-                node.awaitNotCutting();
-                at = zeroStep(node, contents, at, end);
-            } finally {
-                contents.storing.unlock();
+            try (HeldRecipe held = hold(node, at, end)) {
+                contents.storing.lock();
+                try {
+                    node.awaitNotCutting();
+                    at = zeroStep(node, contents, at, end, held.endByte());
+                } finally {
+                    contents.storing.unlock();
+                }
             }
         }
         lengthen(node, end, keepSize, nowNs);
     }
 
-    /** Returns up to where the range is done. */
-    private long zeroStep(Node node, Node.Contents contents, long from, long end) throws IOException {
+    /** Reads into memory, and holds there, what one step that begins at {@code from} may change. */
+    private HeldRecipe hold(Node node, long from, long end) throws IOException {
+        int pageBytes = metadata.header().pageBytes();
+        return metadata.recipes().hold(node.id, from / pageBytes, (end - 1) / pageBytes + 1, STEP.pages());
+    }
+
+    /**
+     * Runs one step. Returns the offset up to which the range is done. Recipe pages after {@code heldEnd} are not in
+     * memory.
+     */
+    private long zeroStep(Node node, Node.Contents contents, long from, long end, long heldEnd) throws IOException {
         long to = Math.min(end, node.size());
         if (from >= to) {
             return end;
@@ -112,9 +136,9 @@ final class FileRanges {
         Lock changes = committer.changes();
         changes.lock();
         try {
-            long done = metadata.ranges().punch(node.id, from, to, STEP_PAGES);
+            long done = metadata.ranges().punch(node.id, from, Math.min(to, heldEnd), STEP);
             synchronized (node) {
-                // In this order: a reader that looks in between must not see what lay under the dirty bytes.
+                // In this order: a reader between the two operations must not see the bytes below the dirty ones.
                 drop(node, contents, from, done);
             }
             nodes.markDirty(node);
@@ -126,8 +150,9 @@ final class FileRanges {
     }
 
     /**
-     * Dirty bytes go, but for the last ones of a file if they lie behind what the recipe describes: those become zero, and are
-     * stored as that, since the size that a commit keeps follows what is stored.
+     * Drops dirty bytes. Exception: if they are the last dirty bytes of the file, those after the end of the recipe
+     * become zero instead. They are stored as zeros, because the size that a commit makes durable follows the stored
+     * bytes.
      */
     private static void drop(Node node, Node.Contents contents, long from, long to) {
         boolean areLast = contents.dirty.end() <= to;
@@ -170,11 +195,13 @@ final class FileRanges {
         return offset - offset % BLOCK_BYTES;
     }
 
-    /** The first byte from {@code offset} on that may be data; {@link #NONE} if there is none. */
+    /**
+     * Returns the offset of the first byte at or after {@code offset} that may be data; {@link #NONE} if there is none.
+     */
     private long nextData(Node node, long offset) throws IOException {
         long size;
         long inMemory;
-        // Memory first: bytes on their way from there to the recipe are then seen in one of the two.
+        // Checks memory first, so that bytes that move from memory to the recipe are seen in one of the two.
         synchronized (node) {
             size = node.size;
             inMemory = node.contents().nextInMemory(offset);
@@ -184,7 +211,10 @@ final class FileRanges {
         return data < size ? data : NONE;
     }
 
-    /** The first byte from {@code from} on that is in a hole; the file's end is one. */
+    /**
+     * Returns the offset of the first byte at or after {@code from} that is in a hole. The end of the file counts as a
+     * hole.
+     */
     private long nextNoData(Node node, long from) throws IOException {
         long at = from;
         while (true) {

@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.opendedup.sar.restore.ReadStream;
 
-/** Reads files: what their recipes say, and over it what {@link FileWriter} has in memory. Takes no lock for the disk. */
+/**
+ * Reads files: the bytes that their recipes describe, replaced by the newer bytes that {@link FileWriter} has in
+ * memory. Holds no lock during disk reads.
+ */
 final class FileReader {
     /** See {@link Volume#read}. */
     int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
@@ -13,31 +16,34 @@ final class FileReader {
         if (offset >= size || !target.hasRemaining()) {
             return 0;
         }
-        file.reader().note(offset, (int) Math.min(target.remaining(), size - offset), size);
+        boolean continues = file.reader().note(offset, (int) Math.min(target.remaining(), size - offset), size);
         int start = target.position();
-        while (!tryRead(node, file.reader(), offset, target)) {
+        while (!tryRead(node, file.reader(), offset, continues, target)) {
             target.position(start);
         }
         return target.position() - start;
     }
 
     /**
-     * Reads the recipe's bytes and lays over them what is newer. If bytes moved from memory to the recipe meanwhile, or the
-     * file's end moved, the bytes read may be of different moments: then the read is to be tried again.
+     * Reads the recipe's bytes and replaces those for which newer ones are in memory. If bytes moved from memory to the
+     * recipe meanwhile, or the end of the file moved, the bytes read may be of different moments. Then returns false,
+     * and the caller must retry.
      */
-    private boolean tryRead(Node node, ReadStream reader, long offset, ByteBuffer target) throws IOException {
+    private boolean tryRead(Node node, ReadStream reader, long offset, boolean continues, ByteBuffer target)
+            throws IOException {
         int start = target.position();
         long completions;
         int length;
         boolean covered;
         synchronized (node) {
             node.awaitEnd();
+            node.transferred = true;
             length = lengthToRead(node, offset, target);
             completions = node.contents().completions;
             covered = node.contents().covers(offset, length);
         }
         if (!covered) {
-            reader.read(offset, length, target);
+            reader.read(offset, length, continues, target);
         }
         synchronized (node) {
             Node.Contents contents = node.contents();

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -12,23 +14,34 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the bytes that writers hand over and has them stored: in the background while a file is written in sequence, when
- * they have waited for long, when memory runs short, and when somebody asks.
+ * Accepts written bytes and stores them. Stores in the background while a file is written sequentially, when bytes have
+ * waited for long, when memory is short, and on request.
  */
 final class FileWriter {
     private static final Logger log = LoggerFactory.getLogger(FileWriter.class);
-    /** A file with so many dirty bytes is stored in the background: two segments, so that the writer fills the next two. */
+    /**
+     * Dirty bytes of a file at which it is stored in the background: two segments, so that the writer can fill the next
+     * two meanwhile.
+     */
     private static final long SCHEDULE_BYTES = 2L * IngestPipeline.SEGMENT_BYTES;
-    /** Bytes of a file's growing end that are stored before anybody asks: a whole segment, so that lookups come in batches. */
+    /**
+     * Minimum length in bytes of a run at a file's growing end that is stored without a request: a whole segment, so
+     * that index lookups are batched.
+     */
     private static final long MIN_RUN_BYTES = IngestPipeline.SEGMENT_BYTES;
-    /** Bytes taken out at a time; they count as dirty until they are stored. */
+    /**
+     * Approximate maximum length in bytes of a run that is stored at once. Its bytes count as dirty until they are
+     * stored.
+     */
     private static final long MAX_RUN_BYTES = 4L * IngestPipeline.SEGMENT_BYTES;
 
     private final IngestPipeline pipeline;
@@ -39,6 +52,7 @@ final class FileWriter {
     private final DirtyBudget budget;
     private final ExecutorService storers;
     private final DeviceSpaces devices;
+    private final WriteStop stop;
     /** Files with dirty bytes. */
     private final Set<Node> dirtyFiles = ConcurrentHashMap.newKeySet();
 
@@ -49,7 +63,8 @@ final class FileWriter {
             Capacity capacity,
             DirtyBudget budget,
             ExecutorService storers,
-            DeviceSpaces devices) {
+            DeviceSpaces devices,
+            WriteStop stop) {
         this.pipeline = pipeline;
         recipes = metadata.recipes();
         pageBytes = metadata.header().pageBytes();
@@ -58,13 +73,14 @@ final class FileWriter {
         this.budget = budget;
         this.storers = storers;
         this.devices = devices;
+        this.stop = stop;
     }
 
     /**
      * A write.
      *
-     * @param mayUseReserve whether it may take what of the capacity is kept for root
-     * @param touch whether it sets the times
+     * @param mayUseReserve whether it may use the part of the capacity that is reserved for root
+     * @param touch whether it sets the file's times
      */
     record Write(OpenFile file, long offset, ByteBuffer source, long nowNs, boolean mayUseReserve, boolean touch) {
         Node node() {
@@ -76,11 +92,15 @@ final class FileWriter {
         }
     }
 
-    /** Takes all of the source's remaining bytes. Waits while too much is dirty; ENOSPC if the capacity has too little room, or the disk is full. */
+    /**
+     * Accepts all of the source's remaining bytes. Waits while the dirty bytes of all files exceed the budget. ENOSPC
+     * if the capacity is exceeded or the disk is full.
+     */
     void write(Write write) throws IOException {
         budget.awaitRoom(this::storeOldest);
         if (!tryWrite(write, StoredRanges.NONE) && !writeOverStored(write)) {
-            // What is dirty may have taken too much: where it replaces stored bytes, and where it is zeros.
+            // The dirty bytes may have taken too much of the capacity: where they replace stored bytes, and where they
+            // are zeros.
             storeEverythingLogging();
             if (!writeOverStored(write)) {
                 throw capacity.tooLittle(wanted(write, StoredRanges.NONE), write.mayUseReserve);
@@ -88,7 +108,10 @@ final class FileWriter {
         }
     }
 
-    /** Takes the capacity only for bytes that do not replace stored ones: exact, and slower. Returns false if even that is too much. */
+    /**
+     * Writes, and takes capacity only for bytes that do not replace stored ones: exact, but slower. Returns false if
+     * the capacity is too small even for that.
+     */
     private boolean writeOverStored(Write write) throws IOException {
         Node node = write.node();
         Lock storing = node.contents().storing;
@@ -107,13 +130,14 @@ final class FileWriter {
         }
     }
 
-    /** @param stored of the ranges whose bytes chunks give, those that are known */
+    /** @param stored those ranges of the file that are known to be stored in chunks */
     private boolean tryWrite(Write write, StoredRanges stored) throws IOException {
         Node node = write.node();
         Node.Contents contents;
         boolean schedule;
         synchronized (node) {
-            // Else a write behind the new end would show old bytes before it that are still to be removed.
+            node.transferred = true;
+            // Otherwise a write past the new end would make old bytes below it visible that are still to be removed.
             node.awaitNotCutting();
             contents = node.contents();
             if (!capacity.tryTake(wanted(write, stored), write.mayUseReserve)) {
@@ -144,8 +168,8 @@ final class FileWriter {
             storers.execute(() -> {
                 try {
                     store(node, minBytes, Long.MAX_VALUE);
-                } catch (NoSpaceException e) {
-                    log.debug("bytes written to inode {} wait for space: {}", node.id, e.getMessage());
+                } catch (NoSpaceException | WriteFailedException e) {
+                    log.debug("bytes written to inode {} wait: {}", node.id, e.getMessage());
                 } catch (IOException | RuntimeException | Error e) {
                     log.error("bytes written to inode {} could not be stored", node.id, e);
                 } finally {
@@ -164,8 +188,12 @@ final class FileWriter {
         }
     }
 
-    /** Memory is short: has the file stored whose bytes have waited longest, or that has most of them. */
-    private void storeOldest() throws NoSpaceException {
+    /**
+     * Called when memory is short: schedules storing of the files whose bytes have waited longest, until they cover a
+     * quarter of the budget.
+     */
+    private void storeOldest() throws IOException {
+        stop.refuseChanges();
         devices.throwIfShort();
         List<Node> files = byAge();
         long wanted = budget.limitBytes() / 4;
@@ -203,7 +231,10 @@ final class FileWriter {
         return files.stream().map(Aged::node).toList();
     }
 
-    /** Stores the bytes of every file that has had some for {@code ageNs}. Failures stay with their files. */
+    /**
+     * Stores the dirty bytes of every file whose oldest dirty byte is at least {@code ageNs} nanoseconds old. Failures
+     * are recorded with their files.
+     */
     void storeOlderThan(long ageNs) {
         long now = System.nanoTime();
         for (Node node : dirtyFiles) {
@@ -217,12 +248,12 @@ final class FileWriter {
         }
     }
 
-    /** Stores every dirty byte of every file. Failures stay with their files. */
+    /** Stores every dirty byte of every file. Failures are recorded with their files. */
     void storeEverythingLogging() {
         dirtyFiles.forEach(this::storeLogging);
     }
 
-    /** Stores every dirty byte of every file, and throws the first failure at the end. */
+    /** Stores every dirty byte of every file. Throws the first failure at the end. */
     void storeEverything() throws IOException {
         Closing all = new Closing();
         for (Node node : dirtyFiles) {
@@ -232,38 +263,43 @@ final class FileWriter {
     }
 
     /**
-     * As {@link #storeAll}; a failure goes to the log and stays with the file. Leaves a file that is being cut off as it is: a
-     * commit does not wait for that.
+     * Stores a file as {@link #storeAll} does, but logs a failure and records it with the file. Skips a file that is
+     * being truncated, because a commit does not wait for that.
      */
     void storeLogging(Node node) {
         try {
             store(node, 1, Long.MAX_VALUE);
-        } catch (NoSpaceException e) {
-            log.debug("bytes written to inode {} wait for space: {}", node.id, e.getMessage());
+        } catch (NoSpaceException | WriteFailedException e) {
+            log.debug("bytes written to inode {} wait: {}", node.id, e.getMessage());
         } catch (IOException | RuntimeException e) {
             log.error("bytes written to inode {} could not be stored", node.id, e);
         }
     }
 
-    /** Stores every byte of a file that is dirty now. Waits if the file is being cut off, as nothing is stored meanwhile. */
+    /**
+     * Stores every byte of a file that is dirty at the call. Waits while the file is being truncated, because nothing
+     * is stored meanwhile.
+     */
     void storeAll(Node node) throws IOException {
         while (!store(node, 1, Long.MAX_VALUE)) {
             node.awaitNotCutting();
         }
     }
 
-    /** Stores every byte that is dirty now and lies before {@code end}; perhaps some behind it. */
+    /** Stores every byte that is dirty at the call and lies below {@code end}; may also store some after it. */
     void storeBelow(Node node, long end) throws IOException {
         store(node, 1, end);
     }
 
     /**
-     * Stores the file's runs of at least {@code minBytes} that begin before {@code limit}; with 1 also a chunk left unfinished at its end. Goes once over the
-     * file, from its beginning to where its dirty bytes end now, so that a writer who goes on writing cannot keep it here.
+     * Stores the file's runs of at least {@code minBytes} bytes that begin before {@code limit}. With {@code minBytes}
+     * 1, also stores an unfinished chunk at the end. Makes one pass over the file, from its beginning to the present
+     * end of its dirty bytes, so that a continuing writer cannot keep it busy forever.
      *
-     * @return false if nothing was stored as the file is being cut off
+     * @return false if nothing was stored because the file is being truncated
      */
     private boolean store(Node node, long minBytes, long limit) throws IOException {
+        stop.refuseStoring();
         Node.Contents contents;
         long end;
         synchronized (node) {
@@ -290,14 +326,16 @@ final class FileWriter {
             return true;
         } finally {
             contents.storing.unlock();
-            // A closed file leaves the table with its last dirty byte.
+            // A closed file can leave the table once its last dirty byte is stored.
             nodes.evict(List.of(node));
         }
     }
 
     /**
-     * Stores the first run with bytes from {@code from} on; returns where the stored bytes end, or -1 if there was none. With {@code
-     * minBytes} 1 a run that reaches {@code end} leaves nothing unfinished, even if more was written behind it meanwhile.
+     * Stores the first run with bytes at or after {@code from}. With {@code minBytes} 1, a run that reaches {@code end}
+     * leaves no unfinished chunk, even if more bytes were written after it meanwhile.
+     *
+     * @return end offset of the stored bytes, or -1 if there was no such run
      */
     private long storeRun(Node node, Node.Contents contents, long from, long end, long minBytes) throws IOException {
         DirtyExtents.Run run;
@@ -322,9 +360,14 @@ final class FileWriter {
             });
             failed = false;
         } catch (NoSpaceException e) {
-            // Nothing is lost: the rest is dirty again, and is stored when there is space.
+            // Nothing is lost: the rest is marked dirty again, and is stored when there is space.
             stored = Math.min(progress.stored, run.end());
             devices.beginShortage(e);
+            throw e;
+        } catch (WriteFailedException e) {
+            // As above: the rest is stored when the disk accepts writes again.
+            stored = Math.min(progress.stored, run.end());
+            stop.begin(e, true);
             throw e;
         } catch (IOException | RuntimeException | Error e) {
             synchronized (node) {
@@ -338,7 +381,7 @@ final class FileWriter {
         return stored > run.start() ? stored : -1;
     }
 
-    /** How far a run is stored. */
+    /** Offset up to which a run is stored. */
     private static final class Progress {
         long stored;
 
@@ -347,7 +390,10 @@ final class FileWriter {
         }
     }
 
-    /** Takes the run out of the readers' sight, and what of it is not stored back: its unfinished last chunk, as a rule. */
+    /**
+     * Removes the run from what readers see in memory. Puts the part that was not stored back into the dirty bytes:
+     * usually its unfinished last chunk.
+     */
     private void finishRun(Node node, Node.Contents contents, DirtyExtents.Run run, long stored, boolean failed) {
         synchronized (node) {
             contents.stored = null;
@@ -365,7 +411,7 @@ final class FileWriter {
         }
     }
 
-    /** Called under the change lock, in one commit with the recipe. */
+    /** Records a stored part of a run. Called under the change lock, in the same commit as the recipe. */
     private void noteStored(Node node, Node.Contents contents, DirtyExtents.Run run, long start, long to) {
         synchronized (node) {
             contents.settle(run.taken(start, to));
@@ -374,7 +420,7 @@ final class FileWriter {
         nodes.markDirty(node);
     }
 
-    /** Called after dirty bytes were dropped: a file that has none left need not be stored. */
+    /** Called after dirty bytes were dropped. Removes a file without dirty bytes from the files to store. */
     void noteDropped(Node node) {
         synchronized (node) {
             Node.Contents contents = node.contents;
@@ -384,7 +430,7 @@ final class FileWriter {
         }
     }
 
-    /** Forgets the dirty bytes of a file that has no name and no user any more. */
+    /** Drops the dirty bytes of a file that has no name and no user any more. */
     void discard(Node node, Node.Contents contents) {
         contents.storing.lock();
         try {
@@ -398,12 +444,39 @@ final class FileWriter {
         }
     }
 
-    /** Throws if bytes that were accepted could not be stored, and {@code file}'s user was not told. */
+    /** Throws if accepted bytes could not be stored and this was not reported before {@code file} was opened. */
     void checkNotFailed(Node node, OpenFile file) throws IOException {
         checkTold(node, file.failuresKnown());
     }
 
-    /** Throws if bytes of the file could not be stored and nobody was told. */
+    /** Throws if bytes of the file wait because a disk failed, so that a close of the file reports it. */
+    void checkNotWaiting(Node node) throws IOException {
+        boolean waits;
+        synchronized (node) {
+            waits = stop.isStopped() && node.contents != null && !node.contents.isClean();
+        }
+        if (waits) {
+            stop.refuseStoring();
+        }
+    }
+
+    /** Returns the number of bytes not stored yet, by inode, at this moment. */
+    Map<Long, Long> dirtyBytes() {
+        Map<Long, Long> bytes = new HashMap<>();
+        for (Node node : dirtyFiles) {
+            synchronized (node) {
+                if (node.contents != null && !node.contents.isClean()) {
+                    DirtyExtents.Run stored = node.contents.stored;
+                    bytes.put(
+                            node.id,
+                            node.contents.dirty.bytes() + (stored == null ? 0 : stored.end() - stored.start()));
+                }
+            }
+        }
+        return bytes;
+    }
+
+    /** Throws if bytes of the file could not be stored and this was not reported yet. */
     void checkNotFailed(Node node) throws IOException {
         int told;
         synchronized (node) {

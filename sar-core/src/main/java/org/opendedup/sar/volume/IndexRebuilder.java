@@ -20,14 +20,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings the fingerprint index up to date with the containers: reads the directories of those it does not cover. Passes over
- * containers that no file ever referred to, and such as are not those that files refer to: their ids lead elsewhere. Runs beside normal
- * work; what is not covered yet is at worst stored twice.
+ * Brings the fingerprint index up to date with the containers: reads the directories of those that it does not cover.
+ * Skips containers that no file ever referred to. Also skips container files that are not the ones that files refer to,
+ * because their chunk ids would lead to other data. Runs concurrently with normal work; content that is not covered yet
+ * is at worst stored twice.
  */
 final class IndexRebuilder implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexRebuilder.class);
 
-    /** Chunks looked up and inserted at a time. */
+    /** Number of chunks looked up and inserted at a time. */
     private static final int BATCH_CHUNKS = 512;
 
     private final ContainerStore containers;
@@ -36,7 +37,7 @@ final class IndexRebuilder implements Closeable {
     private final Thread thread;
     private final CountDownLatch done = new CountDownLatch(1);
     private volatile boolean closing;
-    /** Whether the index takes no more; of the one thread. */
+    /** Whether the disk of the index is full; used by the one thread only. */
     private boolean full;
 
     IndexRebuilder(ContainerStore containers, ChunkIndex index, ReferenceCounts counts, String name) {
@@ -46,7 +47,7 @@ final class IndexRebuilder implements Closeable {
         thread = Threads.named(name + "-index").newThread(this::run);
     }
 
-    /** Starts, and waits for the end, but not longer than {@code waitMs}. */
+    /** Starts the thread, and waits until it ends, for at most {@code waitMs} milliseconds. */
     void start(long waitMs) throws IOException {
         thread.start();
         try {
@@ -115,7 +116,10 @@ final class IndexRebuilder implements Closeable {
         }
     }
 
-    /** Inserts some slots, but for content that a younger container has: that copy may stand for one found damaged here. */
+    /**
+     * Inserts slots {@code from} to {@code to} (exclusive), except content that a younger container has: that copy may
+     * replace one found damaged here.
+     */
     private void insert(SealedContainer directory, int from, int to) throws IOException {
         Segment segment = new Segment(0);
         for (int slot = from; slot < to; slot++) {

@@ -6,15 +6,22 @@ import java.util.List;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.volume.posix.Modes;
 
-/** Lists directories, batch by batch: each batch is of one moment, the whole is not. A directory is never whole in memory. */
+/**
+ * Lists directories in batches. Each batch is a consistent view of one moment; the whole listing is not. Never holds a
+ * whole directory in memory.
+ */
 final class Listing {
-    /** Cookies of the two entries every directory begins with; names have larger ones. */
+    /** Cookies of the first two entries of every directory; the entries of names have larger ones. */
     private static final long SELF_COOKIE = 1;
 
     private static final long PARENT_COOKIE = 2;
 
-    /** Entries taken from the database at a time: attributes are fetched only after the database's cursor is closed. */
+    /**
+     * Maximum number of entries read from the database at a time. Attributes are read only after the database's cursor
+     * is closed.
+     */
     private static final int LIST_BATCH = 128;
 
     private final Namespace namespace;
@@ -60,7 +67,7 @@ final class Listing {
         }
     }
 
-    /** Takes entries behind {@code cookie}, as many as {@link #LIST_BATCH}. */
+    /** Reads the entries after {@code cookie}, at most {@link #LIST_BATCH}. */
     private List<Named> fill(List<Named> batch, long directory, long cookie) throws IOException {
         batch.clear();
         namespace.list(

@@ -1,14 +1,15 @@
 package org.opendedup.sar.volume;
 
 /**
- * How often the kernel refers to inodes that have no {@link Node}: a byte each, in groups of sixteen neighbours. The numbers
- * of inodes are given in rising order, so that files found together are mostly neighbours: ten million of them take 30 to 60
- * MB, where their nodes would take 2.5 GB. One alone takes 32 to 64 bytes. Safe for use by many threads.
+ * The kernel's reference counts of inodes that have no {@link Node}: one byte each, in groups of sixteen neighbours.
+ * Inode numbers are assigned in rising order, so that files found together are mostly neighbours: ten million of them
+ * take 30 to 60 MB, where their nodes would take 2.5 GB. A single one takes 32 to 64 bytes. Safe for use by many
+ * threads.
  *
  * <p>Each stripe is a hash table with linear probing, at most three quarters full.
  */
 final class LookupCounts {
-    /** The largest count that fits. */
+    /** The largest count that can be kept. */
     static final int MAX_COUNT = 255;
 
     private static final int STRIPES = 16;
@@ -40,7 +41,7 @@ final class LookupCounts {
         }
     }
 
-    /** Inodes with a count. */
+    /** Returns the number of inodes with a count. */
     long size() {
         long size = 0;
         for (Stripe stripe : stripes) {
@@ -60,9 +61,11 @@ final class LookupCounts {
         return mixed ^ mixed >>> 29;
     }
 
-    /** Some of the groups. Its monitor guards it. */
+    /** One of the hash tables: holds some of the groups. Guarded by its monitor. */
     private static final class Stripe {
-        /** Three words a slot: the group's number, and twice eight counts. A slot without counts is free. */
+        /**
+         * Three words per slot: the group's number, and two words of eight counts each. A slot without counts is free.
+         */
         private long[] slots = new long[3 * MIN_CAPACITY];
 
         private int groups;
@@ -105,7 +108,7 @@ final class LookupCounts {
             return (int) hash(group) & capacity() - 1;
         }
 
-        /** The slot of the group, or the free one where it would be put. */
+        /** Returns the slot of the group, or the free slot where it would be put. */
         private int find(long group) {
             int slot = home(group);
             while (!isFree(slot) && slots[3 * slot] != group) {
@@ -114,7 +117,7 @@ final class LookupCounts {
             return slot;
         }
 
-        /** Moves groups behind a slot that became free into it, as far as their search passes there. */
+        /** Fills a slot that became free with later groups whose probe sequence passes it. */
         private void closeGap(int freed) {
             int gap = freed;
             int slot = gap + 1 & capacity() - 1;

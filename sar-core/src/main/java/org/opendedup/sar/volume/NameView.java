@@ -5,16 +5,16 @@ import java.util.concurrent.locks.StampedLock;
 import java.util.function.Consumer;
 
 /**
- * Lets the names be looked at without the lock that orders their changes, but never while a change shows in part. A look that
- * met a change is done again. Changes begin and end one after the other, on the thread that makes them.
+ * Reads the names without the lock that orders their changes, but never sees a partial change. A read that met a change
+ * is repeated. Changes begin and end one after the other, each on the thread that makes it.
  */
 final class NameView {
-    /** Looks that hope to meet no change; the next one holds changes up. */
+    /** Number of optimistic reads to try; the next read blocks changes. */
     private static final int HOPEFUL_LOOKS = 3;
 
     private final StampedLock halfDone = new StampedLock();
 
-    /** From here to {@link #endChange} a change shows in part. */
+    /** Begins a change. Until {@link #endChange}, the change is visible in part. */
     void beginChange() {
         halfDone.asWriteLock().lock();
     }
@@ -23,8 +23,8 @@ final class NameView {
         halfDone.asWriteLock().unlock();
     }
 
-    /** Looks at the names between two changes of them; {@code undo} is told of a look that met one. */
-    <T> T betweenChanges(Tree.Answer<T> look, Consumer<T> undo) throws IOException {
+    /** Reads the names between two changes of them. Passes the result of a read that met a change to {@code undo}. */
+    <T> T betweenChanges(Answer<T> look, Consumer<T> undo) throws IOException {
         for (int attempt = 0; attempt < HOPEFUL_LOOKS; attempt++) {
             long stamp = halfDone.tryOptimisticRead();
             if (stamp != 0) {

@@ -7,9 +7,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Modes;
 
 /**
- * An inode in use. Its monitor guards every field but {@code references}; it is held shortly, never while waiting for a disk or another lock.
+ * An inode in use. Its monitor guards every field except those that the {@link NodeTable} guards. The monitor is held
+ * for a short time only, never while waiting for a disk or another lock.
  */
 final class Node {
     final long id;
@@ -21,37 +24,47 @@ final class Node {
     int links;
     int uid;
     int gid;
-    /** Length as readers see it, dirty bytes included. */
+    /** Length in bytes as readers see it, including dirty bytes. */
     long size;
-    /** Bytes of a regular file that its recipe describes, and so the size that a commit makes durable. */
+    /** Number of bytes of a regular file that its recipe describes: the size that a commit makes durable. */
     long storedBytes;
-    /** Bytes that chunks give, by the recipe; with those of a tail that is being removed. */
+    /** Number of bytes that are stored in chunks, according to the recipe. Includes a tail that is being removed. */
     long dataBytes;
-    /** What the last encoding counted of them in the volume's logical bytes. */
+    /** The value of {@link #dataBytes} that the last encoding counted in the volume's logical bytes. */
     long countedBytes;
 
     long parent;
-    /** Whether there are extended attributes. */
-    ExtendedAttributes.Presence attributes = ExtendedAttributes.Presence.UNKNOWN;
-    /** Made without a name, and never had one: it may still get one. */
+    /** Whether the inode has extended attributes. */
+    Presence attributes = Presence.UNKNOWN;
+    /** Whether bytes were read or written while the kernel held references: its page cache may have some. */
+    boolean transferred;
+    /** Whether the file was created without a name and never had one; it may still get one. */
     boolean unnamed;
 
     long accessedNs;
     long modifiedNs;
     long changedNs;
 
-    /** Kernel lookups, open files and calls under way. Guarded by the {@link NodeTable}, not by the monitor. */
+    /**
+     * Number of kernel lookups, open files and calls in progress. Guarded by the {@link NodeTable}, not by the monitor.
+     */
     long references;
-    /** Those of the references that are kernel lookups; guarded likewise. */
+    /** Number of references that are kernel lookups. Guarded by the {@link NodeTable}. */
     long lookups;
-    /** Whether a call came to it since the table's hand did; guarded likewise. */
+    /**
+     * Whether a call used it since the clock hand of the {@link NodeTable} last passed it. Guarded by the
+     * {@link NodeTable}.
+     */
     boolean used;
-    /** Set once the inode is being freed, so that it is freed once. */
+    /** Whether the inode is being freed; set so that it is freed only once. */
     boolean freed;
 
-    /** Times that accepted bytes could not be stored; an open file compares it with what it knew when it was opened. */
+    /**
+     * Number of times that accepted bytes could not be stored. An open file compares it with the number known when it
+     * was opened.
+     */
     int failures;
-    /** As many of them as somebody was told of; the next who opens the file is told of the others. */
+    /** Number of {@link #failures} that were reported. The next opening of the file reports the others. */
     int failuresTold;
 
     @Nullable
@@ -92,9 +105,9 @@ final class Node {
     }
 
     /**
-     * As a commit is to keep it: a regular file no longer than its recipe.
+     * Returns the inode as a commit makes it durable: a regular file is no longer than its recipe.
      *
-     * @param target of a symbolic link, else empty
+     * @param target target of a symbolic link, otherwise empty
      */
     synchronized Inode toInode(byte[] target) {
         long kept = isRegular() ? storedBytes : size;
@@ -133,7 +146,10 @@ final class Node {
                 createdNs);
     }
 
-    /** Without holes and zeros; bytes that replace others while they are stored may count twice. With the monitor held. */
+    /**
+     * Returns the bytes in use, without holes and zeros. Bytes that replace others may count twice while they are being
+     * stored. Called with the monitor held.
+     */
     long inUseBytes() {
         if (!isRegular()) {
             return size;
@@ -141,17 +157,17 @@ final class Node {
         return Math.min(size, dataBytes + (contents == null ? 0 : contents.takenBytes()));
     }
 
-    /** The directory that this one is in at this moment. */
+    /** Returns the inode number of the directory that currently contains this one. */
     synchronized long parent() {
         return parent;
     }
 
-    /** Length as readers see it at this moment. */
+    /** Returns the current length in bytes, as readers see it. */
     synchronized long size() {
         return size;
     }
 
-    /** The contents of a regular file in use. */
+    /** Returns the contents of a regular file in use. */
     synchronized Contents contents() {
         if (contents == null) {
             throw new IllegalStateException("inode " + id + " is not open");
@@ -159,7 +175,7 @@ final class Node {
         return contents;
     }
 
-    /** Makes sure that the file has one {@link Contents} until {@link #leave}. */
+    /** Ensures that the file has exactly one {@link Contents} until {@link #leave}. */
     synchronized Contents use(DirtyBudget budget, Capacity capacity) {
         if (contents == null) {
             contents = new Contents(budget, capacity);
@@ -173,25 +189,28 @@ final class Node {
         dropIfIdle();
     }
 
-    /** Forgets contents that nobody uses and that are stored. Called with the monitor held. */
+    /** Drops contents that have no users and no bytes left to store. Called with the monitor held. */
     void dropIfIdle() {
         if (contents != null && contents.users == 0 && contents.isClean()) {
             contents = null;
         }
     }
 
-    /** Waits until the file is not being cut off; called with its storing lock held, the next one does not begin. */
+    /**
+     * Waits until the file is not being truncated. Called with its storing lock held, so that the next truncation
+     * cannot begin.
+     */
     synchronized void awaitNotCutting() throws IOException {
         awaitEnd(() -> contents != null && contents.cutting);
     }
 
-    /** The tail is gone, or never goes. */
+    /** Ends a truncation: the truncated tail is removed, is being removed in the background, or cannot be removed. */
     synchronized void endCutting() {
         contents().cutting = false;
         notifyAll();
     }
 
-    /** Waits until the file has one end. */
+    /** Waits until the end of the file is not being moved. */
     synchronized void awaitEnd() throws IOException {
         awaitEnd(() -> contents().isCut);
     }
@@ -207,7 +226,7 @@ final class Node {
         }
     }
 
-    /** From here to {@link #endCut} the file has no end that may be shown. */
+    /** Begins moving the end of the file. Until {@link #endCut}, the file has no valid end to show. */
     synchronized void beginCut() {
         contents().isCut = true;
     }
@@ -221,41 +240,44 @@ final class Node {
     /** The state of a regular file that is open or has dirty bytes. */
     static final class Contents {
         /**
-         * Held while bytes are stored, cut off, punched or copied: one run of a file at a time. Taken before any other lock;
-         * of two files, that of the lower inode number first. Fair, so that a commit that stores the file gets its turn between the
-         * steps of a long copy.
+         * Held while bytes are stored, truncated, punched or copied: one run of a file at a time. Acquired before any
+         * other lock. Of two files, the one with the lower inode number is locked first. Fair, so that a commit that
+         * stores the file gets the lock between the steps of a long copy.
          */
         final ReentrantLock storing = new ReentrantLock(true);
 
         private final Capacity capacity;
-        /** Of the capacity: taken for bytes that chunks are going to give. */
+        /** Capacity in bytes that is taken for bytes about to be stored in chunks. */
         private long prepaid;
-        /** Bytes that chunks give more since {@link #prepaid} was changed for such. */
+        /** Change of the number of bytes stored in chunks since {@link #prepaid} was last reduced for such a change. */
         private long unsettled;
         /** Whether changes of the recipe are {@link #prepaid}. */
         private boolean settling;
 
         final DirtyExtents dirty;
-        /** Taken out of {@link #dirty} and being stored; still to be read from memory. */
+        /** The run taken out of {@link #dirty} that is being stored; still read from memory. */
         DirtyExtents.@Nullable Run stored;
         /** See {@link org.opendedup.sar.ingest.IngestPipeline.Destination#cleanCut}. */
         long cleanCut = -1;
-        /** When the oldest dirty byte came, {@link System#nanoTime}. */
+        /** Time at which the oldest dirty byte was written, by {@link System#nanoTime}. */
         long dirtySinceNs;
 
-        /** Open files, and calls under way that need this object to stay the file's only one. */
+        /** Number of open files, and of calls in progress that need this object to stay the only one of the file. */
         int users;
-        /** Openings for writing. */
+        /** Number of openings for writing. */
         int writers;
 
-        /** Runs stored so far: tells a reader whether bytes moved from memory to the recipe while it read. */
+        /**
+         * Counter of changes that make a concurrent read invalid: stored runs, truncations, and zeroed or copied
+         * ranges. A reader that sees it change during a read must retry.
+         */
         long completions;
 
         /** Whether a task that stores bytes of this file is waiting or running. */
         boolean scheduled;
-        /** Whether the file is being cut off: nothing is stored meanwhile, and its length does not change. */
+        /** Whether the file is being truncated: nothing is stored meanwhile, and its length does not change. */
         boolean cutting;
-        /** Whether the bytes behind the new end are going at this moment; a read waits, or is done again. */
+        /** True while the truncated tail is being removed; a read waits, or is retried. */
         boolean isCut;
 
         Contents(DirtyBudget budget, Capacity capacity) {
@@ -263,18 +285,18 @@ final class Node {
             dirty = new DirtyExtents(budget, capacity);
         }
 
-        /** What bytes that wait to be stored or are being stored have taken of the capacity. */
+        /** Returns the capacity in bytes that is taken for bytes that wait to be stored or are being stored. */
         long takenBytes() {
             return dirty.takenBytes() + prepaid;
         }
 
-        /** Takes over what was taken of the capacity for bytes that chunks are going to give: from here to {@link #settleAll}. */
+        /** Counts capacity that was taken for bytes about to be stored in chunks. Lasts until {@link #settleAll}. */
         void prepay(long bytes) {
             settling = true;
             prepaid += bytes;
         }
 
-        /** Chunks give so many bytes more by the recipe. */
+        /** Records a change of the number of bytes stored in chunks, according to the recipe. */
         void noteData(long more) {
             if (settling) {
                 unsettled += more;
@@ -283,26 +305,29 @@ final class Node {
             }
         }
 
-        /** So many of the prepaid bytes have become what was noted since the last time: both at one moment. */
+        /** Replaces {@code bytes} of the prepaid capacity by the changes recorded since the last call, both at once. */
         void settle(long bytes) {
             capacity.change(unsettled - bytes);
             prepaid -= bytes;
             unsettled = 0;
         }
 
-        /** Ends it, and gives back what was prepaid too much. */
+        /** Ends the prepayment, and releases the prepaid capacity that was not needed. */
         void settleAll() {
             settle(prepaid);
             settling = false;
         }
 
-        /** Whether every byte of the range is newer than the recipe. */
+        /** Returns whether every byte of the range is newer than the recipe. */
         boolean covers(long offset, int length) {
             return dirty.covers(offset, length)
                     || stored != null && stored.start() <= offset && stored.end() >= offset + length;
         }
 
-        /** Copies what is newer than the recipe over it; {@code target}'s position stands for {@code offset}. */
+        /**
+         * Copies the bytes that are newer than the recipe into {@code target}, whose position corresponds to
+         * {@code offset}.
+         */
         void overlay(long offset, int length, ByteBuffer target) {
             if (stored != null) {
                 stored.overlay(offset, length, target);
@@ -310,13 +335,16 @@ final class Node {
             dirty.overlay(offset, length, target);
         }
 
-        /** The first byte from {@code from} on that is in memory only; {@link Long#MAX_VALUE} if there is none. */
+        /**
+         * Returns the offset of the first byte at or after {@code from} that is in memory only; {@link Long#MAX_VALUE}
+         * if there is none.
+         */
         long nextInMemory(long from) {
             long next = dirty.nextPresent(from);
             return stored != null && stored.end() > from ? Math.min(next, Math.max(from, stored.start())) : next;
         }
 
-        /** The first byte from {@code from} on that is not in memory only. */
+        /** Returns the offset of the first byte at or after {@code from} that is not in memory only. */
         long nextNotInMemory(long from) {
             long at = from;
             long next = dirty.nextAbsent(at);

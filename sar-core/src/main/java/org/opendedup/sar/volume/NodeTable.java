@@ -4,9 +4,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Collections;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -15,28 +17,31 @@ import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
 
 /**
- * The inodes in use, each once: those the kernel knows, those of open files, and those with changes that no commit has
- * encoded. Safe for use by many threads.
+ * The inodes in use, one {@link Node} each: those that the kernel refers to, those of open files, and those with
+ * changes that no commit has encoded. Safe for use by many threads.
  *
- * <p>The kernel remembers inodes as long as it has memory for them, and there may be millions. So where there are many nodes,
- * those that only the kernel refers to leave the table: no call holds such a node, and the database has all there is to know
- * of it but the kernel's count, which {@link LookupCounts} keeps. The next call makes a node of it again. A hand goes round
- * the table as that of a clock, and passes over a node that was used since it came by last.
+ * <p>The kernel remembers inodes as long as it has memory for them, and there may be millions. If there are many nodes,
+ * those that only the kernel refers to leave the table. No call holds such a node, and the database has all of its data
+ * except the kernel's count, which {@link LookupCounts} keeps. The next call creates the node again. Nodes are selected
+ * by the clock algorithm: a hand moves round the table, and skips a node that was used since the hand last passed it.
  *
- * <p>A node has the same size whatever it is of: the target of a symbolic link, up to 4 KiB, is in the metadata alone.
+ * <p>All nodes have the same size: the target of a symbolic link, up to 4 KiB, is in the metadata only.
  */
 final class NodeTable {
-    /** Heap bytes of a node, its key and its place in the table, measured. */
+    /** Heap size of a node, its key and its place in the table, in bytes; measured. */
     static final int NODE_BYTES = 240;
 
-    /** Nodes the hand looks at for each one that comes: more than one, so that it gets ahead of what it has to pass over. */
+    /**
+     * Number of nodes that the hand examines for each node that is added: more than one, so that the hand keeps up
+     * although it must skip some.
+     */
     private static final int HAND_STEPS = 4;
 
     private static final byte[] NO_TARGET = {};
 
     private final MetadataStore metadata;
     private final Capacity capacity;
-    /** Nodes in the table from which on the hand moves. */
+    /** Number of nodes in the table above which the hand moves. */
     private final int manyNodes;
 
     private final LookupCounts lookupCounts = new LookupCounts();
@@ -47,12 +52,12 @@ final class NodeTable {
     private final ConcurrentHashMap<Long, Node> nodes = new ConcurrentHashMap<>();
     /** Nodes whose attributes changed since they were last encoded. */
     private final Set<Node> dirty = ConcurrentHashMap.newKeySet();
-    /** Nodes with references. */
+    /** Number of nodes with references. */
     private final LongAdder inUse = new LongAdder();
-    /** Told of an inode without names when its last reference goes. */
+    /** Called with an inode without names when its last reference is released. */
     private final Consumer<Node> unused;
 
-    /** @param manyNodes nodes in the table from which on idle ones leave it */
+    /** @param manyNodes number of nodes in the table above which idle ones leave it */
     NodeTable(MetadataStore metadata, Capacity capacity, int manyNodes, Consumer<Node> unused) {
         this.metadata = metadata;
         this.capacity = capacity;
@@ -60,7 +65,7 @@ final class NodeTable {
         this.unused = unused;
     }
 
-    /** The node, with one more reference. ESTALE if there is no such inode. */
+    /** Returns the node, with one more reference. ESTALE if there is no such inode. */
     Node pin(long id) throws IOException {
         Node node = pinIfPresent(id);
         if (node == null) {
@@ -90,7 +95,7 @@ final class NodeTable {
     private @Nullable Node load(long id) {
         try {
             Inode inode = metadata.namespace().inode(id);
-            // Without names it is being freed, and nobody can come to it any more.
+            // An inode without names is being freed, and cannot be reached any more.
             if (inode == null || inode.links() == 0) {
                 return null;
             }
@@ -100,6 +105,9 @@ final class NodeTable {
                 lookupCounts.set(id, 0);
                 node.references = lookups;
                 node.lookups = lookups;
+                // The value was lost with the node; assume true, because the kernel has referred to the inode all the
+                // time.
+                node.transferred = true;
             }
             return node;
         } catch (IOException e) {
@@ -107,14 +115,14 @@ final class NodeTable {
         }
     }
 
-    /** Adds a new inode, with one reference and to be encoded. Called under the change lock. */
+    /** Adds a new inode with one reference, and marks it to be encoded. Called under the change lock. */
     Node add(Inode inode) {
         Node node = new Node(inode);
         if (node.isSymbolicLink()) {
             metadata.namespace().put(inode);
         }
         node.countedBytes = 0;
-        node.attributes = ExtendedAttributes.Presence.NONE;
+        node.attributes = Presence.NONE;
         node.references = 1;
         inUse.increment();
         nodes.put(node.id, node);
@@ -123,7 +131,10 @@ final class NodeTable {
         return node;
     }
 
-    /** The caller's reference becomes one of the kernel's, to be given back by {@link #forget}; the caller lets the node go. */
+    /**
+     * Turns the caller's reference into a reference of the kernel, which {@link #forget} releases. The caller must not
+     * use the node any more.
+     */
     void handOut(Node node) {
         nodes.computeIfPresent(node.id, (key, present) -> {
             present.lookups++;
@@ -131,17 +142,20 @@ final class NodeTable {
         });
     }
 
-    /** Takes the caller's reference away. */
+    /** Releases the caller's reference. */
     void unpin(Node node) {
         release(node.id, 1, 0);
     }
 
-    /** Takes references of the kernel's away. */
+    /** Releases references of the kernel. */
     void forget(long id, long lookups) {
         release(id, lookups, lookups);
     }
 
-    /** An inode whose last reference goes leaves the table, unless it has something to be kept. */
+    /**
+     * Releases references. An inode without references leaves the table, unless it has open contents or changes to
+     * encode.
+     */
     private void release(long id, long references, long lookups) {
         Node[] orphan = new Node[1];
         nodes.compute(id, (key, node) -> {
@@ -177,7 +191,7 @@ final class NodeTable {
         inUse.add(known > 0 && left == 0 ? -1 : 0);
     }
 
-    /** Where there are many nodes: lets a few go that only the kernel refers to. */
+    /** If there are many nodes, removes a few that only the kernel refers to. */
     private void moveHand() {
         if (nodes.mappingCount() <= manyNodes || !sweeping.tryLock()) {
             return;
@@ -213,12 +227,12 @@ final class NodeTable {
         });
     }
 
-    /** Nodes in the table. */
+    /** Returns the number of nodes in the table. */
     long size() {
         return nodes.mappingCount();
     }
 
-    /** Inodes that the kernel refers to and that have no node. */
+    /** Returns the number of inodes that the kernel refers to and that have no node. */
     long withoutNode() {
         return lookupCounts.size();
     }
@@ -227,14 +241,14 @@ final class NodeTable {
         return node.contents == null && !dirty.contains(node);
     }
 
-    /** Has the node's attributes encoded by the next commit. */
+    /** Marks the node, so that the next commit encodes its attributes. */
     void markDirty(Node node) {
         dirty.add(node);
     }
 
     /**
-     * Chunks give so many bytes more of a file. Called under the change lock, by whoever changes its recipe and so keeps its
-     * node here; one that is not here is being freed.
+     * Records that {@code bytes} more bytes of a file are stored in chunks. Called under the change lock by the code
+     * that changes the recipe, which also keeps the node in the table. A node that is not in the table is being freed.
      */
     void noteData(long inode, long bytes) {
         Node node = nodes.get(inode);
@@ -258,41 +272,72 @@ final class NodeTable {
     }
 
     /**
-     * Puts every changed inode into the pending metadata. The caller holds the change lock exclusively, or is alone.
+     * Encodes the changed symbolic links, whose targets must be read, so that little is left to read while all changes
+     * wait. The caller holds no lock.
      *
-     * @return nodes that may leave the table now, to be given to {@link #evict}
+     * @param changes the change lock, shared
+     * @param encoded receives the nodes, as {@link #encodeDirty} returns them
      */
-    Iterable<Node> encodeDirty() throws IOException {
+    void encodeDirtyLinks(Lock changes, Set<Node> encoded) throws IOException {
+        for (Node node : dirty) {
+            if (node.isSymbolicLink()) {
+                byte[] target = target(node);
+                changes.lock();
+                try {
+                    synchronized (node) {
+                        // An inode that is being freed must not be written again.
+                        if (!node.freed) {
+                            encoded.add(node);
+                            encode(node, target);
+                        }
+                    }
+                } finally {
+                    changes.unlock();
+                }
+            }
+        }
+    }
+
+    /**
+     * Puts every changed inode into the pending metadata. The caller holds the change lock exclusively, or is the only
+     * thread.
+     *
+     * @return nodes that may leave the table when this is durable, to be passed to {@link #evict}
+     */
+    Set<Node> encodeDirty() throws IOException {
         Set<Node> encoded = ConcurrentHashMap.newKeySet();
         for (Node node : dirty) {
             encoded.add(node);
-            encode(node);
+            encode(node, target(node));
         }
         return encoded;
     }
 
-    /** Where a symbolic link leads; empty for any other inode. */
+    /** Returns the target of a symbolic link; empty for any other inode. */
     byte[] target(Node node) throws IOException {
         Inode inode = node.isSymbolicLink() ? metadata.namespace().inode(node.id) : null;
         return inode == null ? NO_TARGET : inode.target();
     }
 
     private void encode(Node node) throws IOException {
-        // Before the node counts as clean: when it cannot be read, the next commit tries again.
-        byte[] target = target(node);
-        // In one monitor with the removal: whoever finds the node clean and lets it go must find it encoded.
+        // Read the target before the node is marked clean: if it cannot be read, the next commit retries.
+        encode(node, target(node));
+    }
+
+    private void encode(Node node, byte[] target) {
+        // In one monitor with the removal: code that finds the node clean and drops it must find it encoded.
         synchronized (node) {
             dirty.remove(node);
             Inode inode = node.toInode(target);
             metadata.namespace().put(inode);
             if (node.isRegular()) {
-                metadata.addToTotals(inode.dataBytes() - node.countedBytes, 0, 0, 0);
+                metadata.addToTotals(inode.dataBytes() - node.countedBytes, 0);
                 node.countedBytes = inode.dataBytes();
             }
         }
     }
 
-    /** Lets nodes go that nobody refers to. */
+    /** Removes nodes without references from the table. */
     void evict(Iterable<Node> candidates) {
         for (Node candidate : candidates) {
             nodes.computeIfPresent(candidate.id, (key, node) -> {
@@ -303,12 +348,17 @@ final class NodeTable {
         }
     }
 
-    /** Whether so many inodes wait for a commit to encode them that one should come now. */
+    /** Returns whether enough inodes wait to be encoded that a commit should be made now. */
     boolean hasManyDirty() {
         return dirty.size() > manyNodes;
     }
 
-    /** Inodes that somebody holds a reference to: the kernel, an open file, a call under way. */
+    /** Returns the inodes with changes that no commit has encoded. */
+    List<Long> changed() {
+        return dirty.stream().map(node -> node.id).toList();
+    }
+
+    /** Returns the number of inodes with references: by the kernel, an open file, or a call in progress. */
     long inUse() {
         return inUse.sum();
     }

@@ -4,8 +4,8 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.restore.ReadStream;
 
 /**
- * One opening of a regular file, from {@link Volume#open} to {@link Volume#close(OpenFile)}. Opaque to front ends. Calls may be under way
- * when it is closed, those that were abandoned: the last one of them lets go of the file.
+ * One opening of a regular file, from {@link Volume#open} to {@link Volume#close(OpenFile)}. Opaque to front ends.
+ * Calls that were abandoned may still be running when it is closed; the last of them then releases the file.
  */
 public final class OpenFile {
     private final Node node;
@@ -13,7 +13,7 @@ public final class OpenFile {
     private final boolean mayUseReserve;
     private final int failuresKnown;
     private final ReadStream reader;
-    /** Calls that read or sync the file now. Guarded by this, as is what is below it. */
+    /** Number of calls that read or sync the file now. Guarded by this, as are the fields below. */
     private int calls;
 
     private boolean closed;
@@ -34,7 +34,7 @@ public final class OpenFile {
         return writable;
     }
 
-    /** Whether what is written may take what of the capacity is kept for root. */
+    /** Returns whether writes may use the part of the capacity that is reserved for root. */
     boolean mayUseReserve() {
         return mayUseReserve;
     }
@@ -43,7 +43,10 @@ public final class OpenFile {
         return node;
     }
 
-    /** Failures of the file that others were told of before it was opened: those are not this opening's. */
+    /**
+     * Returns the number of failures of the file that were reported before it was opened. This opening does not report
+     * them again.
+     */
     int failuresKnown() {
         return failuresKnown;
     }
@@ -52,7 +55,7 @@ public final class OpenFile {
         return reader;
     }
 
-    /** A call is going to use the file, and will {@link #end}. EBADF if it is closed. */
+    /** Registers a call that uses the file and that must call {@link #end}. EBADF if the file is closed. */
     synchronized void begin() throws PosixException {
         if (closed) {
             throw new PosixException(PosixException.Reason.EBADF, "the file was closed");
@@ -60,12 +63,15 @@ public final class OpenFile {
         calls++;
     }
 
-    /** Returns whether the caller has to let go of the file, which was closed meanwhile. */
+    /** Ends a call. Returns whether the caller must release the file because it was closed meanwhile. */
     synchronized boolean end() {
         return --calls == 0 && closed;
     }
 
-    /** Returns whether the caller has to let go of the file; if not, somebody else does, or did. */
+    /**
+     * Marks the file as closed. Returns whether the caller must release the file; if not, another call does so, or has
+     * done so.
+     */
     synchronized boolean markClosed() {
         boolean isFirst = !closed;
         closed = true;

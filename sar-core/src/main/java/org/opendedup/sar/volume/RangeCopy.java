@@ -4,35 +4,44 @@ import java.io.IOException;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.metadata.HeldRecipe;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipeRanges;
+import org.opendedup.sar.metadata.StepLimit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies ranges of files by their recipes. Goes from the range's beginning to its end in steps, each under the storing locks
- * of both files and the change lock: so the source's references are counted while they are copied, and a commit in between
- * shows a beginning of the copy. Of two files the lower inode number is locked first, so that copies back and forth do not
- * wait for each other.
+ * Copies ranges of files by copying their recipes. Copies from the beginning of the range to its end in steps, each
+ * under the storing locks of both files and the change lock. So the source's references stay counted while they are
+ * copied, and a commit between two steps includes the first part of the copy. Of two files, the lower inode number is
+ * locked first, so that copies in opposite directions do not deadlock.
  */
 final class RangeCopy {
     private static final Logger log = LoggerFactory.getLogger(RangeCopy.class);
-    /** Recipe pages of one step: 256 MiB of a file at the default page size, some milliseconds under the locks. */
-    private static final int STEP_PAGES = 1024;
-    /** Steps of one call: 64 GiB of a file, seconds. Whoever wants more asks again, and can be killed in between. */
+    /**
+     * Maximum number of recipe pages of one step: 256 MiB of a file at the default page size. A step holds the locks
+     * for some milliseconds, because its pages were read before.
+     */
+    private static final StepLimit STEP = StepLimit.of(1024);
+
+    /**
+     * Maximum number of steps of one call: 64 GiB of a file, which takes seconds. A caller that copies more calls
+     * again, and can be killed in between.
+     */
     private static final int MAX_STEPS = 256;
-    /** A recipe is some 400 bytes for each 256 KiB of a file. */
+    /** Bytes of a file for each byte of its recipe: a recipe has approximately 400 bytes for each 256 KiB of a file. */
     private static final long BYTES_PER_RECIPE_BYTE = 512;
 
     private static final long MIN_RECIPE_BYTES = 4096;
 
     private final MetadataStore metadata;
-    private final VolumeParts parts;
+    private final VolumeContext parts;
     private final NodeTable nodes;
     private final FileWriter writer;
     private final Committer committer;
 
-    RangeCopy(VolumeParts parts) {
+    RangeCopy(VolumeContext parts) {
         this.parts = parts;
         metadata = parts.metadata();
         nodes = parts.nodes();
@@ -40,7 +49,10 @@ final class RangeCopy {
         committer = parts.committer();
     }
 
-    /** See {@link Volume#copy}. Takes what the target gets more of the capacity, page by page. A failure behind the first bytes ends the copy there; asked for again, they tell of it. */
+    /**
+     * See {@link Volume#copy}. Takes the capacity by which the target grows, page by page. A failure after the first
+     * bytes ends the copy there; a new call for the rest reports it.
+     */
     long copy(Node source, long from, OpenFile targetFile, long to, long length, long nowNs) throws IOException {
         Node target = targetFile.node();
         long wanted = Math.min(length, source.size() - from);
@@ -59,10 +71,11 @@ final class RangeCopy {
             }
             log.debug("copying inode {} to inode {} stopped after {} bytes", source.id, target.id, copying.done, e);
         }
+        parts.noteCopied(target.id, to, to + copying.done);
         return copying.done;
     }
 
-    /** One call. */
+    /** The state of one call. */
     private final class Copying implements RecipeRanges.CopyListener {
         private final Node source;
         private final long from;
@@ -73,12 +86,15 @@ final class RangeCopy {
         private final boolean mayUseReserve;
         private final Lock firstLock;
         private final Lock secondLock;
-        /** Whether all that was dirty before is in the recipes: a step before, which found no space, may have got no further. */
+        /**
+         * Whether all bytes that were dirty before the copy are in the recipes. An earlier step that found no space may
+         * have failed before that.
+         */
         private boolean stored;
 
-        /** Bytes copied so far. */
+        /** Number of bytes copied. */
         private long done;
-        /** What was taken of the capacity for the page that is being changed. */
+        /** Capacity in bytes taken for the page that is being changed. */
         private long growing;
 
         Copying(Node source, long from, OpenFile targetFile, long to, long nowNs) {
@@ -108,7 +124,7 @@ final class RangeCopy {
                     if (settled) {
                         throw e;
                     }
-                    // What is dirty may have taken too much, as in FileWriter.
+                    // The dirty bytes may have taken too much of the capacity, as in FileWriter.
                     settled = true;
                     writer.storeEverythingLogging();
                 }
@@ -116,13 +132,30 @@ final class RangeCopy {
         }
 
         private boolean step(long length) throws IOException {
+            try (HeldRecipe ofSource = hold(source, from + done, length - done)) {
+                long held = Math.min(length, ofSource.endByte() - from);
+                try (HeldRecipe ofTarget = hold(target, to + done, held - done)) {
+                    return lockedStep(Math.min(held, ofTarget.endByte() - to));
+                }
+            }
+        }
+
+        /** Reads the pages of a step into memory, and holds them there. */
+        private HeldRecipe hold(Node node, long first, long bytes) throws IOException {
+            int pageBytes = metadata.header().pageBytes();
+            return metadata.recipes()
+                    .hold(node.id, first / pageBytes, (first + bytes - 1) / pageBytes + 1, STEP.pages());
+        }
+
+        private boolean lockedStep(long length) throws IOException {
             firstLock.lock();
             secondLock.lock();
             try {
                 source.awaitNotCutting();
                 target.awaitNotCutting();
                 if (!stored) {
-                    // The recipes then tell of all that was written before, and the target's size may follow its own.
+                    // The recipes then include everything that was written before, and the target's size can follow its
+                    // recipe.
                     writer.storeAll(source);
                     writer.storeAll(target);
                     stored = true;
@@ -134,14 +167,17 @@ final class RangeCopy {
             }
         }
 
-        /** A disk that is too full for the recipe must not be found out by a commit. */
+        /** Checks that the disk has room for the recipe, so that a commit does not fail for lack of it. */
         private void admitRecipe(long length) throws IOException {
             long stepBytes =
-                    Math.min(length, (long) STEP_PAGES * metadata.header().pageBytes());
+                    Math.min(length, (long) STEP.pages() * metadata.header().pageBytes());
             committer.checkRoom(MIN_RECIPE_BYTES + stepBytes / BYTES_PER_RECIPE_BYTE);
         }
 
-        /** Returns false if the source's recipe ends here: somebody cut it off meanwhile, and may have written again. */
+        /**
+         * Copies one step. Returns false if the source's recipe ends here, because the source was truncated meanwhile.
+         * It may have been written again since.
+         */
         private boolean copyStep(long length) throws IOException {
             long left;
             synchronized (source) {
@@ -157,10 +193,7 @@ final class RangeCopy {
                     targetContents.prepay(0);
                 }
                 metadata.ranges()
-                        .copy(
-                                new RecipeRanges.Copy(source.id, from + done, target.id, to + done, left),
-                                STEP_PAGES,
-                                this);
+                        .copy(new RecipeRanges.Copy(source.id, from + done, target.id, to + done, left), STEP, this);
             } finally {
                 synchronized (target) {
                     targetContents.settleAll();
@@ -182,7 +215,10 @@ final class RangeCopy {
             }
         }
 
-        /** The target grows with its recipe, page by page; what was dirty there is older than the copy. */
+        /**
+         * Extends the target with its recipe, page by page. Dirty bytes in the range are older than the copy, and are
+         * dropped.
+         */
         @Override
         public void copied(long start, long end) {
             synchronized (target) {

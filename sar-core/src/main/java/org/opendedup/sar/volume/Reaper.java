@@ -10,22 +10,25 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.metadata.HeldRecipe;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Namespace;
 import org.opendedup.sar.metadata.Orphan;
+import org.opendedup.sar.metadata.StepLimit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Frees what no name leads to: removes recipes in bounded batches, each together with the counts it takes down. A small
- * file goes at once; a large one in the background. What a crash interrupts is on the orphan list and is taken up again
- * when the volume is opened.
+ * Frees inodes without a name, and truncated tails of files. Removes recipes in bounded batches, each atomically with
+ * the counts that it decreases. Reads what a batch changes before it acquires the change lock, so that no thread waits
+ * for the disk with the lock held. A small file is freed immediately, a large one in the background. Work that a crash
+ * interrupts is on the orphan list, and is resumed when the volume is opened.
  */
 final class Reaper implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(Reaper.class);
-    /** Recipe pages of one batch: 64 MiB of a file at the default page size. */
-    private static final int BATCH_PAGES = 256;
+    /** Maximum number of recipe pages of one batch: 64 MiB of a file at the default page size. */
+    private static final StepLimit BATCH = StepLimit.of(256);
 
     private static final long PAUSE_MS = 200;
 
@@ -33,9 +36,12 @@ final class Reaper implements Closeable {
     private final Committer committer;
     private final Capacity capacity;
     private final ExecutorService background;
-    /** Files whose tails could not be removed: recipes damaged beyond reading. As many as there are such, hopefully none. */
+    /**
+     * Inodes of files whose tails could not be removed because their recipes are damaged and unreadable. Not limited in
+     * number, because such files should be rare.
+     */
     private final Set<Long> unfinishedTails = ConcurrentHashMap.newKeySet();
-    /** Files whose tails are removed when there is space. */
+    /** Inodes of files whose tails are removed when there is space. */
     private final Set<Long> waitingTails = ConcurrentHashMap.newKeySet();
 
     private volatile boolean closing;
@@ -48,8 +54,9 @@ final class Reaper implements Closeable {
     }
 
     /**
-     * Frees what earlier runs of the volume left. Tails of files that live on are freed before this returns, as the file may
-     * grow into them; whole inodes, which nobody can come to, in the background unless there are very many.
+     * Frees what earlier runs of the volume left. Frees the tails of existing files before it returns, because such a
+     * file may grow into its tail. Frees whole inodes, which cannot be reached any more, in the background, unless
+     * there are very many.
      */
     void resume(NodeTable nodes) throws IOException {
         List<Orphan> orphans;
@@ -65,7 +72,10 @@ final class Reaper implements Closeable {
                 && !orphans.equals(metadata.namespace().orphans()));
     }
 
-    /** Returns false if it found no space, and goes on in the background when there is some. */
+    /**
+     * Resumes freeing an orphan. Returns false if it found no space; it then continues in the background when there is
+     * space.
+     */
     private boolean resume(Orphan orphan, boolean atOnce, NodeTable nodes) throws IOException {
         Inode inode = metadata.namespace().inode(orphan.inode());
         boolean whole = orphan.fromPage() == 0 && (inode == null || inode.links() == 0);
@@ -83,7 +93,9 @@ final class Reaper implements Closeable {
         return done || !atOnce;
     }
 
-    /** The file's node is held meanwhile: it counts the bytes that go. */
+    /**
+     * Resumes the removal of a tail. Keeps the file's node pinned, because the node counts the bytes that are removed.
+     */
     private boolean resumeTail(Orphan orphan, NodeTable nodes) throws IOException {
         Node node = nodes.pinIfPresent(orphan.inode());
         Dead dead = new Dead(orphan.inode(), orphan.fromPage(), false, node);
@@ -101,7 +113,7 @@ final class Reaper implements Closeable {
         return !waits;
     }
 
-    /** The file is unpinned when its tail is gone. */
+    /** Removes a tail in the background, and unpins the file afterwards. */
     private void reapTailLater(Dead dead, NodeTable nodes) {
         waitingTails.add(dead.inode);
         background.execute(() -> {
@@ -119,7 +131,7 @@ final class Reaper implements Closeable {
     private void forgetBytes(Inode inode) {
         committer.changes().lock();
         try {
-            metadata.addToTotals(-inode.dataBytes(), 0, 0, 0);
+            metadata.addToTotals(-inode.dataBytes(), 0);
             capacity.giveBack(inode.dataBytes());
             metadata.namespace().put(inode.withoutBytes());
         } finally {
@@ -128,10 +140,11 @@ final class Reaper implements Closeable {
     }
 
     /**
-     * Recipe pages from {@code fromPage} on.
+     * Recipe pages that are to be removed, starting with {@code fromPage}.
      *
-     * @param whole whether the inode goes with them
-     * @param file what they are the tail of, pinned; null also if that is not there any more
+     * @param whole whether the inode is removed with them
+     * @param file pinned node of the file whose tail they are; null for a whole inode, or if the file does not exist
+     *     any more
      */
     private record Dead(
             long inode,
@@ -139,7 +152,7 @@ final class Reaper implements Closeable {
             boolean whole,
             @Nullable Node file) {}
 
-    /** Frees an inode without names and users: its first batch at once, the rest in the background. */
+    /** Frees an inode without names and users: the first batch immediately, the rest in the background. */
     void free(Node node, NodeTable nodes) {
         Dead dead = new Dead(node.id, 0, true, null);
         try {
@@ -155,26 +168,26 @@ final class Reaper implements Closeable {
         committer.changes().lock();
         try {
             synchronized (node) {
-                metadata.addToTotals(-node.countedBytes, 0, 0, 0);
+                metadata.addToTotals(-node.countedBytes, 0);
                 capacity.giveBack(node.dataBytes);
                 node.countedBytes = 0;
                 node.dataBytes = 0;
                 node.size = 0;
                 node.storedBytes = 0;
             }
-            // The record must say that no name is left, and no byte counted: a crash from here on resumes from it.
+            // The record must have no names and no counted bytes: after a crash, freeing resumes from it.
             metadata.namespace().put(node.toInode(new byte[0]));
-            return reapBatch(dead);
         } finally {
             nodes.drop(node);
             committer.changes().unlock();
         }
+        return reapBatch(dead);
     }
 
     /**
-     * Removes the recipe pages of a file that was cut, from {@code fromPage} on, and ends the cutting. Until then the file does
-     * not grow. It commits nothing, so that it can be called where a commit would wait for the caller. What finds no space is gone on with
-     * in the background: the file is cut off already.
+     * Removes the recipe pages of a truncated file, starting with {@code fromPage}, and ends the truncation. The file
+     * does not grow until then. Commits nothing, so that it can be called where a commit would wait for the caller. If
+     * there is no space, the removal continues in the background, because the new length is already set.
      */
     void cut(Node node, long fromPage, NodeTable nodes) throws IOException {
         boolean done = false;
@@ -195,28 +208,46 @@ final class Reaper implements Closeable {
         }
     }
 
-    /** Returns whether it was the last one. */
+    /** Removes one batch of a tail. Returns whether it was the last one. */
     private boolean cutBatch(Node node, long fromPage) throws IOException {
         committer.checkNotFailed();
-        committer.changes().lock();
-        try {
-            if (metadata.recipes().removePages(node.id, fromPage, BATCH_PAGES) == BATCH_PAGES) {
-                return false;
+        try (HeldRecipe held = hold(node.id, fromPage)) {
+            committer.changes().lock();
+            try {
+                if (!removeAll(held)) {
+                    return false;
+                }
+                synchronized (node) {
+                    forgetTail(node);
+                    node.endCutting();
+                }
+                return true;
+            } finally {
+                committer.changes().unlock();
             }
-            synchronized (node) {
-                forgetTail(node);
-                node.endCutting();
-            }
-            return true;
-        } finally {
-            committer.changes().unlock();
         }
     }
 
-    /** The tail is gone; an inode that lost its last name meanwhile stays an orphan as a whole. */
+    /** Reads the pages of a batch into memory, and holds them there. */
+    private HeldRecipe hold(long inode, long fromPage) throws IOException {
+        return metadata.recipes().hold(inode, fromPage, Long.MAX_VALUE, BATCH.pages());
+    }
+
+    /**
+     * Removes the held pages, or as many as the limits of a batch allow. Returns whether the recipe has no pages left
+     * in the range.
+     */
+    private boolean removeAll(HeldRecipe held) throws IOException {
+        return metadata.recipes().removePages(held, BATCH) == held.pages() && held.isAll();
+    }
+
+    /**
+     * Removes a finished tail from the orphan list. An inode that lost its last name meanwhile stays on the list as a
+     * whole.
+     */
     private void forgetTail(Node node) throws IOException {
-        // In one monitor: a file without a name that gets one now asks whether it has a tail, and would put it back on
-        // the list.
+        // In one monitor: a file without a name that gets one at this moment checks whether it has a tail, and would
+        // put the tail back on the list.
         synchronized (node) {
             metadata.namespace().removeOrphan(node.id);
             if (node.links == 0) {
@@ -225,7 +256,10 @@ final class Reaper implements Closeable {
         }
     }
 
-    /** EIO for a file whose cut-off tail could not be removed, ENOSPC if that waits for space: if it grew, old bytes would come back. */
+    /**
+     * Checks that a file may grow: if a truncated tail still exists, its old bytes would reappear. EIO if the tail
+     * could not be removed, ENOSPC if its removal waits for space.
+     */
     void checkTail(long inode) throws IOException {
         if (!waitingTails.isEmpty() && waitingTails.contains(inode)) {
             throw new NoSpaceException(
@@ -236,7 +270,10 @@ final class Reaper implements Closeable {
         }
     }
 
-    /** Returns false if this is to be tried again when there is space; what fails otherwise is told, and waits for the next mount. */
+    /**
+     * Removes pages and logs failures. Returns false if it must be retried when there is space. After any other
+     * failure, the removal is retried at the next mount.
+     */
     private boolean reapLogging(Dead dead) {
         try {
             reap(dead);
@@ -252,12 +289,14 @@ final class Reaper implements Closeable {
         return true;
     }
 
-    /** For the background: what finds a device full goes on later, and not only at the next mount. */
+    /**
+     * Removes pages in the background. If a device is full, continues when there is space, not only at the next mount.
+     */
     private void reapWhenThereIsSpace(Dead dead) {
         while (!reapLogging(dead) && awaitSpace()) {}
     }
 
-    /** Waits while commits find no space; false if the volume is being closed. */
+    /** Waits while commits find no space. Returns false if the volume is being closed. */
     private boolean awaitSpace() {
         try {
             do {
@@ -274,31 +313,43 @@ final class Reaper implements Closeable {
         boolean done = false;
         while (!done && !closing) {
             committer.checkWritable();
+            done = reapBatch(dead);
+        }
+    }
+
+    /** Removes one batch, atomically with its counts. Returns whether it was the last one. */
+    private boolean reapBatch(Dead dead) throws IOException {
+        try (HeldRecipe held = hold(dead.inode, dead.fromPage)) {
+            // The inode cannot be reached any more, so it gets no more attributes meanwhile.
+            List<byte[]> attributes =
+                    dead.whole && held.isAll() ? metadata.namespace().attributes(dead.inode) : List.of();
             committer.changes().lock();
             try {
-                done = reapBatch(dead);
+                if (!removeAll(held)) {
+                    return false;
+                }
+                remove(dead, attributes);
+                return true;
             } finally {
                 committer.changes().unlock();
             }
         }
     }
 
-    /** One batch, atomic with its counts; returns whether it was the last. Called with the change lock held. */
-    private boolean reapBatch(Dead dead) throws IOException {
-        if (metadata.recipes().removePages(dead.inode, dead.fromPage, BATCH_PAGES) == BATCH_PAGES) {
-            return false;
-        }
+    /** Removes the remaining records after the pages are removed. */
+    private void remove(Dead dead, List<byte[]> attributes) throws IOException {
         if (dead.file != null) {
             forgetTail(dead.file);
-            return true;
+            return;
         }
         if (dead.whole) {
-            metadata.namespace().removeAttributes(dead.inode);
+            for (byte[] name : attributes) {
+                metadata.namespace().removeAttribute(dead.inode, name);
+            }
             metadata.namespace().remove(dead.inode);
-            metadata.addToTotals(0, -1, 0, 0);
+            metadata.addToTotals(0, -1);
         }
         metadata.namespace().removeOrphan(dead.inode);
-        return true;
     }
 
     @Override

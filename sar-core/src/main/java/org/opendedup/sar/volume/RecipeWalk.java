@@ -3,14 +3,13 @@ package org.opendedup.sar.volume;
 import java.io.IOException;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.metadata.RecipeStore;
-import org.opendedup.sar.volume.Volume.ReferenceVisitor;
 
-/** Goes over the references of a file. */
+/** Iterates over the chunk references of a file. */
 record RecipeWalk(RecipeStore recipes, int pageBytes) {
-    /** Pages read at a time, so that no database cursor stays open while a visitor works. */
+    /** Number of pages read at a time. Limited, so that no database cursor stays open while a visitor works. */
     private static final int PAGES = 64;
 
-    /** See {@link Volume#forEachReference}. */
+    /** See {@link VolumeMaintenance#forEachReference}. */
     long walk(long inode, long size, ReferenceVisitor visitor) throws IOException {
         long bytes = 0;
         long end = (size + pageBytes - 1) / pageBytes;

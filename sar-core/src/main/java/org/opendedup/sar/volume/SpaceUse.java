@@ -1,12 +1,21 @@
 package org.opendedup.sar.volume;
 
 /**
- * What {@code statfs} shows. Bytes are logical: what the files hold without holes, against the volume's capacity and what the disk
- * can still take.
+ * The space of a volume, as {@code statfs} shows it. Bytes are logical: the data of the files without holes.
  *
- * @param capacityBytes size of the volume
- * @param freeBytes what root can still write, in the worst case that nothing of it is a duplicate
- * @param availableBytes what others can: less than that by what of the capacity is kept for root
- * @param files inodes in use
+ * @param capacityBytes size of the volume, in bytes
+ * @param freeBytes bytes of the capacity that the files do not use, including root's share
+ * @param availableBytes bytes that users other than root can write now, in the worst case that none of them are
+ *     duplicates: the smaller of what the capacity leaves them and what the devices can store
+ * @param deviceFreeBytes bytes that the devices can still store in that case; the device with the least space decides
+ * @param files number of inodes in use
  */
-public record SpaceUse(long capacityBytes, long freeBytes, long availableBytes, long files) {}
+public record SpaceUse(long capacityBytes, long freeBytes, long availableBytes, long deviceFreeBytes, long files) {
+    /**
+     * Returns the number of files that can still be created, counting one block for each: there is no inode table that
+     * could fill up.
+     */
+    public long freeFiles(int blockBytes) {
+        return Math.min(freeBytes, deviceFreeBytes) / blockBytes;
+    }
+}

@@ -6,24 +6,30 @@ import java.util.TreeMap;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.metadata.RecipeStore;
 
-/** Ranges of a file whose bytes chunks give by its recipe: what replaces them takes no more of the capacity. */
+/**
+ * The ranges of a file whose bytes are stored in chunks, according to its recipe. Bytes that replace them take no
+ * additional capacity.
+ */
 final class StoredRanges {
-    /** None are known of. */
+    /** No known ranges. */
     static final StoredRanges NONE = new StoredRanges();
 
-    /** All bytes are. */
+    /** All bytes of the file. */
     static final StoredRanges ALL = new StoredRanges();
 
     static {
         ALL.ends.put(0L, Long.MAX_VALUE);
     }
 
-    /** By the beginning of each: its end. */
+    /** End offset of each range, by its start offset. */
     private final TreeMap<Long, Long> ends = new TreeMap<>();
 
     private StoredRanges() {}
 
-    /** Those within {@code from} to {@code to}. They stay so while the caller holds the file's storing lock. */
+    /**
+     * Returns the ranges of the recipe pages that overlap {@code from} to {@code to}. They stay valid while the caller
+     * holds the file's storing lock.
+     */
     static StoredRanges of(RecipeStore recipes, long inode, int pageBytes, long from, long to) throws IOException {
         StoredRanges found = new StoredRanges();
         for (long number = from / pageBytes; number * pageBytes < to; number++) {
@@ -50,7 +56,10 @@ final class StoredRanges {
         return floor != null && floor.getValue() > offset;
     }
 
-    /** The first offset behind {@code offset} of which the opposite holds; {@link Long#MAX_VALUE} if there is none. */
+    /**
+     * Returns the first offset after {@code offset} for which {@link #has} returns the opposite; {@link Long#MAX_VALUE}
+     * if there is none.
+     */
     long change(long offset) {
         Map.Entry<Long, Long> floor = ends.floorEntry(offset);
         if (floor != null && floor.getValue() > offset) {

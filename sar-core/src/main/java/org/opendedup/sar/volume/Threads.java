@@ -3,8 +3,11 @@ package org.opendedup.sar.volume;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Threads with names that a stack dump explains itself with; daemons, so that none keeps a process alive. */
-final class Threads {
+/**
+ * Makes threads with names that explain them in a stack dump. They are daemon threads, so that none keeps the process
+ * alive.
+ */
+public final class Threads {
     private Threads() {}
 
     static ThreadFactory named(String prefix) {
@@ -12,8 +15,8 @@ final class Threads {
     }
 
     /**
-     * Threads that go before others where processors are short and the JVM may say so (the daemon's does, if root runs it): for
-     * work that much else waits for.
+     * Returns a factory of threads with higher priority, for work that much other work waits for. The priority has an
+     * effect if processors are short and the JVM may set it (the daemon's JVM may, if root runs it).
      */
     static ThreadFactory urgent(String prefix) {
         return named(prefix, Thread.MAX_PRIORITY);

@@ -6,14 +6,15 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.disk.DiskStatus;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
@@ -22,53 +23,49 @@ import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.Totals;
-import org.opendedup.sar.restore.ContainerOrderRestore;
-import org.opendedup.sar.restore.DiskModel;
-import org.opendedup.sar.restore.DiskStatus;
-import org.opendedup.sar.restore.FileFragmentation;
-import org.opendedup.sar.restore.FragmentationAnalyzer;
-import org.opendedup.sar.restore.SparseContainer;
-import org.opendedup.sar.restore.StopCheck;
-import org.opendedup.sar.restore.StreamStatus;
-import org.opendedup.sar.tier.FileExplainer;
-import org.opendedup.sar.tier.FileExplanation;
-import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Modes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
+import org.opendedup.sar.volume.posix.TimeStamps;
+import org.opendedup.sar.volume.store.Ballasts;
+import org.opendedup.sar.volume.store.VolumeLocations;
+import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * A deduplicating volume. Speaks inode numbers and open files, as the kernel does. Every call may fail with {@link
- * PosixException} (refused, with a POSIX reason), {@link org.opendedup.sar.common.NoSpaceException} or another IOException
- * (an I/O error). Safe for use by many threads.
+ * A deduplicating volume: the entry point of this package. Its methods use inode numbers and open files, as the kernel
+ * does. Every call may throw {@link PosixException} (refused, with a POSIX reason),
+ * {@link org.opendedup.sar.common.NoSpaceException} or another IOException (an I/O error). Safe for use by many
+ * threads.
  *
- * <p><b>References.</b> A call that hands out a new reference to an inode (lookup, the make calls, link, a listing with
- * attributes) retains it: the inode stays usable, also when its last name goes, until {@link #forget} has been called as
- * often. An open file retains its inode too.
+ * <p><b>References.</b> Some calls return a new reference to an inode: lookup, the make calls, link, and a listing with
+ * attributes. The reference retains the inode: it stays usable, even after its last name is removed, until
+ * {@link #forget} has released as many references as were returned. An open file retains its inode too.
  *
- * <p><b>Inside.</b> {@link Tree} has the names, {@link FileWriter} the bytes on their way in, {@link FileReader} those on
- * their way out; {@link FileLengths}, {@link FileRanges} and {@link RangeCopy} change files without data; {@link Committer}
- * makes changes durable, {@link Reaper} frees what no name leads to. Locks are taken in this order: a file's {@code storing}
- * lock, the lock of the names, the change lock, a node's monitor.
+ * <p><b>Parts.</b> {@link DirectoryTree} manages the names. {@link FileWriter} stores written bytes, and
+ * {@link FileReader} reads them. {@link FileLengths}, {@link FileRanges} and {@link RangeCopy} change files without
+ * moving data. {@link Committer} makes changes durable. {@link Reaper} frees inodes without a name.
+ *
+ * <p><b>Lock order.</b> A file's {@code storing} lock, the lock of the names, the change lock, a node's monitor.
  */
 public final class Volume implements Closeable {
     private static final int MAX_TARGET_BYTES = 4095;
-    /** No file is longer; offsets stay far from overflowing. */
+    /** Maximum length of a file, in bytes. Keeps sums of offsets far from overflow. */
     private static final long MAX_FILE_BYTES = 1L << 60;
-    /**
-     * Containers of up to four MiB: long enough for a disk to stream, short enough to be rewritten at once. What the last frames
-     * and the directory add must not carry a file beyond that: ext4 gives space in pieces of 2 MiB to files of up to 4 MiB, of 4 MiB to
-     * larger ones, and what they do not fill lies fallow between them. A disk then seeks from each container to the next.
-     */
-    public static final int CONTAINER_BYTES = (4 << 20) - (384 << 10);
-
-    /** A restore looks so many times its memory ahead in the file, and keeps what it will want again. */
-    public static final int WINDOWS_OF_CACHE = 8;
 
     private final VolumeConfig config;
-    private final VolumeParts parts;
+    private final VolumeContext parts;
     private final InstantSource clock;
     private final MetadataStore metadata;
     private final NodeTable nodes;
-    private final Tree tree;
+    private final DirectoryTree tree;
     private final Listing listing;
     private final ExtendedAttributes attributes;
     private final FileReader reader;
@@ -76,10 +73,12 @@ public final class Volume implements Closeable {
     private final FileLengths lengths;
     private final FileRanges ranges;
     private final RangeCopy copies;
+    private final Accesses accesses;
     private final Committer committer;
+    private final VolumeMaintenance maintenance;
     private boolean closed;
 
-    private Volume(VolumeConfig config, VolumeParts parts, InstantSource clock) {
+    private Volume(VolumeConfig config, VolumeContext parts, InstantSource clock) {
         this.config = config;
         this.parts = parts;
         this.clock = clock;
@@ -90,13 +89,18 @@ public final class Volume implements Closeable {
         attributes = parts.attributes();
         writer = parts.writer();
         committer = parts.committer();
+        maintenance = new VolumeMaintenance(config, parts);
         reader = new FileReader();
         ranges = new FileRanges(parts);
         lengths = new FileLengths(parts, ranges);
         copies = new RangeCopy(parts);
+        accesses = new Accesses(nodes, committer, clock);
     }
 
-    /** Makes a new, empty volume: folders, databases, root directory. Every location must be empty or not exist. */
+    /**
+     * Creates a new, empty volume: folders, databases and root directory. Every location must be empty or must not
+     * exist.
+     */
     public static void create(VolumeConfig config) throws IOException {
         VolumeLocations.create(config.locations());
         UUID volume = UUID.randomUUID();
@@ -110,7 +114,7 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** Makes a new, empty volume in an empty directory and an empty database. */
+    /** Creates a new, empty volume in an empty directory and an empty database. */
     public static void create(VolumeConfig config, Directory data, KeyValueStore database, InstantSource clock)
             throws IOException {
         create(config, UUID.randomUUID(), data, database, clock);
@@ -140,16 +144,20 @@ public final class Volume implements Closeable {
                         now,
                         now,
                         new byte[0]));
-        metadata.addToTotals(0, 1, 0, 0);
+        metadata.addToTotals(0, 1);
         metadata.commit(metadata.freeze());
     }
 
-    /** Opens a volume at its locations, recovering what a crash left. */
+    /** Opens a volume at its locations, and recovers from a crash. */
     public static Volume open(VolumeConfig config) throws IOException {
         return open(config, Verification.CHECKSUMS);
     }
 
-    /** As {@link #open(VolumeConfig)}, with a choice of what is checked when it is read. */
+    /**
+     * Opens a volume as {@link #open(VolumeConfig)} does.
+     *
+     * @param verification what is checked when data is read
+     */
     public static Volume open(VolumeConfig config, Verification verification) throws IOException {
         Ballasts ballasts = Ballasts.of(config.locations());
         try {
@@ -175,27 +183,30 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** Opens a volume on stores of the caller's; closing the volume closes them. */
+    /** Opens a volume on stores that the caller provides. Closing the volume closes them. */
     public static Volume open(VolumeConfig config, VolumeStores stores, Verification verification) throws IOException {
-        return new Volume(config, VolumeParts.open(config, stores, verification), stores.clock());
+        return new Volume(config, VolumeContext.open(config, stores, verification), stores.clock());
     }
 
-    /** The SSD of this volume, for its administration. One without an SSD location has a tier too, of the state NONE. */
+    /**
+     * Returns the SSD tier of this volume, for administration. A volume without an SSD location also has a tier, in
+     * state NONE.
+     */
     public SsdTier tier() {
         return parts.tier();
     }
 
-    /** The parts of this volume; for the checker. */
-    VolumeParts parts() {
+    /** Returns the parts of this volume; for the checker. */
+    VolumeContext parts() {
         return parts;
     }
 
-    /** Finds a name in a directory; retains what it finds. ENOENT, ENOTDIR. */
+    /** Finds a name in a directory, and retains the inode found. ENOENT, ENOTDIR. */
     public Attributes lookup(long directory, byte[] name) throws IOException {
         return tree.lookup(directory, name);
     }
 
-    /** Gives back {@code references} references to an inode. Never fails. */
+    /** Releases {@code references} references to an inode. Never fails. */
     public void forget(long inode, long references) {
         nodes.forget(inode, references);
     }
@@ -209,7 +220,25 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** Changes attributes. EISDIR, EINVAL for a length of what is not a regular file. */
+    /**
+     * Records that an inode's bytes, names or target are being read. The next commit makes the access time durable.
+     * Never fails. The access time stays unchanged while the volume is read-only or short of space or memory.
+     *
+     * @return whether the access time was set
+     */
+    public boolean noteAccess(long inode, AccessTimes rule) {
+        return rule != AccessTimes.NEVER && accesses.note(inode, rule);
+    }
+
+    /**
+     * Records an access as {@link #noteAccess} does, for a file that is opened for reading. If the kernel may have the
+     * file's bytes in its page cache, it may send no read. Opening the file is then treated as reading it.
+     */
+    public boolean noteOpened(long inode, AccessTimes rule) {
+        return rule != AccessTimes.NEVER && accesses.noteOpened(inode, rule);
+    }
+
+    /** Changes attributes. EISDIR or EINVAL if the length of something other than a regular file is to change. */
     public Attributes change(long inode, AttributeChange change) throws IOException {
         committer.checkWritable();
         Node node = nodes.pin(inode);
@@ -224,7 +253,7 @@ public final class Volume implements Closeable {
             }
             Integer mode = change.mode();
             if (mode != null) {
-                // Its access list changes with it, and may be changed by others.
+                // The mode change also changes the access control list, which other threads may change too.
                 return tree.alone(() -> {
                     attributes.changeMode(node, mode);
                     return apply(node, change, now);
@@ -241,7 +270,7 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** Returns what the attributes are then. */
+    /** Applies the change, and returns the resulting attributes. */
     private Attributes apply(Node node, AttributeChange change, long now) {
         synchronized (node) {
             applyLocked(node, change, now);
@@ -261,16 +290,20 @@ public final class Volume implements Closeable {
         node.changedNs = change.changedNs() == null ? now : change.changedNs();
     }
 
-    /** Makes a regular file, fifo, socket or device node; {@code mode} holds type and permissions. Retains it. EEXIST. */
+    /**
+     * Creates a regular file, fifo, socket or device node, and retains it. EEXIST.
+     *
+     * @param mode file type and permissions
+     */
     public Attributes makeNode(long directory, byte[] name, int mode, int device, Owner owner) throws IOException {
         return tree.make(directory, name, mode, device, new byte[0], owner);
     }
 
     /**
-     * Makes a regular file that has no name yet; retains it. {@link #link} can give it one; else it goes with the last
-     * reference, and in a crash.
+     * Creates a regular file without a name, and retains it. {@link #link} can add a name. Without one, the file is
+     * deleted when its last reference is released, or after a crash.
      *
-     * @param directory where it would lie: its default access list holds
+     * @param directory the directory whose default access control list applies
      * @param mode permissions
      */
     public Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
@@ -289,7 +322,7 @@ public final class Volume implements Closeable {
         return tree.make(directory, name, Modes.SYMBOLIC_LINK | 0777, 0, target, owner);
     }
 
-    /** EINVAL if it is no symbolic link. */
+    /** Returns the target of a symbolic link. EINVAL if the inode is not a symbolic link. */
     public byte[] readSymbolicLink(long inode) throws IOException {
         Node node = nodes.pin(inode);
         try {
@@ -302,7 +335,7 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** Gives a file that is not a directory another name; retains it. EEXIST, EMLINK, EPERM. */
+    /** Adds a name to a file that is not a directory, and retains the file. EEXIST, EMLINK, EPERM. */
     public Attributes link(long inode, long directory, byte[] name) throws IOException {
         return tree.link(inode, directory, name);
     }
@@ -315,31 +348,27 @@ public final class Volume implements Closeable {
         tree.removeDirectory(directory, name);
     }
 
-    /** How {@link #rename} treats an existing target. */
-    public enum RenameMode {
-        REPLACE,
-        NO_REPLACE,
-        EXCHANGE
-    }
-
-    /** Renames atomically. ENOENT, EEXIST, ENOTEMPTY, EISDIR, ENOTDIR, EINVAL (a directory into itself). */
+    /**
+     * Renames a file or directory atomically. ENOENT, EEXIST, ENOTEMPTY, EISDIR, ENOTDIR, EINVAL (a directory into
+     * itself).
+     */
     public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
             throws IOException {
         tree.rename(directory, name, newDirectory, newName, mode);
     }
 
     /**
-     * Lists a directory, {@code .} and {@code ..} first.
+     * Lists a directory, with {@code .} and {@code ..} first.
      *
-     * @param cookie 0 for the beginning, else an entry's cookie, to continue behind it
-     * @param withAttributes also gives each entry's attributes, and retains each inode that the visitor takes (but {@code
-     *     .} and {@code ..})
+     * @param cookie 0 to start at the beginning, or an entry's cookie to continue after that entry
+     * @param withAttributes whether to pass each entry's attributes, and to retain each inode that the visitor accepts
+     *     (except {@code .} and {@code ..})
      */
     public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
         listing.list(directory, cookie, withAttributes, visitor);
     }
 
-    /** Opens a regular file for somebody else than root. EISDIR. */
+    /** Opens a regular file for a user other than root. EISDIR. */
     public OpenFile open(long inode, boolean writable) throws IOException {
         return open(inode, writable, false);
     }
@@ -347,7 +376,7 @@ public final class Volume implements Closeable {
     /**
      * Opens a regular file. EISDIR.
      *
-     * @param mayUseReserve whether what is written may take what of the capacity is kept for root
+     * @param mayUseReserve whether writes may use the part of the capacity that is reserved for root
      */
     public OpenFile open(long inode, boolean writable, boolean mayUseReserve) throws IOException {
         Node node = nodes.pin(inode);
@@ -365,9 +394,9 @@ public final class Volume implements Closeable {
     }
 
     /**
-     * Reads into {@code target}, up to its remaining bytes, and moves its position.
+     * Reads into {@code target}, up to its remaining bytes, and advances its position.
      *
-     * @return bytes read; fewer than asked for only at the end of the file
+     * @return number of bytes read; less than requested only at the end of the file
      */
     public int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
         file.begin();
@@ -380,14 +409,18 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** Writes all of {@code source}'s remaining bytes; they may be durable only after {@link #sync(OpenFile, boolean)}. */
+    /**
+     * Writes all of {@code source}'s remaining bytes. They are guaranteed to be durable only after
+     * {@link #sync(OpenFile, boolean)}.
+     */
     public void write(OpenFile file, long offset, ByteBuffer source) throws IOException {
         write(file, offset, source, true);
     }
 
     /**
-     * As {@link #write(OpenFile, long, ByteBuffer)}, of bytes that a cache above has held back: the times stay, as that cache
-     * knows when its user wrote, and says so by {@link #change}, perhaps before this call.
+     * Writes as {@link #write(OpenFile, long, ByteBuffer)} does, bytes that a write-back cache above the volume has
+     * held back. Leaves the file's times unchanged: that cache knows when its user wrote, and sets the times with
+     * {@link #change}, possibly before this call.
      */
     public void writeBack(OpenFile file, long offset, ByteBuffer source) throws IOException {
         write(file, offset, source, false);
@@ -406,8 +439,9 @@ public final class Volume implements Closeable {
     }
 
     /**
-     * fallocate(2): makes sure that the file is {@code offset + length} bytes long, unless its size is to be kept. Holes stay
-     * holes: space is no one's before it is written, as nobody knows what will be a duplicate. ENOSPC for more than is free.
+     * Implements fallocate(2): makes the file at least {@code offset + length} bytes long, unless its size is to be
+     * kept. Holes stay holes. No space is reserved before bytes are written, because it is unknown which of them will
+     * be duplicates. ENOSPC if the range needs more than {@link #space} reports as available.
      */
     public void allocate(OpenFile file, long offset, long length, boolean keepSize) throws IOException {
         checkChange(file, offset, length);
@@ -415,8 +449,9 @@ public final class Volume implements Closeable {
     }
 
     /**
-     * fallocate(2), FALLOC_FL_ZERO_RANGE, and FALLOC_FL_PUNCH_HOLE with {@code keepSize}: makes a range read as zeros. What
-     * it held is freed; unless the size is to be kept, the file grows to the range's end.
+     * Implements fallocate(2) with FALLOC_FL_ZERO_RANGE, and FALLOC_FL_PUNCH_HOLE with {@code keepSize}: makes a range
+     * read as zeros. Frees the data of the range. Unless the size is to be kept, extends the file to the end of the
+     * range if it is shorter.
      */
     public void zero(OpenFile file, long offset, long length, boolean keepSize) throws IOException {
         checkChange(file, offset, length);
@@ -440,7 +475,7 @@ public final class Volume implements Closeable {
         parts.reaper().checkTail(file.inode());
     }
 
-    /** Whether the file is open for writing, by this opening or another. */
+    /** Returns whether the file is open for writing, by this opening or another. */
     public boolean hasWriters(OpenFile file) {
         synchronized (file.node()) {
             return file.node().contents().writers > 0;
@@ -448,26 +483,30 @@ public final class Volume implements Closeable {
     }
 
     /**
-     * The first offset from {@code offset} on that may hold data, in blocks of 4096 bytes. Blocks that were written as zeros may
-     * count as a hole. ENXIO if there is none, or at the end.
+     * Returns the first offset at or after {@code offset} that may hold data, in blocks of 4096 bytes. Blocks that were
+     * written as zeros may count as a hole. ENXIO if there is no such offset, or at the end of the file.
      */
     public long seekData(OpenFile file, long offset) throws IOException {
         return ranges.seekData(file.node(), offset);
     }
 
-    /** The first offset from {@code offset} on whose block is a hole; the end of the file is one. ENXIO at the end. */
+    /**
+     * Returns the first offset at or after {@code offset} whose block is a hole. The end of the file counts as a hole.
+     * ENXIO at the end.
+     */
     public long seekHole(OpenFile file, long offset) throws IOException {
         return ranges.seekHole(file.node(), offset);
     }
 
     /**
-     * copy_file_range(2): copies bytes of a file by their references; no data moves. Both files may be the same one if the
-     * ranges do not overlap (EINVAL). EOPNOTSUPP if a chunk cannot be referenced once more.
+     * Implements copy_file_range(2): copies bytes of a file by reference; no data moves. Source and target may be the
+     * same file if the ranges do not overlap (otherwise EINVAL). EOPNOTSUPP if a chunk cannot be referenced once more.
      *
-     * @return bytes copied; fewer than asked for at the source's end, or if the caller is to ask again for the rest
+     * @return number of bytes copied; less than requested at the source's end, or if the caller must call again for the
+     *     rest
      */
     public long copy(OpenFile source, long from, OpenFile target, long to, long length) throws IOException {
-        // A length may reach far behind the source's end.
+        // The length may extend far past the source's end.
         long possible = Math.min(length, Math.max(0, MAX_FILE_BYTES - Math.max(from, to)));
         checkRange(from, possible);
         checkRange(to, possible);
@@ -485,12 +524,16 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** Reports a write that failed after it was accepted; called at each close(2). Not a sync. */
+    /**
+     * Reports an accepted write that failed later, or one that waits because a disk failed. Called at each close(2).
+     * Does not sync.
+     */
     public void flush(OpenFile file) throws IOException {
+        writer.checkNotWaiting(file.node());
         writer.checkNotFailed(file.node(), file);
     }
 
-    /** fsync, or with {@code dataOnly} fdatasync: returns when all that was written to the file is durable. */
+    /** Implements fsync, or with {@code dataOnly} fdatasync: returns when all bytes written to the file are durable. */
     public void sync(OpenFile file, boolean dataOnly) throws IOException {
         file.begin();
         try {
@@ -502,51 +545,90 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** The first part of {@link #sync(OpenFile, boolean)}: {@link #commit} and {@link #flush} are the others. */
+    /**
+     * Stores the file's dirty bytes: the first part of {@link #sync(OpenFile, boolean)}. {@link #commit} and
+     * {@link #flush} are the other parts.
+     */
     public void store(OpenFile file) throws IOException {
         file.begin();
         try {
             writer.checkNotFailed(file.node(), file);
-            committer.retryIfShort();
-            writer.storeAll(file.node());
+            whenThereIsSpace(() -> writer.storeAll(file.node()));
         } finally {
             end(file);
         }
     }
 
-    /** Makes every change made so far durable (fsync of a directory, syncfs). */
+    /** Makes every change that was made before the call durable (fsync of a directory, syncfs). */
     public void sync() throws IOException {
         storeAll();
         commit();
     }
 
-    /** The first part of {@link #sync()}: {@link #commit} is the other. */
+    /** Stores the dirty bytes of all files: the first part of {@link #sync()}. {@link #commit} is the other part. */
     public void storeAll() throws IOException {
-        committer.retryIfShort();
-        writer.storeEverything();
+        whenThereIsSpace(writer::storeEverything);
     }
 
-    /** Makes durable what is stored. Callers that wait together share one commit. */
+    /**
+     * Runs {@code storing}. Runs it once more if a container was already waiting for space, of which
+     * {@code DeviceSpaces} was not notified yet. ENOSPC if there is no space.
+     */
+    private void whenThereIsSpace(Closing.Step storing) throws IOException {
+        committer.retryIfShort();
+        try {
+            storing.run();
+        } catch (NoSpaceException e) {
+            committer.retryIfShort();
+            storing.run();
+        }
+    }
+
+    /** Makes everything that is stored durable. Callers that wait at the same time share one commit. */
     public void commit() throws IOException {
         committer.commit();
     }
 
-    /** The readers in sequence that are read ahead for now. */
+    /** Returns why the volume refuses changes, as text; null while it accepts them. */
+    public @Nullable String stopped() {
+        return committer.stopped();
+    }
+
+    /**
+     * Accepts changes again after a disk write failed, and makes durable everything that has waited in memory since.
+     * Does nothing if no write failed.
+     *
+     * @return whether a write had failed
+     * @throws IOException if writing fails again. The volume stays read-only and keeps what it has in memory. The
+     *     message says whether to retry or to mount the volume again
+     */
+    public boolean resume() throws IOException {
+        boolean resumed = committer.resume();
+        if (resumed) {
+            sync();
+        }
+        return resumed;
+    }
+
+    /** Returns the sequential readers that are currently read ahead for. */
     public List<StreamStatus> readers() {
         return parts.restore().readers();
     }
 
-    /** The device that has the containers, as reading finds it. */
+    /** Returns the status of the device that holds the containers, as measured by reads. */
     public DiskStatus disk() {
         return parts.disk().status();
     }
 
-    /** The memory that readers in sequence take: at most what the settings of the restore give them, and a fifth of it. */
+    /**
+     * Returns the memory that sequential readers use: at most the limit of the restore settings plus a fifth of that
+     * limit.
+     */
     public ByteGauge readAheadMemory() {
         return parts.restore().memory();
     }
 
-    /** Ends one opening. Idempotent; never fails (errors are told by {@link #flush}). */
+    /** Closes one opening of a file. Idempotent. Never fails; {@link #flush} reports errors. */
     public void close(OpenFile file) {
         file.reader().close();
         if (file.markClosed()) {
@@ -568,7 +650,7 @@ public final class Volume implements Closeable {
         nodes.unpin(file.node());
     }
 
-    /** The value of an extended attribute, or null. */
+    /** Returns the value of an extended attribute, or null if there is none. */
     public byte @Nullable [] extendedAttribute(long inode, byte[] name) throws IOException {
         Node node = nodes.pin(inode);
         try {
@@ -578,18 +660,10 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** How {@link #setExtendedAttribute} treats an existing value. */
-    public enum SetMode {
-        CREATE_OR_REPLACE,
-        CREATE,
-        REPLACE,
-        /** Both flags of setxattr(2) together: refused for one reason or the other. */
-        CREATE_AND_REPLACE
-    }
-
     /**
-     * EEXIST, ENODATA, E2BIG, ERANGE (a long name), ENOSPC (too many names). POSIX access control lists ({@code
-     * system.posix_acl_access} and {@code _default}) also change the mode, and are EINVAL where malformed.
+     * Sets an extended attribute. EEXIST, ENODATA, E2BIG, ERANGE (a long name), ENOSPC (too many names). Setting a
+     * POSIX access control list ({@code system.posix_acl_access} and {@code _default}) also changes the mode; EINVAL if
+     * the list is malformed.
      */
     public void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException {
         Node node = nodes.pin(inode);
@@ -601,7 +675,7 @@ public final class Volume implements Closeable {
         }
     }
 
-    /** ENODATA, but for access control lists. */
+    /** Removes an extended attribute. ENODATA if there is none, except for access control lists. */
     public void removeExtendedAttribute(long inode, byte[] name) throws IOException {
         Node node = nodes.pin(inode);
         try {
@@ -621,8 +695,8 @@ public final class Volume implements Closeable {
     }
 
     /**
-     * Takes a program's capabilities ({@code security.capability}) away, as whoever changes the file must; cheap if it has
-     * none. Directories keep theirs, which mean nothing.
+     * Removes a program's capabilities ({@code security.capability}). Every change of the file requires this. Cheap if
+     * the file has none. Directories keep theirs, because they have no effect there.
      */
     public void dropCapability(long inode) throws IOException {
         Node node = nodes.pin(inode);
@@ -635,138 +709,23 @@ public final class Volume implements Closeable {
         }
     }
 
-    /**
-     * Explains what the SSD does for a file, of what of it is stored by now. EISDIR, EINVAL.
-     *
-     * @param from as in {@link FileExplainer#explain}
-     * @param rules by what its chunks are judged
-     */
-    public FileExplanation explain(long inode, long from, FileExplainer.Rules rules, ChunkVisitor visitor)
-            throws IOException {
-        return withRegularFile(inode, node -> {
-            FileExplainer explainer = new FileExplainer(
-                    metadata.recipes(),
-                    config.pageBytes(),
-                    parts.containers()::frameTable,
-                    metadata.counts()::count,
-                    rules);
-            return explainer.explain(inode, from, visitor);
-        });
+    /** Returns the maintenance operations on stored files that go beyond POSIX. */
+    public VolumeMaintenance maintenance() {
+        return maintenance;
     }
 
-    /**
-     * Looks how a file's chunks are spread over containers; of what was written to it by now. EISDIR, EINVAL.
-     *
-     * @param disk what the prediction is for
-     */
-    public FileFragmentation fragmentation(long inode, DiskModel disk) throws IOException {
-        return withRegularFile(inode, node -> {
-            storeAndCommit(node);
-            return analyzer(disk).analyze(node.id, StopCheck.NEVER);
-        });
-    }
-
-    private FragmentationAnalyzer analyzer(DiskModel disk) {
-        return new FragmentationAnalyzer(
-                metadata.recipes(),
-                config.pageBytes(),
-                parts.containers()::frameTable,
-                disk,
-                WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache());
-    }
-
-    /** The file's chunks then lie in frames that are in their file, and so in the frame tables. */
-    private void storeAndCommit(Node node) throws IOException {
-        committer.retryIfShort();
-        writer.storeAll(node);
-        committer.commit();
-    }
-
-    /**
-     * Makes a fragmented file faster to read: stores those of its chunks that lie in sparse containers once more, next to each
-     * other. What was rewritten is durable when it returns. The file may be used meanwhile; a crash loses nothing. EISDIR, EINVAL.
-     *
-     * @throws java.io.InterruptedIOException if it was stopped while the file was looked at, before or after
-     */
-    public Defragmentation defragment(
-            long inode, DiskModel disk, Defragmentation.Limits limits, Defragmentation.Progress progress)
-            throws IOException {
-        return withRegularFile(inode, node -> {
-            storeAndCommit(node);
-            FragmentationAnalyzer analyzer = analyzer(disk);
-            FileFragmentation before = analyzer.analyze(inode, progress::checkStopped);
-            // One that is still appended to may be full of the file yet, and the copies may go there.
-            List<SparseContainer> candidates = analyzer.sparseContainers().stream()
-                    .filter(container -> parts.containers().isSealed(container.container()))
-                    .toList();
-            Set<Long> sparse = SparseContainer.worstOf(candidates, (long) (limits.share() * before.bytes()));
-            long wanted = candidates.stream()
-                    .filter(container -> sparse.contains(container.container()))
-                    .mapToLong(SparseContainer::wantedBytes)
-                    .sum();
-            Defragmenter defragmenter = new Defragmenter(parts, node, sparse);
-            FileFragmentation after = before;
-            if (!limits.dryRun() && !sparse.isEmpty()) {
-                defragmenter.run(progress, wanted);
-                storeAndCommit(node);
-                after = analyzer(disk).analyze(inode, progress::checkStopped);
-            }
-            return defragmenter.result(before, after, wanted);
-        });
-    }
-
-    /** Takes a file's references one by one. */
-    @FunctionalInterface
-    public interface ReferenceVisitor {
-        /** @param check first four bytes of the chunk's fingerprint */
-        void visit(long fileOffset, long chunkId, int chunkOffset, int length, int check) throws IOException;
-    }
-
-    /**
-     * Visits the chunk references of a file's first {@code size} bytes, as its recipe has them now; not of holes, zero runs and
-     * bytes that are still dirty. EISDIR, EINVAL.
-     *
-     * @return bytes of these references
-     */
-    public long forEachReference(long inode, long size, ReferenceVisitor visitor) throws IOException {
-        RecipeWalk walk = new RecipeWalk(metadata.recipes(), config.pageBytes());
-        return withRegularFile(inode, node -> walk.walk(inode, size, visitor));
-    }
-
-    /** Restores chunks of many files in the order of the containers, all of them verified by their fingerprints. */
-    public ContainerOrderRestore restorer(DiskModel disk) {
-        return parts.restore().inContainerOrder(disk);
-    }
-
-    /** The number by which volumes are told apart. */
+    /** Returns the unique id of this volume. */
     public UUID identity() {
         return metadata.header().volume();
     }
 
-    /** What is done with a file while it is in use. */
-    @FunctionalInterface
-    private interface FileUse<T> {
-        T with(Node node) throws IOException;
-    }
-
-    private <T> T withRegularFile(long inode, FileUse<T> use) throws IOException {
-        Node node = nodes.pin(inode);
-        try {
-            if (!node.isRegular()) {
-                throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
-            }
-            return use.with(node);
-        } finally {
-            nodes.unpin(node);
-        }
-    }
-
     public SpaceUse space() throws IOException {
-        long onDisk = parts.devices().freeBytes();
+        long onDevices = parts.devices().freeBytes();
         return new SpaceUse(
                 config.capacityBytes(),
-                Math.min(onDisk, parts.capacity().freeBytes(true)),
-                Math.min(onDisk, parts.capacity().freeBytes(false)),
+                parts.capacity().freeBytes(true),
+                Math.min(onDevices, parts.capacity().freeBytes(false)),
+                onDevices,
                 metadata.totals().files());
     }
 
@@ -775,9 +734,11 @@ public final class Volume implements Closeable {
         ContainerStore containers = parts.containers();
         return new VolumeStatistics(
                 parts.capacity().takenBytes(),
-                totals.uniqueBytes(),
+                totals.stored().bytes() - totals.stored().garbageBytes(),
+                totals.stored().garbageBytes(),
                 containers.storedBytes(),
-                totals.chunks(),
+                totals.stored().chunks() - totals.stored().garbageChunks(),
+                totals.stored().garbageChunks(),
                 containers.containers(),
                 totals.files(),
                 parts.readBytes().sum(),
@@ -794,7 +755,11 @@ public final class Volume implements Closeable {
                 nodes.inUse());
     }
 
-    /** Stores, commits and closes everything. Idempotent. */
+    /**
+     * Stores, commits and closes everything. Idempotent.
+     *
+     * @throws UnsavedChangesException if some accepted changes could not be made durable
+     */
     @Override
     public synchronized void close() throws IOException {
         if (!closed) {

@@ -8,35 +8,42 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.container.FrameTable;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.metadata.ContainerCounts;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.metadata.StoredCopies;
 
 /**
- * Checks that a volume's two truths agree: every reference of every recipe is counted, nothing else is, and every copy that
- * is referred to lies in a container. Reads no chunk data. Holds one long and one int a referenced chunk in memory.
+ * Checks that the metadata and the containers of a volume are consistent: every reference of every recipe is counted,
+ * nothing else is counted, and every referenced copy lies in a container. Reads no chunk data. Keeps in memory one int
+ * for each referenced chunk, and one map entry for each chunk that is cut by a page border or by a change.
  */
 public final class VolumeChecker {
-    /** Problems reported; the rest is only counted. */
+    /** Maximum number of problems reported; further ones are only counted. */
     private static final int MAX_REPORTED = 100;
 
-    private final VolumeParts parts;
+    private final VolumeContext parts;
     private final MetadataStore metadata;
     private final List<String> problems = new ArrayList<>();
     private long unreported;
-    /** Bytes of all files that chunks give, as their inodes say. */
+    /** Number of references in the recipes that do not begin with the chunk's first byte, by chunk id. */
+    private final Map<Long, Integer> continuations = new HashMap<>();
+    /** Bytes of all files that are stored in chunks, according to the inodes. */
     private long dataBytes;
+    /** The stored copies of all containers, according to their count records. */
+    private StoredCopies recounted = StoredCopies.NONE;
 
-    private VolumeChecker(VolumeParts parts) {
+    private VolumeChecker(VolumeContext parts) {
         this.parts = parts;
         this.metadata = parts.metadata();
     }
 
     /**
-     * Checks an open volume; changes wait meanwhile.
+     * Checks an open volume. Changes wait meanwhile.
      *
-     * @return the problems found, each in a sentence; empty if there is none
+     * @return the problems found, one sentence each; empty if there are none
      */
     public static List<String> check(Volume volume) throws IOException {
         return new VolumeChecker(volume.parts()).check();
@@ -46,11 +53,15 @@ public final class VolumeChecker {
         Lock changes = parts.committer().exclusive();
         changes.lock();
         try {
-            // Files that no commit has seen yet have pages and counts already; now they have records too.
+            // Files that no commit includes yet already have pages and counts; now they get inode records too.
             parts.nodes().evict(parts.nodes().encodeDirty());
             Map<Long, int[]> references = recount();
             compareCounts(references);
             checkCopies(references);
+            StoredCopies stored = metadata.totals().stored();
+            if (!stored.equals(recounted)) {
+                report("the volume counts as stored " + stored + " and its counts have " + recounted);
+            }
             long counted = metadata.totals().logicalBytes();
             if (counted != dataBytes) {
                 report("the volume counts " + counted + " bytes of data and its files " + dataBytes);
@@ -72,7 +83,7 @@ public final class VolumeChecker {
         }
     }
 
-    /** References by container and slot, as the recipes have them. */
+    /** Returns the number of references in the recipes, by container and slot. */
     private Map<Long, int[]> recount() throws IOException {
         Map<Long, int[]> references = new HashMap<>();
         metadata.namespace().forEachInode(inode -> recount(inode, references));
@@ -101,7 +112,7 @@ public final class VolumeChecker {
                 .anyMatch(orphan -> orphan.inode() == inode.id() && orphan.fromPage() <= page);
     }
 
-    private static void count(RecipePage page, Map<Long, int[]> references) {
+    private void count(RecipePage page, Map<Long, int[]> references) {
         for (int entry = 0; entry < page.count(); entry++) {
             if (!page.isZero(entry)) {
                 long chunk = page.chunkId(entry);
@@ -112,6 +123,9 @@ public final class VolumeChecker {
                     references.put(ChunkId.container(chunk), slots);
                 }
                 slots[slot]++;
+                if (page.chunkOffset(entry) > 0) {
+                    continuations.merge(chunk, 1, Integer::sum);
+                }
             }
         }
     }
@@ -119,6 +133,8 @@ public final class VolumeChecker {
     private void compareCounts(Map<Long, int[]> references) throws IOException {
         Map<Long, int[]> uncounted = new HashMap<>(references);
         metadata.counts().forEachContainer((container, counts) -> {
+            recounted = recounted.plus(StoredCopies.of(counts));
+            checkLengths(container, counts);
             int[] slots = uncounted.remove(container);
             int known = slots == null ? 0 : slots.length;
             for (int slot = 0; slot < Math.max(counts.slots(), known); slot++) {
@@ -128,9 +144,39 @@ public final class VolumeChecker {
                     report("chunk " + container + ":" + slot + " is counted " + counted + " times and referred to "
                             + referenced + " times");
                 }
+                int continued = slot < counts.slots() ? counts.continuations(slot) : 0;
+                int found = continuations.getOrDefault(ChunkId.of(container, slot), 0);
+                if (continued != found) {
+                    report("chunk " + container + ":" + slot + " is counted " + continued
+                            + " times from behind its first byte and referred to so " + found + " times");
+                }
             }
         });
         uncounted.keySet().forEach(container -> report("container " + container + " is referred to and has no counts"));
+    }
+
+    /** Checks that the chunks of a frame have the frame's total length, if all of them are counted. */
+    private void checkLengths(long container, ContainerCounts counts) {
+        FrameTable table;
+        try {
+            table = parts.containers().frameTable(container);
+        } catch (IOException e) {
+            // If something in it is referenced, checkCopies reports that it cannot be read.
+            return;
+        }
+        for (int frame = 0; frame < table.frames(); frame++) {
+            int end = table.firstSlot(frame) + table.slotCount(frame);
+            boolean allAlive = true;
+            long bytes = 0;
+            for (int slot = table.firstSlot(frame); slot < end; slot++) {
+                allAlive &= counts.isAlive(slot);
+                bytes += counts.length(slot);
+            }
+            if (allAlive && bytes != table.rawLength(frame)) {
+                report("frame " + frame + " of container " + container + " has " + table.rawLength(frame)
+                        + " bytes of chunks and its counts say " + bytes);
+            }
+        }
     }
 
     private void checkCopies(Map<Long, int[]> references) {

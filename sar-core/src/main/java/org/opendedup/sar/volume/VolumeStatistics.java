@@ -1,32 +1,36 @@
 package org.opendedup.sar.volume;
 
 /**
- * A volume's figures at one moment.
+ * Statistics of a volume at one moment.
  *
- * @param logicalBytes bytes that the files have, without holes; those that are not stored yet included
- * @param uniqueBytes bytes of the stored chunks before compression, garbage included
+ * @param logicalBytes bytes of the files without holes, including bytes that are not stored yet
+ * @param uniqueBytes bytes of the stored chunks that files refer to, before compression
+ * @param garbageBytes bytes of the stored chunks that no file refers to, before compression
  * @param storedBytes bytes of the container files
- * @param chunks stored chunks, garbage included
- * @param containers container files
- * @param files inodes in use, directories included
- * @param readBytes bytes given to readers since the volume was opened
- * @param writtenBytes bytes taken from writers since the volume was opened
- * @param duplicateBytes of these, bytes found stored already
- * @param zeroBytes of these, bytes of zero runs
- * @param diskReads container reads since the volume was opened
- * @param diskReadBytes bytes of these
- * @param cacheHits frames found in memory
- * @param cacheMisses frames read from the disk
+ * @param chunks number of stored chunks that files refer to
+ * @param garbageChunks number of stored chunks that no file refers to
+ * @param containers number of container files
+ * @param files number of inodes in use, directories included
+ * @param readBytes bytes returned to readers since the volume was opened
+ * @param writtenBytes bytes accepted from writers since the volume was opened
+ * @param duplicateBytes bytes of {@code writtenBytes} that were already stored
+ * @param zeroBytes bytes of {@code writtenBytes} in runs of zeros
+ * @param diskReads number of container reads since the volume was opened
+ * @param diskReadBytes bytes of these container reads
+ * @param cacheHits number of frames found in memory
+ * @param cacheMisses number of frames read from the disk
  * @param dirtyBytes bytes accepted and not yet ingested
- * @param commits metadata commits since the volume was opened
- * @param memoryBudgetBytes the configured budget
- * @param inodesInUse inodes that the kernel knows (its caches hold them), or that are open
+ * @param commits number of metadata commits since the volume was opened
+ * @param memoryBudgetBytes the configured memory budget, in bytes
+ * @param inodesInUse number of inodes that the kernel refers to (its caches hold them), or that are open
  */
 public record VolumeStatistics(
         long logicalBytes,
         long uniqueBytes,
+        long garbageBytes,
         long storedBytes,
         long chunks,
+        long garbageChunks,
         long containers,
         long files,
         long readBytes,
@@ -42,7 +46,9 @@ public record VolumeStatistics(
         long memoryBudgetBytes,
         long inodesInUse) {
 
-    /** Logical over unique bytes; 1 for an empty volume. */
+    /**
+     * Returns logical bytes divided by unique bytes, so without garbage; 1 if nothing is stored that a file refers to.
+     */
     public double dedupRatio() {
         return uniqueBytes == 0 ? 1 : (double) logicalBytes / uniqueBytes;
     }

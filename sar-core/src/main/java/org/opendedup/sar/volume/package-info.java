@@ -1,5 +1,5 @@
 /**
- * A volume as a whole: {@link org.opendedup.sar.volume.Volume} is the one entry point for front ends. It keeps open
+ * The volume: {@link org.opendedup.sar.volume.Volume} is the only entry point for front ends. The package manages open
  * inodes and their dirty bytes, calls the ingest pipeline and the restore engine, and commits.
  */
 @NullMarked

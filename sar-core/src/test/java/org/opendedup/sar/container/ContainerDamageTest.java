@@ -19,6 +19,10 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.container.format.Bytes;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.CrashDirectory;
 
 /** A damaged container file never gives wrong bytes: right ones, or a {@link CorruptionException}. */

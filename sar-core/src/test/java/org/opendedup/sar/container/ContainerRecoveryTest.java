@@ -28,11 +28,17 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.container.format.Bytes;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 
-/** What opening does with files it did not expect: it saves what can be read, and deletes only what is proved to be superseded. */
+/**
+ * What opening does with files it did not expect: it saves what can be read, and deletes only what is proved to be
+ * superseded.
+ */
 final class ContainerRecoveryTest {
     private static final String OPEN = ContainerFormat.fileName(1, ContainerFormat.OPEN_SUFFIX);
     private static final String SEALED = ContainerFormat.fileName(1, ContainerFormat.SEALED_SUFFIX);

@@ -23,11 +23,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.WriteFailedException;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.io.HookedDirectory.Call;
 
-/** A disk that is full for some files, or at some steps, while threads meet: nobody waits for ever, and nothing is lost. */
+/**
+ * A disk that is full for some files, or at some steps, while threads meet: nobody waits for ever, and nothing is lost.
+ */
 @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ContainerShortageTest {
     private static final int RUNS = 300;
@@ -131,6 +136,8 @@ final class ContainerShortageTest {
             };
             assertFalse(assertThrows(IOException.class, store::force) instanceof NoSpaceException);
             ContainerWriter fresh = store.writer(3);
+            assertThrows(WriteFailedException.class, () -> chunks.append(fresh, bytes(100)));
+            store.abandonLost();
             assertThrows(NoSpaceException.class, () -> chunks.append(fresh, bytes(100)));
         }
     }

@@ -28,6 +28,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.FileDirectory;
 

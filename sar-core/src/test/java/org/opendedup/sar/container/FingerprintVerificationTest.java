@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.io.CrashDirectory;
 
 /** A chunk stored under a fingerprint that is not its own: only who asks for fingerprints to be checked finds out. */

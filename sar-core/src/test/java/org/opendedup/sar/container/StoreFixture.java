@@ -6,30 +6,31 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
+import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.io.Directory;
 
 /** What a container store needs around it, small enough that containers fill quickly. */
-final class StoreFixture implements AutoCloseable {
+public final class StoreFixture implements AutoCloseable {
     final AtomicLong lastId = new AtomicLong();
     final Map<Long, byte[]> frameTables = new ConcurrentHashMap<>();
     final ExecutorService workers = Executors.newFixedThreadPool(2);
-    ContainerOptions options = options(Compression.Codec.ZSTD);
+    public ContainerOptions options = options(Compression.Codec.ZSTD);
     ContainerClaims claims = ContainerClaims.NONE;
 
-    static ContainerOptions options(Compression.Codec codec) {
+    public static ContainerOptions options(Compression.Codec codec) {
         return new ContainerOptions(new Compression(codec, 1, 4096), 40_000, 200, 3, 64 * 1024);
     }
 
-    ContainerStore open(Directory directory) throws IOException {
+    public ContainerStore open(Directory directory) throws IOException {
         return open(directory, frameTables::get, frameTables::put);
     }
 
     /** As after a crash that took the index: frame tables come from the containers alone. */
-    ContainerStore openWithoutTables(Directory directory) throws IOException {
+    public ContainerStore openWithoutTables(Directory directory) throws IOException {
         return open(directory, container -> null, (container, table) -> {});
     }
 
-    ContainerStore open(Directory directory, FrameTableSource tables, SealListener listener) throws IOException {
+    public ContainerStore open(Directory directory, FrameTableSource tables, SealListener listener) throws IOException {
         return ContainerStore.open(
                 directory,
                 options,

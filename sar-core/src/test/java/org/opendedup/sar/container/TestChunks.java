@@ -10,12 +10,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Assertions;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.format.Frame;
 
 /** Random chunks, and the memory of which id each was given. Safe for use by many threads. */
-final class TestChunks {
+public final class TestChunks {
     final Map<Long, byte[]> byId = new ConcurrentHashMap<>();
 
-    /** A seed for this run: the system property {@code sar.seed} if it is set. Printed, so that a failure can be repeated. */
+    /**
+     * A seed for this run: the system property {@code sar.seed} if it is set. Printed, so that a failure can be
+     * repeated.
+     */
     static long seed(Class<?> test) {
         long seed = Long.getLong("sar.seed", System.nanoTime());
         System.out.println(test.getSimpleName() + ": -Dsar.seed=" + seed);
@@ -23,7 +27,7 @@ final class TestChunks {
     }
 
     /** Half of the chunks compress well, the others hardly. */
-    static byte[] chunk(Random random, int maxBytes) {
+    public static byte[] chunk(Random random, int maxBytes) {
         byte[] chunk = new byte[1 + random.nextInt(maxBytes)];
         random.nextBytes(chunk);
         if (random.nextBoolean()) {
@@ -42,7 +46,7 @@ final class TestChunks {
         }
     }
 
-    long append(ContainerWriter writer, byte[] chunk) throws IOException {
+    public long append(ContainerWriter writer, byte[] chunk) throws IOException {
         long id = writer.append(chunk, 0, chunk.length, fingerprint(chunk), 0);
         Assertions.assertNull(byId.put(id, chunk), () -> "given out twice: " + ChunkId.toString(id));
         return id;
@@ -58,7 +62,7 @@ final class TestChunks {
         return chunk;
     }
 
-    void assertAllReadable(ContainerStore store) throws IOException {
+    public void assertAllReadable(ContainerStore store) throws IOException {
         for (Map.Entry<Long, byte[]> each : byId.entrySet()) {
             Assertions.assertArrayEquals(
                     each.getValue(), read(store, each.getKey()), () -> ChunkId.toString(each.getKey()));

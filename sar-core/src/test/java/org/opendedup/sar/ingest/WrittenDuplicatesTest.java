@@ -23,18 +23,20 @@ import org.opendedup.sar.chunk.Chunkers;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.chunk.Fingerprinter;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.container.Compression;
 import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
-import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.tier.AccessListener;
-import org.opendedup.sar.tier.ChunkRequest;
-import org.opendedup.sar.tier.CountSource;
+import org.opendedup.sar.metadata.Recipes;
+import org.opendedup.sar.tier.copies.AccessListener;
+import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.tier.copies.CountSource;
+import org.opendedup.sar.tier.copies.Refusal;
+import org.opendedup.sar.volume.store.ChunkIndexes;
 
 /** What the promotion hears of writes. */
 class WrittenDuplicatesTest {
@@ -52,6 +54,8 @@ class WrittenDuplicatesTest {
     private MetadataStore metadata;
     private ContainerStore containers;
     private IngestPipeline pipeline;
+
+    private int missed;
 
     private record Told(long inode, long chunkId, int references, byte[] bytes) {}
 
@@ -74,6 +78,11 @@ class WrittenDuplicatesTest {
     }
 
     private final class Promotions implements AccessListener {
+        @Override
+        public void missed(int duplicates, Refusal why) {
+            missed += duplicates;
+        }
+
         @Override
         public boolean isActive() {
             return active;
@@ -184,7 +193,7 @@ class WrittenDuplicatesTest {
         write(1, randomBytes(3));
         write(2, randomBytes(2));
         assertEquals(List.of(), unreferenced);
-        metadata.recipes().removePages(1, 0, 10);
+        Recipes.removePages(metadata, 1, 0, 10);
         assertEquals(3, unreferenced.size());
         for (long chunk : unreferenced) {
             assertEquals(0, metadata.counts().count(chunk));
@@ -201,7 +210,7 @@ class WrittenDuplicatesTest {
         ids = Arrays.copyOf(ids, ids.length + 1);
         ids[ids.length - 1] = ChunkId.of(1L << 30, 3);
         int[] counts = new int[ids.length];
-        metadata.counts().counts(ids, ids.length, counts);
+        metadata.counts().occurrences(ids, ids.length, counts);
         for (int i = 0; i < ids.length; i++) {
             assertEquals(metadata.counts().count(ids[i]), counts[i]);
         }

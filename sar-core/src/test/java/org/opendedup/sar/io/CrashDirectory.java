@@ -13,9 +13,9 @@ import java.util.TreeMap;
 import org.opendedup.sar.common.NoSpaceException;
 
 /**
- * A directory in memory that knows which of its bytes and names a power cut would leave, and shows what it could: see {@link
- * #crash}. A folder is no more than a part of names here: that a folder is lost with all that was made in it, is one of the choices. Can
- * also fail on demand. Safe for use by many threads.
+ * A directory in memory that knows which of its bytes and names a power cut would leave, and shows what it could: see
+ * {@link #crash}. A folder is no more than a part of names here: that a folder is lost with all that was made in it, is
+ * one of the choices. Can also fail on demand. Safe for use by many threads.
  */
 public final class CrashDirectory implements Directory {
     /** Blocks in which unforced bytes reach the disk in any order. */
@@ -51,8 +51,13 @@ public final class CrashDirectory implements Directory {
         int unreadableFrom;
 
         int unreadableEnd;
-        /** Written behind the end by an append that found the disk full, and taken off again: a crash may bring it back. */
+        /**
+         * Bytes that an append wrote after the end and truncated again because the disk was full. A crash may restore
+         * them.
+         */
         byte[] takenBack = {};
+        /** A force of it failed. */
+        boolean forcesInVain;
 
         void append(ByteBuffer source, int count) {
             if (bytes.length - length < count) {
@@ -79,8 +84,8 @@ public final class CrashDirectory implements Directory {
 
     /**
      * The directory as a power cut now could leave it, itself unharmed. Forced bytes and synced names are there. Each
-     * unsynced creation, renaming and deletion may or may not have happened. Unforced bytes may be lost from any byte on, and
-     * of those that are there any block may be zeros.
+     * unsynced creation, renaming and deletion may or may not have happened. Unforced bytes may be lost from any byte
+     * on, and of those that are there any block may be zeros.
      */
     public synchronized CrashDirectory crash(long crashSeed) {
         // Random's first choices hardly differ for neighbouring seeds: spread them over all bits.
@@ -129,7 +134,10 @@ public final class CrashDirectory implements Directory {
         appendsUntilFailure = n;
     }
 
-    /** The n-th force of a file from now on fails; what it should have made durable is not. */
+    /**
+     * The n-th force of a file from now on fails; what it should have made durable is not, whatever later forces of
+     * that file say.
+     */
     public synchronized void failForce(long n) {
         forcesUntilFailure = n;
     }
@@ -280,9 +288,11 @@ public final class CrashDirectory implements Directory {
             synchronized (CrashDirectory.this) {
                 checkOpen();
                 if (--forcesUntilFailure == 0) {
+                    // As Linux does it: what was to be written counts as written, and the next force says yes.
+                    file.forcesInVain = true;
                     throw new IOException("Input/output error");
                 }
-                if (!forceDoesNothing) {
+                if (!forceDoesNothing && !file.forcesInVain) {
                     file.forcedLength = file.length;
                     file.takenBack = new byte[0];
                 }

@@ -8,8 +8,9 @@ import org.opendedup.sar.common.CorruptionException;
 
 /**
  * A key-value store in memory that can lose power. Remembers every batch; {@link #crash} gives the store that would be
- * found afterwards: all durable batches, and of a batch whose commit failed all, nothing or parts of its record. Recovery drops such a
- * record where it is the last one, and refuses the store where it is not: then one that was acknowledged is damaged.
+ * found afterwards: all durable batches, and of a batch whose commit failed all, nothing or parts of its record.
+ * Recovery drops such a record where it is the last one, and refuses the store where it is not: then one that was
+ * acknowledged is damaged.
  */
 public final class CrashKeyValueStore implements KeyValueStore {
     @SuppressWarnings("ArrayRecordComponent") // never compared

@@ -41,9 +41,10 @@ final class FormatsTest {
     private static final String GOLDEN_INODE = "0101ffc30201e80764000300008080d0e2c6bfce972f02d8040103612f62";
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
-    private static final String GOLDEN_COUNTS = "02efcdab8967452301010202020101060500030102ea07";
-    private static final String GOLDEN_HEADER = "0102010000000000000002000000000000008080108080d0e2c6bfce972f";
-    private static final String GOLDEN_TOTALS = "018080808080400a8080808008808010";
+    private static final String GOLDEN_COUNTS =
+            "03efcdab8967452301010202020101060500040102ea078040ff3f808008ffff0700000202010203";
+    private static final String GOLDEN_HEADER = "0103010000000000000002000000000000008080108080d0e2c6bfce972f";
+    private static final String GOLDEN_TOTALS = "018080808080400a8080808008808010808080019003";
 
     @Test
     void anInodeIsStoredAsSpecified() throws IOException {
@@ -65,11 +66,15 @@ final class FormatsTest {
     @Test
     void countsAreStoredAsSpecified() throws IOException {
         CountRecord counts = CountRecord.empty(1);
+        counts.setLength(0, 4096);
         counts.add(5, 0, 3);
+        counts.setLength(2, 65536);
         counts.add(5, 2, 1);
         counts.tombstone(5, 3);
         counts.add(5, 4, 0);
-        counts.add(5, 5, 1000);
+        counts.add(5, 5, 997);
+        counts.addContinuation(5, 5, 3);
+        counts.addContinuation(5, 2, 1);
         counts.setWriting(new Writing(0x0123456789abcdefL, 1));
         counts.markDamaged(2, 4);
         counts.markDamaged(5, 6);
@@ -77,6 +82,11 @@ final class FormatsTest {
         CountRecord decoded = CountRecord.decode(5, unhex(GOLDEN_COUNTS), 2);
         assertEquals(GOLDEN_COUNTS, hex(decoded.encode()));
         assertEquals(1000, decoded.count(5));
+        assertEquals(65536, decoded.length(2));
+        assertEquals(3, decoded.continuations(5));
+        assertEquals(997, decoded.occurrences(5));
+        assertEquals(2, decoded.count(2));
+        assertEquals(0, decoded.continuations(0) + decoded.continuations(4));
         assertEquals(counts.writing(), decoded.writing());
         assertTrue(!decoded.isDamaged(1) && decoded.isDamaged(3) && !decoded.isDamaged(4) && decoded.isDamaged(5));
         assertTrue(decoded.isTombstone(3) && decoded.isAlive(4) && !decoded.isAlive(1));
@@ -84,10 +94,10 @@ final class FormatsTest {
 
     @Test
     void systemRecordsAreStoredAsSpecified() throws IOException {
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 2);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 3);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
-        Totals totals = new Totals(1L << 40, 5, 1 << 30, 1 << 17);
+        Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200));
         assertEquals(GOLDEN_TOTALS, hex(SystemRecords.encodeTotals(totals)));
         assertEquals(totals, SystemRecords.decodeTotals(unhex(GOLDEN_TOTALS)));
         EpochHistory.Begin begin = new EpochHistory.Begin(0x0123456789abcdefL, 257);

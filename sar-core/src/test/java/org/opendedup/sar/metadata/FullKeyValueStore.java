@@ -4,8 +4,8 @@ import java.io.IOException;
 import org.opendedup.sar.common.NoSpaceException;
 
 /**
- * A key-value store that runs full: while it is, commits fail for want of space. As with a real one, nobody knows whether such a
- * batch is there after a crash.
+ * A key-value store that runs full: while it is, commits fail for want of space. As with a real one, nobody knows
+ * whether such a batch is there after a crash.
  */
 public final class FullKeyValueStore implements KeyValueStore {
     private final CrashKeyValueStore store;

@@ -53,6 +53,19 @@ final class MetadataModel {
         return counts;
     }
 
+    /** Of these, the references that do not begin with the chunk's first byte. */
+    private Map<Long, Integer> recountContinuations() {
+        Map<Long, Integer> counts = new TreeMap<>();
+        for (RecipePage page : pages.values()) {
+            for (int entry = 0; entry < page.count(); entry++) {
+                if (!page.isZero(entry) && page.chunkOffset(entry) > 0) {
+                    counts.merge(page.chunkId(entry), 1, Integer::sum);
+                }
+            }
+        }
+        return counts;
+    }
+
     /** Whether a page refers to nothing that is tombstoned: only such pages can be put. */
     boolean allows(RecipePage page) {
         for (int entry = 0; entry < page.count(); entry++) {
@@ -91,8 +104,10 @@ final class MetadataModel {
         text.append(entries).append('\n').append(attributes).append('\n').append(orphans);
         pages.forEach((at, page) -> text.append('\n').append(at).append(": ").append(Recipes.describe(page)));
         Map<Long, Integer> counts = recount();
+        Map<Long, Integer> continuations = recountContinuations();
         for (long chunk : alive) {
             text.append('\n').append(ChunkId.toString(chunk)).append(" = ").append(counts.getOrDefault(chunk, 0));
+            text.append(" - ").append(continuations.getOrDefault(chunk, 0));
         }
         return text.append('\n').append(tombstones).append(files).toString();
     }
@@ -123,7 +138,9 @@ final class MetadataModel {
                     counts.append('\n')
                             .append(ChunkId.toString(chunk))
                             .append(" = ")
-                            .append(record.count(slot));
+                            .append(record.count(slot))
+                            .append(" - ")
+                            .append(record.continuations(slot));
                 } else if (record.isTombstone(slot)) {
                     found.tombstones.add(chunk);
                 }
@@ -147,9 +164,13 @@ final class MetadataModel {
 
     private void checkPointReads(MetadataStore store) throws IOException {
         Map<Long, Integer> counts = recount();
+        Map<Long, Integer> continuations = recountContinuations();
         for (long chunk : alive) {
             assertTrue(store.counts().isAlive(chunk));
-            assertEquals(counts.getOrDefault(chunk, 0), store.counts().count(chunk));
+            int count = counts.getOrDefault(chunk, 0);
+            assertEquals(count, store.counts().count(chunk));
+            int begun = count - continuations.getOrDefault(chunk, 0);
+            assertEquals(Math.min(count, Math.max(1, begun)), store.counts().occurrences(chunk));
         }
         for (long chunk : tombstones) {
             assertTrue(!store.counts().isAlive(chunk));

@@ -98,7 +98,7 @@ final class MetadataModelTest {
     }
 
     private static void failToCommit(CrashKeyValueStore database, MetadataStore store, MetadataModel model) {
-        store.addToTotals(0, 1, 0, 0); // an empty generation has nothing that could fail
+        store.addToTotals(0, 1); // an empty generation has nothing that could fail
         model.files++;
         database.failNextCommits(1);
         Generation frozen = store.freeze();
@@ -163,7 +163,7 @@ final class MetadataModelTest {
             store.namespace().put(inode);
             model.inodes.put(id, MetadataModel.text(inode));
         }
-        store.addToTotals(0, 1, 0, 0);
+        store.addToTotals(0, 1);
         model.files++;
     }
 
@@ -217,7 +217,7 @@ final class MetadataModelTest {
             int from = random.nextInt(MetadataModel.PAGES);
             int max = 1 + random.nextInt(3);
             var dead = model.pages.subMap(id * MetadataModel.PAGES + from, (id + 1) * MetadataModel.PAGES);
-            int removed = store.recipes().removePages(id, from, max);
+            int removed = Recipes.removePages(store, id, from, max);
             assertEquals(Math.min(max, dead.size()), removed);
             for (int i = 0; i < removed; i++) {
                 dead.remove(dead.firstKey());

@@ -164,7 +164,7 @@ final class MetadataStoreTest {
                 assertThrows(CorruptionException.class, () -> reopened.recipes().page(9, 3));
         assertTrue(e.getMessage().contains("page 3 of inode 9"), e.getMessage());
         assertThrows(CorruptionException.class, () -> reopened.recipes().replace(9, 3, page(CHUNK + 1)));
-        assertThrows(CorruptionException.class, () -> reopened.recipes().removePages(9, 0, 10));
+        assertThrows(CorruptionException.class, () -> Recipes.removePages(reopened, 9, 0, 10));
         assertEquals(1, reopened.counts().count(CHUNK));
         assertFalse(reopened.counts().isAlive(CHUNK + 1));
     }
@@ -190,7 +190,7 @@ final class MetadataStoreTest {
         List<Integer> removed = new ArrayList<>();
         int count;
         do {
-            count = store.recipes().removePages(2, 5000, 8);
+            count = Recipes.removePages(store, 2, 5000, 8);
             removed.add(count);
             store.commit(store.freeze());
         } while (count > 0);
@@ -198,20 +198,23 @@ final class MetadataStoreTest {
         assertEquals(6, store.counts().count(CHUNK));
 
         store.recipes().replace(2, 6000, page(CHUNK));
-        assertEquals(1, store.recipes().removePages(2, 5000, 8));
-        assertEquals(0, store.recipes().removePages(2, 5000, 8));
-        assertEquals(5, store.recipes().removePages(2, 0, 8));
+        assertEquals(1, Recipes.removePages(store, 2, 5000, 8));
+        assertEquals(0, Recipes.removePages(store, 2, 5000, 8));
+        assertEquals(5, Recipes.removePages(store, 2, 0, 8));
         assertEquals(1, store.counts().count(CHUNK));
     }
 
     @Test
     void totalsAreCommittedWithTheirGeneration() throws IOException {
-        store.addToTotals(100, 1, 50, 2);
+        store.addToTotals(100, 1);
+        store.counts().setLength(CHUNK, 50);
+        store.counts().add(CHUNK, 1);
         store.commit(store.freeze());
-        store.addToTotals(-30, 0, 0, 0);
-        assertEquals(new Totals(70, 1, 50, 2), store.totals());
+        store.addToTotals(-30, 0);
+        store.counts().add(CHUNK, -1);
+        assertEquals(new Totals(70, 1, new StoredCopies(50, 1, 50, 1)), store.totals());
         assertEquals(
-                new Totals(100, 1, 50, 2),
+                new Totals(100, 1, new StoredCopies(50, 1, 0, 0)),
                 MetadataStore.open(database.crash(1), 1000).totals());
     }
 

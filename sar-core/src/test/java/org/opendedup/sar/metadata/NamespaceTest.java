@@ -125,7 +125,8 @@ final class NamespaceTest {
         commit();
         assertArrayEquals(new byte[0], namespace.attribute(7, bytes("user.b")));
         assertEquals(List.of("user.a", "user.b"), texts(namespace.attributes(7)));
-        namespace.removeAttributes(7);
+        namespace.removeAttribute(7, bytes("user.a"));
+        namespace.removeAttribute(7, bytes("user.b"));
         assertEquals(List.of(), texts(namespace.attributes(7)));
         assertArrayEquals(bytes("other"), namespace.attribute(8, bytes("user.c")));
     }
@@ -216,7 +217,9 @@ final class NamespaceTest {
         }
     }
 
-    /** Makes names in the database, the frozen generation and the pending one, and removes one of each of the older two. */
+    /**
+     * Makes names in the database, the frozen generation and the pending one, and removes one of each of the older two.
+     */
     private static Set<String> fill(MetadataStore store, int count) throws IOException {
         Namespace namespace = store.namespace();
         Set<String> names = new TreeSet<>();

@@ -1,10 +1,11 @@
 package org.opendedup.sar.metadata;
 
+import java.io.IOException;
 import java.util.Random;
 import org.opendedup.sar.common.ChunkId;
 
 /** Recipe pages for tests. */
-final class Recipes {
+public final class Recipes {
     private Recipes() {}
 
     /** A page of at most {@code maxEntries} references to containers 1 to 8, mostly sequential; sometimes empty. */
@@ -27,6 +28,13 @@ final class Recipes {
             }
         }
         return page.build();
+    }
+
+    /** Removes at most {@code max} pages from {@code from} on, as the reaper does; returns how many. */
+    public static int removePages(MetadataStore store, long inode, long from, int max) throws IOException {
+        try (HeldRecipe held = store.recipes().hold(inode, from, Long.MAX_VALUE, max)) {
+            return store.recipes().removePages(held, StepLimit.of(max));
+        }
     }
 
     /** All there is in a page, to compare by. */

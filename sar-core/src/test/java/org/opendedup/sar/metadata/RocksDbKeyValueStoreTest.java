@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
@@ -109,16 +111,45 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         assertArrayEquals(bytes("2"), store.get(Family.ENTRY, bytes("b")));
     }
 
-    /** The control: only want of space passes by itself. */
+    /** The control of the one above; reads go on, and the next write tries again. */
     @Test
-    void aReopeningThatFailsOtherwiseIsNoShortage() throws IOException {
+    void aReopeningThatFailsOtherwiseIsNoShortageAndLeavesReading() throws IOException {
+        put(store, Family.INODE, "a", "1");
         RocksDbKeyValueStore database = (RocksDbKeyValueStore) store;
+        RocksDbKeyValueStore.Recovery recovery = database.recovery;
         database.recovery = () -> {
             throw new IOException("Input/output error");
         };
-        assertFalse(assertThrows(IOException.class, database::reopen) instanceof NoSpaceException);
-        IOException e = assertThrows(IOException.class, () -> store.get(Family.INODE, bytes("a")));
-        assertFalse(e instanceof NoSpaceException, e::toString);
+        assertThrows(WriteFailedException.class, database::reopen);
+        assertArrayEquals(bytes("1"), store.get(Family.INODE, bytes("a")));
+        assertThrows(WriteFailedException.class, () -> put(store, Family.INODE, "b", "2"));
+        assertArrayEquals(bytes("1"), store.get(Family.INODE, bytes("a")));
+        try (Cursor cursor = store.scan(Family.INODE, bytes("a"), bytes("c"))) {
+            assertTrue(cursor.next());
+            assertFalse(cursor.next());
+        }
+        database.recovery = recovery;
+        put(store, Family.INODE, "b", "2");
+        store.close();
+        store = KeyValueStores.openRocksDb(temporary.resolve("contract"), MEMORY_BYTES, false);
+        assertArrayEquals(bytes("1"), store.get(Family.INODE, bytes("a")));
+        assertArrayEquals(bytes("2"), store.get(Family.INODE, bytes("b")));
+    }
+
+    /** A database that reads nothing of what was acknowledged must not answer as if that had never been. */
+    @Test
+    void whatCanOnlyBeSeenInPartIsNotShown() throws IOException {
+        put(store, Family.INODE, "a", "1");
+        RocksDbKeyValueStore database = (RocksDbKeyValueStore) store;
+        Path log = newestLog(temporary.resolve("contract"));
+        byte[] whole = Files.readAllBytes(log);
+        database.recovery = () -> {
+            Files.write(log, Arrays.copyOf(whole, whole.length / 2));
+            throw new IOException("Input/output error");
+        };
+        assertThrows(WriteFailedException.class, database::reopen);
+        assertThrows(IOException.class, () -> store.get(Family.INODE, bytes("a")));
+        Files.write(log, whole);
     }
 
     @Test

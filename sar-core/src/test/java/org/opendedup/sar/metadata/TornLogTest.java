@@ -21,6 +21,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,9 +32,10 @@ import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
- * Logs that RocksDB wrote, as a power cut or rot leaves them: pages of the last record are there or not, in any combination. Before the
- * last commit the folder is copied, so that what was acknowledged then is known.
+ * Logs that RocksDB wrote, as a power cut or rot leaves them: pages of the last record are there or not, in any
+ * combination. Before the last commit the folder is copied, so that what was acknowledged then is known.
  */
+@Tag("slow")
 class TornLogTest {
     private static final long MEMORY_BYTES = 8 << 20;
     private static final int PAGE = 4096;

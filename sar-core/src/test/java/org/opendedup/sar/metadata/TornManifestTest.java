@@ -19,6 +19,7 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
@@ -33,9 +34,10 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteOptions;
 
 /**
- * A manifest whose last record a power cut tore, while a table was being written out: the logs that it replaces are all there still, since
- * they go when the record is synced.
+ * A manifest whose last record a power cut tore, while a table was being written out: the logs that it replaces are all
+ * there still, since they go when the record is synced.
  */
+@Tag("slow")
 class TornManifestTest {
     private static final long MEMORY_BYTES = 8 << 20;
     private static final int SECTOR = 512;

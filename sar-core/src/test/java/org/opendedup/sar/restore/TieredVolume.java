@@ -18,45 +18,52 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.container.Compression;
 import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.disk.DiskOption;
+import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.KeyValueStores;
 import org.opendedup.sar.metadata.MetadataHeader;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipePage;
-import org.opendedup.sar.tier.AccessListener;
-import org.opendedup.sar.tier.ChunkRequest;
-import org.opendedup.sar.tier.CopyStore;
-import org.opendedup.sar.tier.CountSource;
-import org.opendedup.sar.tier.DataDistributor;
-import org.opendedup.sar.tier.FakeCopyStore;
-import org.opendedup.sar.tier.Source;
-import org.opendedup.sar.tier.SsdHealth;
+import org.opendedup.sar.restore.frame.FrameCache;
+import org.opendedup.sar.restore.frame.FrameCaches;
+import org.opendedup.sar.restore.frame.ReadTier;
+import org.opendedup.sar.restore.lookahead.StreamBudget;
+import org.opendedup.sar.tier.copies.AccessListener;
+import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.tier.copies.CopyStore;
+import org.opendedup.sar.tier.copies.CountSource;
+import org.opendedup.sar.tier.copies.FakeCopyStore;
+import org.opendedup.sar.tier.copies.Refusal;
+import org.opendedup.sar.tier.copies.Source;
+import org.opendedup.sar.tier.copies.SsdHealth;
+import org.opendedup.sar.tier.distributor.DataDistributor;
 
 /** Stored chunks, a file made of them, and engines that read it, with a fake SSD beside. */
-final class TieredVolume implements AutoCloseable {
-    static final long INODE = 7;
+public final class TieredVolume implements AutoCloseable {
+    public static final long INODE = 7;
     static final int PAGE_BYTES = 16 << 10;
     private static final int FRAME_BYTES = 4096;
     private static final int CACHE_BYTES = 1 << 20;
-    static final int STREAM_BYTES = 16 << 20;
+    public static final int STREAM_BYTES = 16 << 20;
 
-    final FakeCopyStore ssd = new FakeCopyStore();
+    public final FakeCopyStore ssd = new FakeCopyStore();
     /** What the distributor sees; null: detached. */
-    volatile CopyStore attached = ssd;
+    public volatile CopyStore attached = ssd;
 
-    final List<byte[]> chunks = new ArrayList<>();
-    final List<Long> ids = new ArrayList<>();
-    final Promotions promotions = new Promotions();
-    final DataDistributor distributor;
-    ContainerStore containers;
+    public final List<byte[]> chunks = new ArrayList<>();
+    public final List<Long> ids = new ArrayList<>();
+    public final Promotions promotions = new Promotions();
+    public final DataDistributor distributor;
+    public ContainerStore containers;
 
     /** Before the containers. */
-    final DiskQueue disk = new DiskQueue(DiskOption.AUTO, true, System::nanoTime, OptionalLong::empty);
+    public final DiskQueue disk = new DiskQueue(DiskOption.AUTO, true, System::nanoTime, OptionalLong::empty);
 
     private final Path folder;
     private final MetadataStore metadata;
@@ -66,9 +73,15 @@ final class TieredVolume implements AutoCloseable {
     private byte[] file = new byte[0];
 
     /** Takes down what the read path tells. */
-    static final class Promotions implements AccessListener {
-        final List<Long> fromDisk = new ArrayList<>();
-        boolean active = true;
+    public static final class Promotions implements AccessListener {
+        @Override
+        public void missed(int duplicates, Refusal why) {}
+
+        public final List<Long> fromDisk = new ArrayList<>();
+        /** As above, but a chunk that a page border cuts is there once, as the promotion has it. */
+        public final List<Long> onceEach = new ArrayList<>();
+
+        public boolean active = true;
 
         @Override
         public boolean isActive() {
@@ -83,18 +96,21 @@ final class TieredVolume implements AutoCloseable {
             for (int i = 0; i < request.count(); i++) {
                 if (request.source(i) == Source.HOME && request.data(i) != null) {
                     fromDisk.add(request.chunkId(i));
+                    if (i == 0 || request.chunkId(i) != request.chunkId(i - 1)) {
+                        onceEach.add(request.chunkId(i));
+                    }
                 }
             }
         }
     }
 
     /** Stores {@code chunks} random chunks of about 1300 bytes, three to a frame. */
-    TieredVolume(Path folder, long seed, int chunks) throws IOException {
+    public TieredVolume(Path folder, long seed, int chunks) throws IOException {
         this(folder, seed, chunks, 1200, 1350);
     }
 
     /** Stores {@code chunks} random chunks of {@code minBytes} to {@code maxBytes} (exclusive). */
-    TieredVolume(Path folder, long seed, int chunks, int minBytes, int maxBytes) throws IOException {
+    public TieredVolume(Path folder, long seed, int chunks, int minBytes, int maxBytes) throws IOException {
         this.folder = folder;
         metadata = MetadataStore.format(
                 KeyValueStores.heap(),
@@ -125,7 +141,7 @@ final class TieredVolume implements AutoCloseable {
                 100_000);
     }
 
-    static byte[] fingerprint(byte[] chunk) {
+    public static byte[] fingerprint(byte[] chunk) {
         try {
             return MessageDigest.getInstance("SHA-256").digest(chunk);
         } catch (NoSuchAlgorithmException e) {
@@ -134,12 +150,15 @@ final class TieredVolume implements AutoCloseable {
     }
 
     /** Makes the file of these chunks, one behind the other; -1 stands for 1000 zeros. */
-    void makeFile(int... order) throws IOException {
+    public void makeFile(int... order) throws IOException {
         makeFile(List.of(), order);
     }
 
-    /** As above; of chunks in {@code otherwise} the recipe has the check of their bytes there, in place of the stored ones'. */
-    void makeFile(List<byte[]> otherwise, int... order) throws IOException {
+    /**
+     * As above; of chunks in {@code otherwise} the recipe has the check of their bytes there, in place of the stored
+     * ones'.
+     */
+    public void makeFile(List<byte[]> otherwise, int... order) throws IOException {
         RecipePage.Builder page = new RecipePage.Builder();
         int number = 0;
         byte[] bytes = new byte[order.length * 1400];
@@ -164,7 +183,7 @@ final class TieredVolume implements AutoCloseable {
     }
 
     /** Makes the file of the first bytes of chunks, so many of each; -1 stands for as many zeros. */
-    void makePieces(int[] order, int[] lengths) throws IOException {
+    public void makePieces(int[] order, int[] lengths) throws IOException {
         RecipePage.Builder page = new RecipePage.Builder();
         file = new byte
                 [IntStream.range(0, order.length)
@@ -195,22 +214,22 @@ final class TieredVolume implements AutoCloseable {
     }
 
     /** Makes an engine with an empty cache. */
-    RestoreEngine engine() {
+    public RestoreEngine engine() {
         return engine(FrameCaches.lru(CACHE_BYTES), false);
     }
 
-    RestoreEngine engine(FrameCache cache, boolean verifyFingerprints) {
+    public RestoreEngine engine(FrameCache cache, boolean verifyFingerprints) {
         return engine(cache, verifyFingerprints, budget(STREAM_BYTES));
     }
 
-    RestoreEngine engine(FrameCache cache, boolean verifyFingerprints, StreamBudget budget) {
+    public RestoreEngine engine(FrameCache cache, boolean verifyFingerprints, StreamBudget budget) {
         return new RestoreEngine(
                 new RestoreEngine.Sources(
                         metadata.recipes(),
                         PAGE_BYTES,
                         containers,
                         disk,
-                        new ReadTier(distributor, promotions, metadata.counts()::count)),
+                        new ReadTier(distributor, promotions, metadata.counts()::occurrences)),
                 cache,
                 budget,
                 prefetchers,
@@ -218,31 +237,31 @@ final class TieredVolume implements AutoCloseable {
                 (inode, container, frame, cause) -> {});
     }
 
-    static StreamBudget budget(long bytes) {
+    public static StreamBudget budget(long bytes) {
         return RestoreSettings.DEFAULT.budget(bytes);
     }
 
     /** From now on nobody reads ahead. */
-    void endPrefetchers() {
+    public void endPrefetchers() {
         prefetchers.shutdownNow();
     }
 
     /** Puts copies of chunks on the SSD. */
-    void promote(int... which) {
+    public void promote(int... which) {
         for (int chunk : which) {
             ssd.copies.put(ids.get(chunk), chunks.get(chunk));
         }
     }
 
-    byte[] expected() {
+    public byte[] expected() {
         return file;
     }
 
-    byte[] read(RestoreEngine engine) throws IOException {
+    public byte[] read(RestoreEngine engine) throws IOException {
         return read(engine, 0, file.length);
     }
 
-    byte[] read(RestoreEngine engine, int offset, int length) throws IOException {
+    public byte[] read(RestoreEngine engine, int offset, int length) throws IOException {
         ByteBuffer target = ByteBuffer.allocate(length);
         engine.read(INODE, offset, length, target);
         return target.array();

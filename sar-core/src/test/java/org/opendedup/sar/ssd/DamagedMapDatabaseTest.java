@@ -13,8 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 
 /**
- * Every page of every file of a Map table's database is lost once, and every file cut off, as after a power cut: opening it then either
- * succeeds or says that it is damaged, so that it is made anew.
+ * Every page of every file of a Map table's database is lost once, and every file cut off, as after a power cut:
+ * opening it then either succeeds or says that it is damaged, so that it is made anew.
  */
 class DamagedMapDatabaseTest {
     private static final int PAGE = 4096;

@@ -17,10 +17,12 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 
+@Tag("slow")
 final class MapTableTest {
     /** What the table is to hold of an entry. */
     private record Line(int segment, int offset, int length, int count, int saving, int heat) {

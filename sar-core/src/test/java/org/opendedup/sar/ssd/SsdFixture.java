@@ -10,10 +10,13 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.Timeline;
@@ -24,12 +27,15 @@ final class SsdFixture {
     static final UUID VOLUME = new UUID(0x0123456789abcdefL, 0x0fedcba987654321L);
     static final Timeline TIMELINE = Timeline.beginning(VOLUME, 0x1122334455667788L);
     static final long CAPACITY = 64 << 20;
+    static final int TAG = 2;
 
     final Path location;
     final List<IOException> failures = new CopyOnWriteArrayList<>();
     Runnable makeRoom = () -> {};
     long capacity = CAPACITY;
     int maxEntries = 1_000_000;
+    long offerBytes;
+    final Map<OfferFate, AtomicInteger> fates = new ConcurrentHashMap<>();
     Timeline timeline = TIMELINE;
 
     SsdFixture(Path location) {
@@ -37,14 +43,43 @@ final class SsdFixture {
     }
 
     SsdStore open() throws IOException {
-        return SsdStore.open(location, timeline, capacity, maxEntries, () -> makeRoom.run(), failures::add);
+        return heard(SsdStore.open(location, timeline, capacity, memory(), () -> makeRoom.run(), failures::add));
     }
 
     SsdStore open(Directory segments) throws IOException {
         SsdIdentity.claim(location, VOLUME);
         RecordFormat format = new RecordFormat();
-        return SsdStore.open(
-                location, segments, format, timeline, capacity, maxEntries, () -> makeRoom.run(), failures::add);
+        return heard(SsdStore.open(
+                location, segments, format, timeline, capacity, memory(), () -> makeRoom.run(), failures::add));
+    }
+
+    /** A store that writes only while this is open. */
+    SsdStore open(GatedStore.Gate writes) throws IOException {
+        return heard(GatedStore.open(
+                location,
+                timeline,
+                capacity,
+                memory(),
+                () -> makeRoom.run(),
+                failures::add,
+                writes,
+                new GatedStore.Gate()));
+    }
+
+    private SsdStore heard(SsdStore store) {
+        store.listen((fate, tag, length) ->
+                fates.computeIfAbsent(fate, f -> new AtomicInteger()).incrementAndGet());
+        return store;
+    }
+
+    /** How many chunks came to that end so far. */
+    int fate(OfferFate fate) {
+        AtomicInteger count = fates.get(fate);
+        return count == null ? 0 : count.get();
+    }
+
+    private StoreMemory memory() {
+        return new StoreMemory(maxEntries, offerBytes);
     }
 
     /** Bytes of a chunk, the same for the same id; they compress to about three quarters. */
@@ -70,7 +105,7 @@ final class SsdFixture {
         byte[] bytes = chunk(chunkId);
         byte[] around = new byte[bytes.length + 20];
         System.arraycopy(bytes, 0, around, 10, bytes.length);
-        OfferAnswer answer = store.offer(chunkId, check(bytes), (int) chunkId % 100, 77, around, 10, bytes.length);
+        OfferAnswer answer = store.offer(chunkId, check(bytes), (int) chunkId % 100, 77, TAG, around, 10, bytes.length);
         // The bytes are the store's own by now.
         Arrays.fill(around, (byte) 1);
         return answer;

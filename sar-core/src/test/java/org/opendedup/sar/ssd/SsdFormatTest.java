@@ -31,11 +31,11 @@ import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.io.FileDirectory;
 
 /**
- * The formats of the SSD location, version 1. With {@code -Dsar.golden=DIR} the golden file is written to that folder, for a new version
- * of the format; that of an old version never changes.
+ * The formats of the SSD location. With {@code -Dsar.golden=DIR} the golden file is written to that folder, for a new
+ * version of the format; that of an old version never changes.
  */
 final class SsdFormatTest {
-    private static final String GOLDEN = "segment-v2.bin";
+    private static final String GOLDEN = "segment-v3.bin";
     private static final int NUMBER = 513;
     private static final long SALT = 0x1122334455667788L;
 
@@ -62,7 +62,7 @@ final class SsdFormatTest {
     private byte[] record(long chunkId, byte[] bytes) {
         byte[] target = new byte[format.bound(bytes.length)];
         int length = format.encode(chunkId, SsdFixture.check(bytes), bytes, 0, bytes.length, target, 0);
-        RecordFormat.seal(target, 0, SALT);
+        RecordFormat.seal(target, 0, SALT, (int) (40_000 + chunkId));
         return Arrays.copyOf(target, length);
     }
 
@@ -91,7 +91,7 @@ final class SsdFormatTest {
     }
 
     @Test
-    void aSegmentOfVersionTwoIsReadByEveryLaterProgram() throws IOException {
+    void aSegmentOfVersionThreeIsReadByEveryLaterProgram() throws IOException {
         byte[] file = golden();
         SegmentFile segment = open(file);
         assertEquals(SALT, segment.salt());
@@ -102,6 +102,7 @@ final class SsdFormatTest {
             byte[] data = format.decode(
                     file, entry.offset, entry.length, SALT, entry.chunkId, SsdFixture.check(expected), expected.length);
             assertArrayEquals(expected, data);
+            assertEquals(40_000 + entry.chunkId, entry.saving);
             found.add(entry.chunkId);
         });
         assertEquals(List.of(1L, 2L), found);
@@ -178,15 +179,17 @@ final class SsdFormatTest {
         byte[] others = SegmentFile.header(NUMBER, new Epoch(UUID.randomUUID(), 1, 1), SALT)
                 .array();
         assertThrows(CorruptionException.class, () -> open(others));
-        byte[] newer =
-                SegmentFile.header(NUMBER, SsdFixture.TIMELINE.current(), SALT).array();
-        newer[4] = 3;
-        java.util.zip.CRC32C crc = new java.util.zip.CRC32C();
-        crc.update(newer, 0, SegmentFile.HEADER_BYTES - Integer.BYTES);
-        ByteBuffer.wrap(newer)
-                .order(java.nio.ByteOrder.LITTLE_ENDIAN)
-                .putInt(SegmentFile.HEADER_BYTES - Integer.BYTES, (int) crc.getValue());
-        assertThrows(UnsupportedFormatException.class, () -> open(newer));
+        for (byte version : new byte[] {2, 4}) {
+            byte[] other = SegmentFile.header(NUMBER, SsdFixture.TIMELINE.current(), SALT)
+                    .array();
+            other[4] = version;
+            java.util.zip.CRC32C crc = new java.util.zip.CRC32C();
+            crc.update(other, 0, SegmentFile.HEADER_BYTES - Integer.BYTES);
+            ByteBuffer.wrap(other)
+                    .order(java.nio.ByteOrder.LITTLE_ENDIAN)
+                    .putInt(SegmentFile.HEADER_BYTES - Integer.BYTES, (int) crc.getValue());
+            assertThrows(UnsupportedFormatException.class, () -> open(other));
+        }
     }
 
     @Test

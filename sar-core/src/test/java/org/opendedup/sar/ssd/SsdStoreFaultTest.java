@@ -238,7 +238,7 @@ final class SsdStoreFaultTest {
             store.drain();
             assertEquals(1, fixture.failures.size());
             assertEquals(1, store.statistics().writeFailures());
-            assertEquals(1, store.refusedChunks());
+            assertEquals(1, fixture.fate(OfferFate.WRITE_FAILED));
             assertFalse(store.contains(1000));
             assertEquals(CHUNKS, read(store, range(1, 1 + CHUNKS)));
 

@@ -18,8 +18,13 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
 
-/** A file is closed while a call on it is under way: so it is when who called is killed and the kernel waits no longer. */
+/**
+ * A file is closed while a call on it is under way: so it is when who called is killed and the kernel waits no longer.
+ */
 @Timeout(120)
 class AbandonedCallsTest {
     private static final int BYTES = 2 << 20;

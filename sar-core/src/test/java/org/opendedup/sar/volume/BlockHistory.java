@@ -7,8 +7,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What was written to each block of a file, by any number of threads at once, and when each write began and returned. So it is known of each
- * byte which values it may have: that of a write is out of the question once another began after it and has returned.
+ * What was written to each block of a file, by any number of threads at once, and when each write began and returned.
+ * So it is known of each byte which values it may have: that of a write is out of the question once another began after
+ * it and has returned.
  */
 final class BlockHistory {
     /** Of a block. */

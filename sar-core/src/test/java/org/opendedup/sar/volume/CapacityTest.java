@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -22,8 +23,15 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
 
-/** What files take of a volume's capacity: the bytes written, each once, whatever is a hole and whatever is stored by now. */
+/**
+ * What files take of a volume's capacity: the bytes written, each once, whatever is a hole and whatever is stored by
+ * now.
+ */
+@Tag("slow")
 class CapacityTest {
     private static final int MIB = 1 << 20;
     private static final long CAPACITY = 20L * MIB;

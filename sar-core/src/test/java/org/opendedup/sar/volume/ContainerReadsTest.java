@@ -24,17 +24,22 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.restore.DiskOption;
 import org.opendedup.sar.restore.RestoreSettings;
-import org.opendedup.sar.restore.StreamStatus;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.restore.cache.ChunkHolder;
 import org.opendedup.sar.restore.cache.ContainerCache;
 import org.opendedup.sar.restore.cache.ContainerContents;
+import org.opendedup.sar.restore.lookahead.StreamStatus;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
 
-/** A volume reads as many containers for a file as its policy's classes count from the recipe alone, as the simulator does. */
+/**
+ * A volume reads as many containers for a file as its policy's classes count from the recipe alone, as the simulator
+ * does.
+ */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ContainerReadsTest {
@@ -50,11 +55,14 @@ class ContainerReadsTest {
     private static final int MAX_STEP_BYTES = BUDGET / 8 * 5 / 4;
 
     private static final int REQUEST = 256 << 10;
-    /** Two steps may be under way; the window begins small; the first requests are read before the reader is known to be in sequence. */
+    /**
+     * Two steps may be under way; the window begins small; the first requests are read before the reader is known to be
+     * in sequence.
+     */
     private static final double MARGIN = 0.15;
     /**
-     * Where chunks are kept for what a window sees: which reads come before the window is full depends on how quick the reader is, and
-     * a file like this one is read with 0.7 to 1.15 times as many.
+     * Where chunks are kept for what a window sees: which reads come before the window is full depends on how quick the
+     * reader is, and a file like this one is read with 0.7 to 1.15 times as many, and with the log 0.95 to 1.18 times.
      */
     private static final double MARGIN_OF_WINDOWS = 0.3;
 
@@ -85,15 +93,16 @@ class ContainerReadsTest {
 
     private void addChunks(Volume volume, String name) throws IOException {
         long inode = inode(volume, name);
-        volume.forEachReference(
-                inode, volume.attributes(inode).size(), (offset, chunkId, chunkOffset, length, check) -> {
-                    if (recipe.isEmpty() || recipe.get(recipe.size() - 1) != chunkId) {
-                        recipe.add(chunkId);
-                    }
-                    containers
-                            .computeIfAbsent(ChunkId.container(chunkId), id -> new TreeMap<>())
-                            .merge(ChunkId.slot(chunkId), chunkOffset + length, Math::max);
-                });
+        volume.maintenance()
+                .forEachReference(
+                        inode, volume.attributes(inode).size(), (offset, chunkId, chunkOffset, length, check) -> {
+                            if (recipe.isEmpty() || recipe.get(recipe.size() - 1) != chunkId) {
+                                recipe.add(chunkId);
+                            }
+                            containers
+                                    .computeIfAbsent(ChunkId.container(chunkId), id -> new TreeMap<>())
+                                    .merge(ChunkId.slot(chunkId), chunkOffset + length, Math::max);
+                        });
     }
 
     private int length(long chunkId) {
@@ -204,7 +213,9 @@ class ContainerReadsTest {
         long read = readByVolume(policy);
         // What the reader has before it, the policies that keep chunks need not have read again.
         boolean hasLongWindow = policy == CachePolicy.ASSEMBLY || policy == CachePolicy.DEFAULT;
-        double margin = hasLongWindow ? MARGIN_OF_WINDOWS : MARGIN;
+        // So does what the log keeps of its victims.
+        boolean goesByWindow = hasLongWindow || policy == CachePolicy.LOOKAHEAD_LOG;
+        double margin = goesByWindow ? MARGIN_OF_WINDOWS : MARGIN;
         assertTrue(read <= 1 + (1 + margin) * counted, () -> read + " containers read, " + counted + " were counted");
         assertTrue(
                 hasLongWindow || read >= (1 - margin) * counted - 1,

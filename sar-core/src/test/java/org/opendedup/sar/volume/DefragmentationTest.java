@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,13 +27,17 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.restore.DiskModel;
-import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.volume.Defragmentation.Limits;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
 
 /** Rewrites sparse containers of files of a real volume with chunks of 4 KiB that do not compress. */
 @Timeout(60)
+@Tag("slow")
 class DefragmentationTest {
     private static final int CHUNK = 4096;
     private static final int MIB = 1 << 20;
@@ -113,12 +118,12 @@ class DefragmentationTest {
     @Test
     void laterBackupsReferToTheFreshCopies() throws IOException {
         defragment(0.05, false);
-        FileFragmentation rewritten = volume.fragmentation(file, DiskModel.DEFAULT);
+        FileFragmentation rewritten = volume.maintenance().fragmentation(file, DiskModel.DEFAULT);
         long later = make("later");
         write(later, content, 0);
         assertEquals(
                 rewritten.containers(),
-                volume.fragmentation(later, DiskModel.DEFAULT).containers());
+                volume.maintenance().fragmentation(later, DiskModel.DEFAULT).containers());
     }
 
     @Test
@@ -137,14 +142,14 @@ class DefragmentationTest {
         Defragmentation dry = defragment(0.05, true);
         assertEquals(BORROWED, dry.wantedBytes());
         assertEquals(0, dry.rewrittenChunks());
-        assertEquals(dry.before(), volume.fragmentation(file, DiskModel.DEFAULT));
+        assertEquals(dry.before(), volume.maintenance().fragmentation(file, DiskModel.DEFAULT));
         assertEquals(chunks, volume.statistics().chunks());
     }
 
     @Test
     void itCanBeStoppedAndGoneOnWith() throws IOException {
         Defragmentation some =
-                volume.defragment(file, DiskModel.DEFAULT, new Limits(0.05, false), (bytes, of) -> false);
+                volume.maintenance().defragment(file, DiskModel.DEFAULT, new Limits(0.05, false), (bytes, of) -> false);
         assertArrayEquals(content, read(file));
         defragment(0.05, false);
         assertArrayEquals(content, read(file));
@@ -166,7 +171,7 @@ class DefragmentationTest {
         };
         assertThrows(
                 InterruptedIOException.class,
-                () -> volume.defragment(file, DiskModel.DEFAULT, new Limits(0.05, false), stopped));
+                () -> volume.maintenance().defragment(file, DiskModel.DEFAULT, new Limits(0.05, false), stopped));
         assertArrayEquals(content, read(file));
     }
 
@@ -223,14 +228,16 @@ class DefragmentationTest {
         Limits dry = new Limits(1, true);
         assertEquals(
                 2,
-                volume.defragment(inode, DiskModel.DEFAULT, dry, (bytes, of) -> true)
+                volume.maintenance()
+                        .defragment(inode, DiskModel.DEFAULT, dry, (bytes, of) -> true)
                         .sparseContainers());
         // The control: sealed, it is sparse like the others.
         volume.close();
         volume = Volume.open(config);
         assertEquals(
                 3,
-                volume.defragment(lookup("small"), DiskModel.DEFAULT, dry, (bytes, of) -> true)
+                volume.maintenance()
+                        .defragment(lookup("small"), DiskModel.DEFAULT, dry, (bytes, of) -> true)
                         .sparseContainers());
     }
 
@@ -252,7 +259,7 @@ class DefragmentationTest {
         }
         Path hidden = containers.get(1);
         Path elsewhere = folder.resolve("elsewhere");
-        volume.fragmentation(file, DiskModel.DEFAULT);
+        volume.maintenance().fragmentation(file, DiskModel.DEFAULT);
         Files.move(hidden, elsewhere);
         Defragmentation done = defragment(0.05, false);
         Files.move(elsewhere, hidden);
@@ -264,12 +271,13 @@ class DefragmentationTest {
     void aFolderIsNotDefragmented() {
         var e = assertThrows(
                 PosixException.class,
-                () -> volume.defragment(Inode.ROOT, DiskModel.DEFAULT, new Limits(0.05, false), (bytes, of) -> true));
+                () -> volume.maintenance()
+                        .defragment(Inode.ROOT, DiskModel.DEFAULT, new Limits(0.05, false), (bytes, of) -> true));
         assertEquals(PosixException.Reason.EISDIR, e.reason());
     }
 
     private Defragmentation defragment(double share, boolean dryRun) throws IOException {
-        return volume.defragment(file, DiskModel.DEFAULT, new Limits(share, dryRun), (bytes, of) -> true);
+        return volume.maintenance().defragment(file, DiskModel.DEFAULT, new Limits(share, dryRun), (bytes, of) -> true);
     }
 
     private long make(String name) throws IOException {

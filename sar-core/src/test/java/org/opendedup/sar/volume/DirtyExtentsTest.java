@@ -60,8 +60,8 @@ class DirtyExtentsTest {
     }
 
     /**
-     * Stores as {@link FileWriter} does: what was dirty before must be stored or still be dirty when the end was reached, whatever is
-     * written meanwhile.
+     * Stores as {@link FileWriter} does: what was dirty before must be stored or still be dirty when the end was
+     * reached, whatever is written meanwhile.
      */
     private void storeAll(SplittableRandom random) {
         int[] before = expected.clone();

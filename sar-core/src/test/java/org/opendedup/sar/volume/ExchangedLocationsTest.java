@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
@@ -25,17 +26,23 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
-import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.KeyValueStore;
 import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * Metadata, containers and index of a volume are copied at any time, also while it is mounted, and exchanged for such copies, each by
- * itself. Whatever was put together: the volume opens; what is written and synced from then on reads back, at once and after further
- * mounts; and what was written before gives its bytes or an error, never others.
+ * Metadata, containers and index of a volume are copied at any time, also while it is mounted, and exchanged for such
+ * copies, each by itself. Whatever was put together: the volume opens; what is written and synced from then on reads
+ * back, at once and after further mounts; and what was written before gives its bytes or an error, never others.
  */
+@Tag("slow")
 final class ExchangedLocationsTest {
     private static final int MOUNTS = 30;
     private static final int BLOCKS = 24;
@@ -216,7 +223,10 @@ final class ExchangedLocationsTest {
         return contents;
     }
 
-    /** Reads every file there is: those that must be there are, and are right; all others are right as far as they can be read. */
+    /**
+     * Reads every file there is: those that must be there are, and are right; all others are right as far as they can
+     * be read.
+     */
     private static void check(Volume volume, Map<String, byte[]> synced, boolean withOthers) throws IOException {
         Map<String, Long> names = new TreeMap<>();
         volume.list(Inode.ROOT, 0, false, (bytes, inode, type, cookie, attributes) -> {

@@ -19,17 +19,21 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.disk.DiskCost;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.tier.DiskCost;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.Chunk;
 import org.opendedup.sar.tier.FileExplanation.DiskWork;
 import org.opendedup.sar.tier.FileExplanation.Share;
 import org.opendedup.sar.tier.FileExplanation.Verdict;
-import org.opendedup.sar.tier.PromotionPolicies;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.policy.PromotionPolicies;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
 
 /** Explains files of a real volume with chunks of 4 KiB; what is on the SSD is made up. */
 class FileExplanationTest {
@@ -86,6 +90,11 @@ class FileExplanationTest {
         assertEquals(new DiskWork(0, 0), promoted.withSsd());
         assertEquals(WHOLE_MIB, promoted.ssdChunks());
         assertEquals((long) WHOLE_MIB * CHUNK, promoted.ssdBytes());
+        // 100 µs for each, and 500 bytes a µs.
+        double ssdSeconds = WHOLE_MIB * (100 + CHUNK / 500.0) / 1e6;
+        assertEquals(ssdSeconds, promoted.ssdSeconds(), 1e-9);
+        assertEquals(cold.fromDisk().seconds() - ssdSeconds, promoted.savedSeconds(), 1e-9);
+        assertEquals(0, cold.savedSeconds(), "no SSD costs nothing and saves nothing");
         assertEquals(WHOLE_MIB, promoted.verdicts().get(Verdict.ON_SSD).chunks());
     }
 
@@ -122,7 +131,12 @@ class FileExplanationTest {
         assertEquals(all, parts);
         assertEquals(data.length / CHUNK, all.size());
         assertEquals(1, all.get(0).chunk().getCount());
-        assertEquals(MIB, all.get(0).runBytes());
+        long container = ChunkId.container(all.get(0).chunk().getChunkId());
+        long inContainer = all.stream()
+                .filter(chunk -> ChunkId.container(chunk.chunk().getChunkId()) == container)
+                .count();
+        assertEquals(inContainer * CHUNK, all.get(0).runBytes(), "the run goes on behind the request");
+        assertTrue(inContainer * CHUNK > 2 * MIB);
         Set<Long> ids = new HashSet<>();
         all.forEach(chunk -> ids.add(chunk.chunk().getChunkId()));
         assertEquals(all.size(), ids.size());
@@ -165,7 +179,7 @@ class FileExplanationTest {
 
     private Verdict onlyVerdict(long inode, TierSettings settings) throws IOException {
         Set<Verdict> verdicts = new HashSet<>();
-        volume.explain(inode, 0, rules(chunk -> false, settings), chunk -> {
+        volume.maintenance().explain(inode, 0, rules(chunk -> false, settings), chunk -> {
             verdicts.add(chunk.verdict());
             return true;
         });
@@ -175,7 +189,7 @@ class FileExplanationTest {
 
     private List<Chunk> chunks(long inode, long from, int most) throws IOException {
         List<Chunk> chunks = new ArrayList<>();
-        volume.explain(inode, from, rules(chunk -> false, settings(5, true)), chunk -> {
+        volume.maintenance().explain(inode, from, rules(chunk -> false, settings(5, true)), chunk -> {
             chunks.add(chunk);
             return chunks.size() < most;
         });
@@ -183,7 +197,7 @@ class FileExplanationTest {
     }
 
     private FileExplanation explain(long inode, LongPredicate onSsd, TierSettings settings) throws IOException {
-        return volume.explain(inode, 0, rules(onSsd, settings), chunk -> true);
+        return volume.maintenance().explain(inode, 0, rules(onSsd, settings), chunk -> true);
     }
 
     private static TierSettings settings(int threshold, boolean promoteOnRead) {

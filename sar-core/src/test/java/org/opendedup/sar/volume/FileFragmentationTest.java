@@ -15,9 +15,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.restore.DiskModel;
-import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.restore.fragmentation.FileFragmentation;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
 
 /** Figures of files of a real volume with chunks of 4 KiB that do not compress. */
 class FileFragmentationTest {
@@ -121,7 +124,7 @@ class FileFragmentationTest {
     }
 
     private FileFragmentation analyze(long inode) throws IOException {
-        return volume.fragmentation(inode, DiskModel.DEFAULT);
+        return volume.maintenance().fragmentation(inode, DiskModel.DEFAULT);
     }
 
     private long make(String name) throws IOException {

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Random;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.posix.Owner;
 
 /** Files of a volume that take runs of bytes of an old one, from here and there, as late backups do. */
 final class FragmentedFiles {

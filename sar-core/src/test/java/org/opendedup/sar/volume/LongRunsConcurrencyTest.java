@@ -20,17 +20,21 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
 
 /**
- * One file that grows by more than is stored at a time, while others overwrite it, punch holes into it, copy into it and out of it, and sync. What
- * a copy has, and what a power cut leaves, is compared byte by byte with what had been written before the copy, and before a
- * sync that was acknowledged. {@code -Dsar.rounds=N} goes on for longer.
+ * One file that grows by more than is stored at a time, while others overwrite it, punch holes into it, copy into it
+ * and out of it, and sync. What a copy has, and what a power cut leaves, is compared byte by byte with what had been
+ * written before the copy, and before a sync that was acknowledged. {@code -Dsar.rounds=N} goes on for longer.
  */
+@Tag("slow")
 class LongRunsConcurrencyTest {
     private static final int ROUNDS = 10;
     private static final int MIB = 1 << 20;

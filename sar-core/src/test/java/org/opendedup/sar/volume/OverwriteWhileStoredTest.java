@@ -16,10 +16,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
 
 /**
- * A long run of dirty bytes is stored in parts, and a second writer overwrites the end of a part while it is being stored. The
- * part's last chunk is unfinished there and comes back to the dirty bytes, behind those of the second writer and in one extent with them.
+ * A long run of dirty bytes is stored in parts, and a second writer overwrites the end of a part while it is being
+ * stored. The part's last chunk is unfinished there and comes back to the dirty bytes, behind those of the second
+ * writer and in one extent with them.
  */
 class OverwriteWhileStoredTest {
     private static final int MIB = 1 << 20;

@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,14 +23,20 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ByteGauge;
+import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.restore.DiskOption;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.restore.cache.CachePolicy;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
 
-/** Readers in sequence keep within the memory that the restore has, whatever decides what stays in it, and however many they are. */
+/**
+ * Readers in sequence keep within the memory that the restore has, whatever decides what stays in it, and however many
+ * they are.
+ */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("slow")
 class ReadAheadMemoryTest {
     private static final int MIB = 1 << 20;
     private static final int READERS = 4;
@@ -117,7 +124,10 @@ class ReadAheadMemoryTest {
         assertWithin(budget, memory);
     }
 
-    /** A reader that has the whole memory and goes on no more: those that join it must not have the same memory once more. */
+    /**
+     * A reader that has the whole memory and goes on no more: those that join it must not have the same memory once
+     * more.
+     */
     @ParameterizedTest
     @EnumSource
     void readersThatJoinOneWhichRestsKeepWithinIt(CachePolicy policy) throws Exception {

@@ -15,15 +15,22 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
 
-/** Files that are written to while a reader in sequence is read ahead for: whoever reads sees what was written before. */
+/**
+ * Files that are written to while a reader in sequence is read ahead for: whoever reads sees what was written before.
+ */
 @Timeout(120)
+@Tag("slow")
 class ReadAheadOfWritersTest {
     private static final int MIB = 1 << 20;
     private static final int BLOCK = VersionedBlocks.BYTES;

@@ -22,12 +22,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
-import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
@@ -36,9 +36,24 @@ import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.FullKeyValueStore;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
+import org.opendedup.sar.volume.store.Ballasts;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeDevices;
+import org.opendedup.sar.volume.store.VolumeStores;
 
-/** Stores that have no space for a while: what a volume answers meanwhile, what it does when there is space, what a crash leaves. */
+/**
+ * Stores that have no space for a while: what a volume answers meanwhile, what it does when there is space, what a
+ * crash leaves.
+ */
 @Timeout(120)
+@Tag("slow")
 class ShortageTest {
     private static final int CRASHES = 40;
     private static final long MIB = 1 << 20;
@@ -152,6 +167,42 @@ class ShortageTest {
         return read(volume, volume.lookup(Inode.ROOT, name(name)).inode());
     }
 
+    /** A volume of 100 GiB on disks with 10 GiB: what statfs(2) tells to be available is what fallocate(2) gives. */
+    @Test
+    void moreThanTheDisksCanStoreIsNotAllocated() throws IOException {
+        try (Volume volume = create()) {
+            OpenFile file = volume.open(make(volume, "file"), true);
+            long available = volume.space().availableBytes();
+            assertThrows(NoSpaceException.class, () -> volume.allocate(file, 0, available + MIB, false));
+            assertEquals(0, volume.attributes(file.inode()).size());
+            volume.allocate(file, 0, available - MIB, false);
+            dataDevice.usable.set(available / 2);
+            assertThrows(NoSpaceException.class, () -> volume.allocate(file, 0, available - MIB, true));
+            volume.close(file);
+        }
+    }
+
+    /** A device that gets full keeps access times as they are: a reader must not take the last space. */
+    @Test
+    void readingSetsNoTimesWhereMetadataHasNoRoom() throws IOException {
+        try (Volume volume = create()) {
+            long inode = make(volume, "file");
+            volume.commit();
+            assertTrue(volume.noteAccess(inode, AccessTimes.ALWAYS), "the control");
+            metadataDevice.usable.set(0);
+            // What was admitted by the figure of the last half second is used up.
+            assertThrows(NoSpaceException.class, () -> {
+                for (int i = 0; i < 1_000_000; i++) {
+                    make(volume, "more-" + i);
+                }
+            });
+            long accessed = volume.attributes(inode).accessedNs();
+            assertFalse(volume.noteAccess(inode, AccessTimes.ALWAYS));
+            assertEquals(accessed, volume.attributes(inode).accessedNs());
+            metadataDevice.usable.set(10L << 30);
+        }
+    }
+
     /** What waits for space, in which store. */
     private enum Full {
         METADATA,
@@ -191,16 +242,16 @@ class ShortageTest {
                 assertThrows(NoSpaceException.class, volume::sync);
                 assertThrows(NoSpaceException.class, () -> make(volume, "refused"));
                 assertThrows(NoSpaceException.class, () -> write(volume, kept, fresh));
-                assertEquals(0, volume.space().freeBytes());
+                assertEquals(0, volume.space().availableBytes());
                 // Reading goes on, and so do changes that free something.
                 assertArrayEquals(old, read(volume, kept));
                 assertArrayEquals(fresh, read(volume, waiting));
                 volume.unlink(Inode.ROOT, name("kept"));
-                volume.rename(Inode.ROOT, name("waiting"), Inode.ROOT, name("renamed"), Volume.RenameMode.REPLACE);
+                volume.rename(Inode.ROOT, name("waiting"), Inode.ROOT, name("renamed"), RenameMode.REPLACE);
 
                 relieve();
                 sync(volume, waiting);
-                assertTrue(volume.space().freeBytes() > 0);
+                assertTrue(volume.space().availableBytes() > 0);
                 write(volume, make(volume, "later"), old);
                 volume.sync();
             }
@@ -227,7 +278,7 @@ class ShortageTest {
                 assertThrows(NoSpaceException.class, () -> sync(volume, waiting));
                 long before = volume.statistics().commits();
                 relieve();
-                while (volume.statistics().commits() == before || volume.space().freeBytes() == 0) {
+                while (volume.statistics().commits() == before || volume.space().availableBytes() == 0) {
                     Thread.sleep(20);
                 }
             }
@@ -237,7 +288,10 @@ class ShortageTest {
         }
     }
 
-    /** The cut comes after the failed commit, before the repeated one or behind it; seeds decide what of the failed one is there. */
+    /**
+     * The cut comes after the failed commit, before the repeated one or behind it; seeds decide what of the failed one
+     * is there.
+     */
     @Test
     void aCrashBetweenAFailedCommitAndItsRepetitionLeavesOneStateOrTheOther() throws IOException {
         int withFailed = 0;
@@ -305,7 +359,9 @@ class ShortageTest {
         return names;
     }
 
-    /** The control: chunks that a failed force lost are no shortage, and are never committed, however often it is tried. */
+    /**
+     * The control: chunks that a failed force lost are no shortage, and are never committed, however often it is tried.
+     */
     @Test
     void lostChunksAreNeverCommittedAlsoWhenThereIsSpace() throws IOException {
         Volume volume = create();
@@ -399,7 +455,10 @@ class ShortageTest {
         }
     }
 
-    /** Returns false if no file was stored behind the source, and so nobody could end the shortage before the copy went on. */
+    /**
+     * Returns false if no file was stored behind the source, and so nobody could end the shortage before the copy went
+     * on.
+     */
     private boolean copyWhileSpaceReturns(ExecutorService other) throws IOException {
         containers = new CrashDirectory(1);
         metadata = new FullKeyValueStore(new CrashKeyValueStore());
@@ -471,7 +530,10 @@ class ShortageTest {
         }
     }
 
-    /** A crash has left the tail of a file that was cut off; while there is no space to remove it, the file must not grow into it. */
+    /**
+     * A crash has left the tail of a file that was cut off; while there is no space to remove it, the file must not
+     * grow into it.
+     */
     @Test
     void aTailThatFindsNoSpaceAtMountIsRemovedWhenThereIsSome() throws IOException, InterruptedException {
         byte[] data = random(1, 2_000_000);
@@ -552,20 +614,22 @@ class ShortageTest {
     void theScarcestDeviceDecides() throws IOException, InterruptedException {
         try (Volume volume = create()) {
             long inode = make(volume, "a");
-            long plenty = volume.space().freeBytes();
+            long plenty = volume.space().availableBytes();
             assertTrue(plenty > 9L << 30, () -> "only " + plenty);
             // Beside the reserve of 64 MiB there is room for records of some GB at best, and then for those of some MB.
             metadataDevice.usable.set(70 * MIB);
-            assertTrue(volume.space().freeBytes() < 2L << 30);
+            assertTrue(volume.space().availableBytes() < 2L << 30);
             metadataDevice.usable.set(64 * MIB + 1000);
-            assertTrue(volume.space().freeBytes() < MIB);
+            assertTrue(volume.space().availableBytes() < MIB);
+            // What the capacity leaves is told as it is: else a new volume on a full disk looks like one that is full.
+            assertEquals(config.capacityBytes(), volume.space().freeBytes());
             awaitRefresh();
             assertThrows(NoSpaceException.class, () -> write(volume, inode, random(1, 1 << 20)));
             assertThrows(NoSpaceException.class, () -> make(volume, "b"));
             assertThrows(
                     NoSpaceException.class,
                     () -> volume.setExtendedAttribute(
-                            inode, name("user.a"), new byte[5000], Volume.SetMode.CREATE_OR_REPLACE));
+                            inode, name("user.a"), new byte[5000], SetMode.CREATE_OR_REPLACE));
             volume.unlink(Inode.ROOT, name("a"));
             volume.sync();
 
@@ -574,7 +638,7 @@ class ShortageTest {
             long b = make(volume, "b");
             awaitRefresh();
             assertThrows(NoSpaceException.class, () -> write(volume, b, random(1, 16 << 20)));
-            assertTrue(volume.space().freeBytes() <= MIB);
+            assertTrue(volume.space().availableBytes() <= MIB);
         }
     }
 

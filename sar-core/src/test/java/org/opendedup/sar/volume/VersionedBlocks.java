@@ -5,8 +5,9 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The contents of a file that is read while it is written to: blocks that tell their number and version, so that who reads one knows
- * whether it is whole, and of a time while it was read. Each block has one writer at a time, any number of readers.
+ * The contents of a file that is read while it is written to: blocks that tell their number and version, so that who
+ * reads one knows whether it is whole, and of a time while it was read. Each block has one writer at a time, any number
+ * of readers.
  */
 public final class VersionedBlocks {
     /** Of a block. */

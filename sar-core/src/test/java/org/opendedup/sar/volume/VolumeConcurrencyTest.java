@@ -23,12 +23,16 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
 
 /**
- * Many threads at work in one volume, each with files of its own whose contents it knows, all with the same few contents, so
- * that they share chunks. Whoever waits for ever makes the test fail by its time limit.
+ * Many threads at work in one volume, each with files of its own whose contents it knows, all with the same few
+ * contents, so that they share chunks. Whoever waits for ever makes the test fail by its time limit.
  */
 class VolumeConcurrencyTest {
     private static final int THREADS = 6;
@@ -111,7 +115,7 @@ class VolumeConcurrencyTest {
 
         private void rename(String name) throws IOException {
             String to = "f" + random.nextInt(6);
-            volume.rename(directory, bytes(name), directory, bytes(to), Volume.RenameMode.REPLACE);
+            volume.rename(directory, bytes(name), directory, bytes(to), RenameMode.REPLACE);
             files.put(to, files.remove(name));
         }
 

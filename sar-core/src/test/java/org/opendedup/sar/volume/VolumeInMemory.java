@@ -5,11 +5,17 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.InstantSource;
 import org.opendedup.sar.index.ChunkIndex;
-import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
 
-/** The stores of a volume in memory, which can lose power; with a moment in the middle of storing at which a test may act. */
+/**
+ * The stores of a volume in memory, which can lose power; with a moment in the middle of storing at which a test may
+ * act.
+ */
 final class VolumeInMemory {
     /** What happens while a run of bytes is being stored, by the thread that stores it. */
     @FunctionalInterface
@@ -41,7 +47,10 @@ final class VolumeInMemory {
         return Volume.open(config, stores, Verification.CHECKSUMS);
     }
 
-    /** Sets what happens from now on at each look-up in the index: the run is out of the dirty bytes, and not stored yet. */
+    /**
+     * Sets what happens from now on at each look-up in the index: the run is out of the dirty bytes, and not stored
+     * yet.
+     */
     void whileStored(WhileStored action) {
         whileStored = action;
     }

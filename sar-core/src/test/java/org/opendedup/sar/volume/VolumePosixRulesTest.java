@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.opendedup.sar.volume.AccessControlListTest.GROUP;
-import static org.opendedup.sar.volume.AccessControlListTest.MASK;
-import static org.opendedup.sar.volume.AccessControlListTest.OTHERS;
-import static org.opendedup.sar.volume.AccessControlListTest.OWNER;
-import static org.opendedup.sar.volume.AccessControlListTest.USER;
-import static org.opendedup.sar.volume.AccessControlListTest.list;
+import static org.opendedup.sar.volume.posix.AccessControlListTest.GROUP;
+import static org.opendedup.sar.volume.posix.AccessControlListTest.MASK;
+import static org.opendedup.sar.volume.posix.AccessControlListTest.OTHERS;
+import static org.opendedup.sar.volume.posix.AccessControlListTest.OWNER;
+import static org.opendedup.sar.volume.posix.AccessControlListTest.USER;
+import static org.opendedup.sar.volume.posix.AccessControlListTest.list;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -28,7 +28,13 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /** Access lists, files without a name, and what is found by number. */
 class VolumePosixRulesTest {
@@ -90,9 +96,7 @@ class VolumePosixRulesTest {
             assertRefused(Reason.EINVAL, () -> volume.makeDirectory(Inode.ROOT, name, 0755, ALICE));
             assertRefused(Reason.EINVAL, () -> volume.makeSymbolicLink(Inode.ROOT, name, name("x"), ALICE));
             assertRefused(Reason.EINVAL, () -> volume.link(file, Inode.ROOT, name));
-            assertRefused(
-                    Reason.EINVAL,
-                    () -> volume.rename(Inode.ROOT, source, Inode.ROOT, name, Volume.RenameMode.REPLACE));
+            assertRefused(Reason.EINVAL, () -> volume.rename(Inode.ROOT, source, Inode.ROOT, name, RenameMode.REPLACE));
         }
         byte[] longest = new byte[255];
         Arrays.fill(longest, (byte) 'x');

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -22,7 +23,15 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.tier.SsdTier.State;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.store.Ballasts;
+import org.opendedup.sar.volume.store.VolumeDevices;
+import org.opendedup.sar.volume.store.VolumeLocations;
+import org.opendedup.sar.volume.store.VolumeStores;
 
 /** A volume with an SSD on real folders. */
 class VolumeTierTest {
@@ -100,7 +109,10 @@ class VolumeTierTest {
         assertEquals(diskReads, volume.statistics().diskReads());
     }
 
-    /** Else the SSD would be in use for as long as the process lives, and the next attempt to open the volume would go without. */
+    /**
+     * Else the SSD would be in use for as long as the process lives, and the next attempt to open the volume would go
+     * without.
+     */
     @Test
     void anOpeningThatFailsClosesWhatItHasOpened() throws IOException {
         volume.close();
@@ -202,6 +214,20 @@ class VolumeTierTest {
         checkShared(inode);
         writeShared();
         volume.tier().attach(folder.resolve("elsewhere"));
+        assertEquals(State.ONLINE, volume.tier().status().state());
+    }
+
+    /** As mkfs does; only a mount, which nobody told to, makes none. */
+    @Test
+    void attachingMakesAFolderThatIsMissing() throws IOException {
+        Path missing = folder.resolve("another/ssd");
+        volume.tier().attach(missing);
+        assertEquals(State.ONLINE, volume.tier().status().state());
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(missing)));
+        Path file = Files.createFile(folder.resolve("file"));
+        IOException refused =
+                assertThrows(IOException.class, () -> volume.tier().attach(file));
+        assertTrue(refused.getMessage().contains("not a folder"), refused.getMessage());
         assertEquals(State.ONLINE, volume.tier().status().state());
     }
 

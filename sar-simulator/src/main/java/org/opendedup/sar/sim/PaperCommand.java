@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code sar-sim paper}: the evaluation of a paper as a whole. */
+/** {@code sar-sim paper}: runs the complete evaluation of a paper. */
 @Command(
         name = "paper",
         sortOptions = false,

@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.StandardOutput;
 import org.opendedup.sar.sim.device.SelfcheckCommand;
 import org.opendedup.sar.sim.estimate.EstimateCommand;
 import org.opendedup.sar.sim.restore.RestoreCommand;
@@ -20,7 +21,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code sar-sim}: what-if over traces. A new subcommand joins by its entry in {@code subcommands}. */
+/**
+ * {@code sar-sim}: simulates the engine's policies on traces. A new subcommand is added by an entry in
+ * {@code subcommands}.
+ */
 @Command(
         name = "sar-sim",
         mixinStandardHelpOptions = true,
@@ -48,20 +52,25 @@ public final class SarSim implements Runnable {
 
     public static void main(String[] arguments) {
         System.exit(run(
-                new PrintWriter(System.out, true, StandardCharsets.UTF_8),
+                new PrintWriter(StandardOutput.stream(), true, StandardCharsets.UTF_8),
                 new PrintWriter(System.err, true, StandardCharsets.UTF_8),
                 arguments));
     }
 
-    /** Runs a command; its exit code. */
+    /** Runs a command and returns its exit code. */
     public static int run(PrintWriter out, PrintWriter err, String... arguments) {
-        return new CommandLine(new SarSim())
+        int code = new CommandLine(new SarSim())
                 .setOut(out)
                 .setErr(err)
                 .setUsageHelpWidth(HELP_WIDTH)
                 .setParameterExceptionHandler((wrong, given) -> refuse(wrong, err))
                 .setExecutionExceptionHandler((problem, command, parsed) -> report(problem, err))
                 .execute(arguments);
+        if (!out.checkError()) {
+            return code;
+        }
+        err.println("sar-sim: the output could not be written; its device may be full, or its reader gone");
+        return code == 0 ? FAILED : code;
     }
 
     private static int refuse(ParameterException wrong, PrintWriter err) {
@@ -72,7 +81,7 @@ public final class SarSim implements Runnable {
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
-    /** What the user can do something about is a line; anything else is a defect, and thrown. */
+    /** Reports an error that the user can correct in one line; anything else is a defect and is thrown. */
     private static int report(Exception problem, PrintWriter err) throws Exception {
         if (!(problem instanceof IOException failure)) {
             throw problem;
@@ -82,7 +91,7 @@ public final class SarSim implements Runnable {
         return FAILED;
     }
 
-    /** Java's exceptions of files name the file, and often nothing else. */
+    /** Adds the meaning to Java's file exceptions, whose message is often only the file's name. */
     private static String worded(IOException problem) {
         String message = problem.getMessage() == null ? problem.getClass().getSimpleName() : problem.getMessage();
         if (problem instanceof NoSuchFileException) {

@@ -1,6 +1,6 @@
 /**
- * The simulator: runs the engine's own policies over traces. {@link org.opendedup.sar.sim.SarSim} is its one command, with
- * subcommands.
+ * The simulator: runs the engine's own policies over traces. {@link org.opendedup.sar.sim.SarSim} is its only command,
+ * with subcommands.
  */
 @NullMarked
 package org.opendedup.sar.sim;

@@ -13,7 +13,7 @@ import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
 
-/** Two maps under one lock. Nothing survives {@link #close()}. */
+/** A chunk index in two maps under one lock. Nothing survives {@link #close()}. */
 final class HeapChunkIndex implements ChunkIndex {
     private final Map<ByteBuffer, Long> chunkIds = new HashMap<>();
     private final TreeMap<Long, byte[]> frameTables = new TreeMap<>();
@@ -112,7 +112,7 @@ final class HeapChunkIndex implements ChunkIndex {
 
     @Override
     public void flush() {
-        // There is nothing below the heap to write to.
+        // The index is only on the heap; there is nothing to write.
     }
 
     @Override

@@ -1,4 +1,4 @@
-/** The chunk index as plain maps on the heap: the model that other indexes are tested against. */
+/** The chunk index as plain maps on the heap: the reference model that other indexes are tested against. */
 @NullMarked
 package org.opendedup.sar.index.heap;
 

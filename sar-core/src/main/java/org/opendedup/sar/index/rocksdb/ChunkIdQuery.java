@@ -9,13 +9,13 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
 /**
- * A question to RocksDB for the chunk ids of some fingerprints, and its answer. Used again and again: its direct buffers
- * spare an allocation per chunk. RocksDB is asked key by key: its multi-get makes four objects a key, and answered as many
- * keys a CPU second within what runs differ (366 000 and 413 000 new ones, 462 000 and 474 000 known ones, of a million). For one thread at a
- * time.
+ * A query to RocksDB for the chunk ids of some fingerprints, together with its answer. It is reused: its direct buffers
+ * save an allocation per chunk. RocksDB is queried key by key: its multi-get creates four objects per key, and in
+ * measurements with a million keys it answered as many keys per CPU second within the variance between runs (366 000
+ * and 413 000 new ones, 462 000 and 474 000 known ones). For one thread at a time.
  */
 final class ChunkIdQuery {
-    /** The most fingerprints of one query. */
+    /** Maximum number of fingerprints of one query. */
     static final int CAPACITY = 256;
 
     private final ByteBuffer key = ByteBuffer.allocateDirect(IndexKeys.FINGERPRINT_KEY_BYTES);
@@ -33,7 +33,7 @@ final class ChunkIdQuery {
         count++;
     }
 
-    /** After {@link #run}: the chunk id that fingerprint {@code i} leads to, or {@link ChunkId#NONE}. */
+    /** Returns, after {@link #run}, the chunk id for fingerprint {@code i}, or {@link ChunkId#NONE}. */
     long chunkId(int i) {
         return chunkIds[i];
     }

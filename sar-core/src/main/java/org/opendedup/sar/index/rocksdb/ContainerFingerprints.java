@@ -8,16 +8,17 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 
 /**
- * Fingerprints of one container with their slots, in the order of insertion: collected while it is filled, and stored as
- * its 'D' record when it is covered. The record is {@code (slot (2, little-endian), fingerprint (32))*}; it speeds lookups
- * up and may lack any of the container's fingerprints, but it never names a copy that its fingerprint does not lead to:
- * what it brings into the cache is believed without a look at the 'F' records.
+ * The fingerprints of one container with their slots, in the order of insertion. They are collected while the container
+ * is filled, and stored as its 'D' record when the container is covered. The record is {@code (slot (2, little-endian),
+ * fingerprint (32))*}. It speeds lookups up and may lack any of the container's fingerprints, but it never names a copy
+ * that is not the current one of its fingerprint: entries that are loaded from it into the cache are used without
+ * checking the 'F' records.
  */
 final class ContainerFingerprints {
     private static final int ENTRY_BYTES = Short.BYTES + Fingerprints.BYTES;
-    /** Entries kept at most: a container of 4 MiB in chunks of 1 KiB. */
+    /** Maximum number of entries: a container of 4 MiB in chunks of 1 KiB. */
     private static final int MAX_ENTRIES = 4096;
-    /** A container of 4 MiB in chunks of the usual 8 KiB. */
+    /** Initial capacity, in entries: a container of 4 MiB in chunks of the usual 8 KiB. */
     private static final int USUAL_ENTRIES = 512;
 
     private byte[] record;
@@ -27,7 +28,7 @@ final class ContainerFingerprints {
         record = new byte[USUAL_ENTRIES * ENTRY_BYTES];
     }
 
-    /** The entries of a 'D' record, to change them. */
+    /** Reads the entries of a 'D' record, to change them. */
     ContainerFingerprints(long container, byte[] record) throws CorruptionException {
         requireEntries(container, record);
         this.record = record;
@@ -47,7 +48,7 @@ final class ContainerFingerprints {
         length += ENTRY_BYTES;
     }
 
-    /** Takes every entry of this slot and fingerprint out: the fingerprint leads elsewhere now. */
+    /** Removes every entry of this slot and fingerprint: the fingerprint now leads to another copy. */
     void strike(int slot, byte[] fingerprints, int offset) {
         int kept = 0;
         for (int at = 0; at < length; at += ENTRY_BYTES) {
@@ -82,7 +83,7 @@ final class ContainerFingerprints {
         return Arrays.copyOf(record, length);
     }
 
-    /** Puts every entry of a 'D' record into {@code cache}, unless the cache knows better. */
+    /** Adds every entry of a 'D' record to {@code cache}, except fingerprints that the cache already has. */
     static void load(long container, byte[] record, FingerprintCache cache) throws CorruptionException {
         requireEntries(container, record);
         ByteBuffer slots = ByteBuffer.wrap(record).order(ByteOrder.LITTLE_ENDIAN);

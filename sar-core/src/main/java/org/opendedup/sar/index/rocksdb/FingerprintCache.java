@@ -8,23 +8,27 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 
 /**
- * The fingerprints most recently inserted, or read from RocksDB together with their container, with their chunk ids: a
- * ring in which a new entry takes the oldest one's place, and a hash table over it. Entries of a container come together,
- * so they also leave together. Primitive arrays alone, about {@value #ENTRY_BYTES} bytes an entry. Not thread-safe.
+ * A cache of fingerprints and their chunk ids: those inserted last, and those loaded from RocksDB together with their
+ * container. It is a ring in which a new entry replaces the oldest one, with a hash table over it. Entries of a
+ * container are added together, so they are also evicted together. Uses only primitive arrays, about
+ * {@value #ENTRY_BYTES} bytes per entry. Not thread-safe.
  */
 final class FingerprintCache {
-    /** Fingerprint 32, chunk id 8, chain 4, and two buckets an entry at most, of 4 each. */
+    /** Bytes per entry: fingerprint 32, chunk id 8, chain 4, and at most two buckets of 4 bytes each. */
     static final int ENTRY_BYTES = Fingerprints.BYTES + Long.BYTES + 3 * Integer.BYTES;
 
     private static final int NO_ENTRY = -1;
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-    /** Which part of a fingerprint picks the bucket; it is random, so the part is its own hash. */
+    /**
+     * Offset in a fingerprint of the bytes that select the bucket. A fingerprint is random, so these bytes are the
+     * hash.
+     */
     private static final int HASH_OFFSET = 24;
 
     private final int capacity;
     private final byte[] fingerprints;
     private final long[] chunkIds;
-    /** Next entry of the same bucket. */
+    /** For each entry, the next entry of the same bucket. */
     private final int[] chain;
 
     private final int[] buckets;
@@ -32,7 +36,7 @@ final class FingerprintCache {
     private int used;
     private long strikes;
 
-    /** @param memoryBytes what it may take; at least one entry is kept */
+    /** @param memoryBytes maximum memory, in bytes; at least one entry is kept */
     FingerprintCache(long memoryBytes) {
         long maxEntries = Integer.MAX_VALUE / 2 / Fingerprints.BYTES;
         capacity = (int) Math.max(1, Math.min(maxEntries, memoryBytes / ENTRY_BYTES));
@@ -43,13 +47,13 @@ final class FingerprintCache {
         Arrays.fill(buckets, NO_ENTRY);
     }
 
-    /** The chunk id kept for a fingerprint, or {@link ChunkId#NONE}. */
+    /** Returns the chunk id of a fingerprint, or {@link ChunkId#NONE}. */
     long get(byte[] source, int offset) {
         int entry = find(source, offset);
         return entry == NO_ENTRY ? ChunkId.NONE : chunkIds[entry];
     }
 
-    /** Keeps a chunk id for a fingerprint, in place of the one kept so far. */
+    /** Sets the chunk id of a fingerprint, replacing an existing one. */
     void put(byte[] source, int offset, long chunkId) {
         int entry = find(source, offset);
         if (entry != NO_ENTRY) {
@@ -59,14 +63,14 @@ final class FingerprintCache {
         }
     }
 
-    /** Keeps a chunk id for a fingerprint that has none. */
+    /** Sets the chunk id of a fingerprint that has none. */
     void putIfAbsent(byte[] source, int offset, long chunkId) {
         if (find(source, offset) == NO_ENTRY) {
             add(source, offset, chunkId);
         }
     }
 
-    /** Forgets a fingerprint if it leads to {@code chunkId}. */
+    /** Removes a fingerprint if it leads to {@code chunkId}. */
     void remove(byte[] source, int offset, long chunkId) {
         int entry = find(source, offset);
         if (entry != NO_ENTRY && chunkIds[entry] == chunkId) {
@@ -76,8 +80,8 @@ final class FingerprintCache {
     }
 
     /**
-     * Counts the times that entries were struck from container records. A record read before the last of them may name
-     * what was struck, and must not be put.
+     * Returns how many times entries were removed from container records. A record that was read before the last
+     * removal may contain a removed entry, and must not be added.
      */
     long strikes() {
         return strikes;
@@ -87,7 +91,7 @@ final class FingerprintCache {
         strikes++;
     }
 
-    /** Forgets everything. What was read before is not put any more. */
+    /** Removes everything. Records that were read earlier are not added any more. */
     void clear() {
         Arrays.fill(buckets, NO_ENTRY);
         newest = NO_ENTRY;

@@ -38,50 +38,54 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The RocksDB database of a chunk index: how it is set up, opened and closed, and what its failures mean. Separate from
- * the index so that native handles are owned, and use after closing is caught, in one place. Safe for use by many threads.
+ * The RocksDB database of a chunk index: sets it up, opens and closes it, and translates its failures. Separate from
+ * the index so that one place owns the native handles and detects use after closing. Safe for use by many threads.
  */
 final class IndexDatabase implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexDatabase.class);
 
     static final byte FORMAT_VERSION = 2;
 
-    /** Two memtables: one takes inserts while the other is written out. */
+    /** Number of memtables: one receives inserts while the other is written out. */
     private static final int MEMTABLES = 2;
 
     private static final long MAX_MEMTABLE_BYTES = 64 << 20;
-    /** Bits a key in the Bloom filters: one lookup of a new chunk in a hundred reads a block in vain. */
+    /** Bits per key in the Bloom filters: one lookup of a new chunk in a hundred reads a block needlessly. */
     private static final double FILTER_BITS = 10;
-    /** Of tables of 64 MiB, so that 32 GiB, about 400 million chunks, are open at a time; others are reopened as needed. */
+    /**
+     * Maximum number of open tables of 64 MiB: 32 GiB, about 400 million chunks. Other tables are reopened as needed.
+     */
     private static final int MAX_OPEN_FILES = 512;
 
     /**
-     * Tables that may wait to be merged: a lookup of a new chunk asks the filter of each. With two in place of RocksDB's four it
-     * takes a quarter less time; inserts are too few for the additional merging to matter.
+     * Number of level-0 tables that triggers a merge: a lookup of a new chunk queries the filter of each. With two
+     * instead of RocksDB's four, such a lookup takes a quarter less time; inserts are too few for the additional
+     * merging to matter.
      */
     private static final int LEVEL_0_TABLES = 2;
 
     private static final int BACKGROUND_JOBS = 2;
     private static final long INFO_LOG_BYTES = 1 << 20;
-    /** A file in the folder that says: a damaged block was met, what lies here is to be made again. */
+    /** Name of the marker file in the folder: a damaged block was found, and the database must be rebuilt. */
     private static final String DAMAGED_MARK = "DAMAGED";
 
     private final Path folder;
     private final RocksDB db;
     private final ReadOptions readOptions = new ReadOptions();
     /**
-     * No write-ahead log: the index may lose its newest part. That a surviving 'C' record implies its container's 'F'
-     * records survived holds because all records are in one column family: its memtables are written out in the order in
-     * which they were filled, each as a whole, and the manifest names a table only after it was forced. So what survives
-     * is a prefix of the writes, in their order, and a container's 'F' records are written before its 'C' record. It
-     * would break with a second column family without atomic flush, or with unordered writes.
+     * Write without a write-ahead log: the index may lose its newest part. A surviving 'C' record must imply that its
+     * container's 'F' records survived. This holds because all records are in one column family: its memtables are
+     * written out in the order in which they were filled, each as a whole, and the manifest names a table only after
+     * the table was synced. So the records that survive are a prefix of the writes, in their order, and a container's
+     * 'F' records are written before its 'C' record. A second column family without atomic flush, or unordered writes,
+     * would break this.
      */
     private final WriteOptions writeOptions = new WriteOptions().setDisableWAL(true);
 
-    /** Native handles, in the order in which they are closed after the database. */
+    /** Native handles, in the order in which they are closed once the database is closed. */
     private final Deque<AutoCloseable> handles;
 
-    /** Read: the database is in use. Write: it is being closed. */
+    /** Read lock: the database is in use. Write lock: it is being closed. */
     private final ReadWriteLock lifecycle = new ReentrantReadWriteLock();
 
     private boolean closed;
@@ -94,7 +98,7 @@ final class IndexDatabase implements Closeable {
         handles.addFirst(writeOptions);
     }
 
-    /** @param memoryBytes bound of block cache and memtables together */
+    /** @param memoryBytes bound of block cache and memtables together, in bytes */
     static IndexDatabase open(Path folder, long memoryBytes) throws IOException {
         RocksDB.loadLibrary();
         PrivateFiles.createFolders(folder);
@@ -130,8 +134,8 @@ final class IndexDatabase implements Closeable {
     private static Options options(long memoryBytes, Deque<AutoCloseable> handles) {
         long memtables = Math.min(memoryBytes / 3, MEMTABLES * MAX_MEMTABLE_BYTES);
         Cache cache = new LRUCache(memoryBytes);
-        // Memtables are charged to the cache, so that the two together keep to memoryBytes. The cache's own limit
-        // is not strict: a strict one fails reads when pinned blocks fill it.
+        // Memtables are charged to the cache, so that both together stay within memoryBytes. The cache's own limit is
+        // not strict: a strict limit fails reads when pinned blocks fill the cache.
         WriteBufferManager bufferManager = new WriteBufferManager(memtables, cache);
         BloomFilter filter = new BloomFilter(FILTER_BITS);
         Options options = new Options()
@@ -159,9 +163,9 @@ final class IndexDatabase implements Closeable {
     }
 
     private static BlockBasedTableConfig tableConfig(Cache cache, BloomFilter filter) {
-        // Filters and indexes live in the bounded cache, in partitions of a block each: with more chunks than fit,
-        // a lookup brings in one partition and not a table's whole filter of 1 MB. Where all of them fit, this
-        // costs half of the lookups of new chunks a CPU second (366 000 against 924 000, a million chunks).
+        // Filters and indexes are in the bounded cache, in partitions of one block each. With more chunks than fit, a
+        // lookup then loads one partition and not a table's whole filter of 1 MB. Where all of them fit, this reduces
+        // the lookups of new chunks per CPU second to less than half (366 000 against 924 000, with a million chunks).
         return new BlockBasedTableConfig()
                 .setBlockCache(cache)
                 .setBlockSize(4096)
@@ -197,7 +201,9 @@ final class IndexDatabase implements Closeable {
         }
     }
 
-    /** The version is the first record written, so it outlives a crash if any record does. */
+    /**
+     * Requires an empty database. The version is the first record written, so it survives a crash if any record does.
+     */
     private void requireEmpty() throws IOException {
         try (RocksIterator records = db.newIterator(readOptions)) {
             records.seekToFirst();
@@ -208,7 +214,7 @@ final class IndexDatabase implements Closeable {
         }
     }
 
-    /** Answers every key of {@code query}. */
+    /** Looks up every key of {@code query}. */
     void read(ChunkIdQuery query) throws IOException {
         lifecycle.readLock().lock();
         try {
@@ -233,7 +239,7 @@ final class IndexDatabase implements Closeable {
         }
     }
 
-    /** Writes the batch, all of it or, after a crash, nothing. */
+    /** Writes the batch atomically: after a crash, all of it is present or nothing. */
     void write(WriteBatch batch) throws IOException {
         lifecycle.readLock().lock();
         try {
@@ -246,7 +252,7 @@ final class IndexDatabase implements Closeable {
         }
     }
 
-    /** Visits the container of every 'C' record, rising. */
+    /** Visits the container id of every 'C' record, in ascending order. */
     void forEachFrameTable(LongConsumer visitor) throws IOException {
         lifecycle.readLock().lock();
         try {
@@ -265,7 +271,7 @@ final class IndexDatabase implements Closeable {
         }
     }
 
-    /** Deletes every record but the version, and gives the space back. */
+    /** Deletes every record except the version, and frees the disk space. */
     void clear() throws IOException {
         lifecycle.readLock().lock();
         try {
@@ -277,7 +283,7 @@ final class IndexDatabase implements Closeable {
             flushMemtables();
             db.compactRange();
         } catch (RocksDBException e) {
-            // What is left in it is not wanted: it is made again when it is opened next.
+            // The remaining records must not be used: the mark makes the next opening rebuild the index.
             mark(folder);
             throw translate(folder, e);
         } finally {
@@ -285,7 +291,7 @@ final class IndexDatabase implements Closeable {
         }
     }
 
-    /** Writes the memtables out and waits for it. */
+    /** Writes the memtables to disk and waits until that is done. */
     void flush() throws IOException {
         lifecycle.readLock().lock();
         try {
@@ -304,7 +310,7 @@ final class IndexDatabase implements Closeable {
         }
     }
 
-    /** As RocksDB estimates it from its tables' statistics. */
+    /** Returns RocksDB's estimate of the number of records, from its tables' statistics. */
     long estimatedRecords() {
         lifecycle.readLock().lock();
         try {
@@ -325,7 +331,7 @@ final class IndexDatabase implements Closeable {
         }
     }
 
-    /** Flushes and closes. Idempotent; what is under way ends first. */
+    /** Flushes and closes the database, after calls in progress have ended. Idempotent. */
     @Override
     public void close() throws IOException {
         lifecycle.writeLock().lock();
@@ -357,7 +363,10 @@ final class IndexDatabase implements Closeable {
         }
     }
 
-    /** The folder was there a moment ago: what is missing is a part of the database. */
+    /**
+     * Returns whether a file of the database is missing. The folder existed a moment ago, so the file is a part of the
+     * database.
+     */
     private static boolean lacksAFile(RocksDBException e) {
         return SystemError.NO_SUCH_FILE.isIn(e.getMessage());
     }
@@ -370,8 +379,9 @@ final class IndexDatabase implements Closeable {
     }
 
     /**
-     * RocksDB reads a block only when it is needed, so damage shows long after opening. Opening the next time would not see it
-     * either, and duplicates would be missed for ever: the mark has the database made again then.
+     * Marks the database as damaged. RocksDB reads a block only when it is needed, so damage is found long after
+     * opening. The next opening would not detect it either, and duplicates would be missed permanently: the mark causes
+     * a rebuild then.
      */
     private static void mark(Path folder) {
         try {

@@ -23,7 +23,7 @@ final class IndexKeys {
     static final byte[] EPOCH = {'E'};
     static final byte[] HIGHEST_CONTAINER = {'H'};
 
-    /** Every key but that of the version lies between these two. */
+    /** Every key except the version's lies between {@link #FIRST_CONTENT} and {@link #END_CONTENT}. */
     static final byte[] FIRST_CONTENT = {0};
 
     static final byte[] END_CONTENT = {'V'};
@@ -49,7 +49,7 @@ final class IndexKeys {
         return key[0] == FRAME_TABLE;
     }
 
-    /** The container of a 'C' or 'D' key. */
+    /** Returns the container id of a 'C' or 'D' key. */
     static long container(byte[] key) {
         return ByteBuffer.wrap(key).getLong(1);
     }

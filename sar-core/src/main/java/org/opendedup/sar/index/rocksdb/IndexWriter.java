@@ -16,8 +16,8 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
 /**
- * Every change of the index, one after the other under this object's lock: RocksDB first, then the cache, so that what the
- * cache knows is never ahead of a write that failed. Safe for use by many threads.
+ * Makes all changes of the index, one after the other under this object's lock: first in RocksDB, then in the cache, so
+ * that the cache is never ahead of a failed write. Safe for use by many threads.
  */
 final class IndexWriter implements Closeable {
     private final IndexDatabase database;
@@ -25,19 +25,19 @@ final class IndexWriter implements Closeable {
     private final OpenContainers openContainers = new OpenContainers();
 
     private final WriteBatch batch = new WriteBatch();
-    /** The highest container of any record; -1: not read yet. */
+    /** The highest container id of any record; -1 if not read yet. */
     private long highest = -1;
-    /** As the batch has it. */
+    /** The highest container id in the batch. */
     private long highestOfBatch;
-    /** The 'D' records that the batch changes, by container; an empty one goes, or was not there. */
+    /** The 'D' records that the batch changes, by container id; an empty one is deleted, or did not exist. */
     private final Map<Long, ContainerFingerprints> struck = new HashMap<>();
-    /** For each chunk of a segment, the copy its fingerprint led to before. */
+    /** For each chunk of a segment, the copy that its fingerprint led to until now. */
     private long[] replaced = new long[0];
 
     private final ByteBuffer key = ByteBuffer.allocateDirect(IndexKeys.FINGERPRINT_KEY_BYTES);
     private final ByteBuffer value = ByteBuffer.allocateDirect(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
-    /** @param cache to be kept up to date; locked while it is changed */
+    /** @param cache kept up to date; locked while it is changed */
     IndexWriter(IndexDatabase database, FingerprintCache cache) {
         this.database = database;
         this.cache = cache;
@@ -70,9 +70,10 @@ final class IndexWriter implements Closeable {
     }
 
     /**
-     * Finds out where the fresh chunks' fingerprints lead so far, without a read for those that the lookup did not find: if
-     * another stream inserted one since, the cache knows it (or its ring ran full within one segment's storing; then the
-     * other copy stays in its container's record and may be answered, until it turns out dead and its hint strikes it).
+     * Determines the copies that the fresh chunks' fingerprints lead to now. Reads nothing for fingerprints that the
+     * lookup did not find: if another stream inserted one since, the cache has it. The exception is a ring that wrapped
+     * around while one segment was stored. The other copy then stays in its container's record and may be returned by
+     * lookups, until it turns out to be dead and the hint for it removes it.
      */
     private void collectReplaced(Segment segment) throws IOException {
         byte[] fingerprints = segment.fingerprints();
@@ -102,7 +103,7 @@ final class IndexWriter implements Closeable {
         openContainers.add(fingerprints, offset, chunkId);
     }
 
-    /** Where a fingerprint leads, or {@link ChunkId#NONE}. */
+    /** Returns the chunk id that a fingerprint leads to, or {@link ChunkId#NONE}. */
     private long current(byte[] fingerprints, int offset) throws IOException {
         long cached;
         synchronized (cache) {
@@ -139,8 +140,8 @@ final class IndexWriter implements Closeable {
     }
 
     /**
-     * Takes a fingerprint out of the record of the container that holds {@code chunkId}: together with its neighbours, it
-     * would lead to this copy again, past its 'F' record.
+     * Removes a fingerprint from the record of the container that holds {@code chunkId}. Otherwise loading that record
+     * would map the fingerprint to this copy again, without a check of its 'F' record.
      */
     private void strike(byte[] fingerprints, int offset, long chunkId) throws IOException {
         openContainers.strike(fingerprints, offset, chunkId);
@@ -154,7 +155,10 @@ final class IndexWriter implements Closeable {
         entries.strike(ChunkId.slot(chunkId), fingerprints, offset);
     }
 
-    /** Writes the batch together with the records that entries were struck from: after a crash, all of it is there or nothing. */
+    /**
+     * Writes the batch atomically, together with the records that entries were removed from: after a crash, all of it
+     * is present or nothing.
+     */
     private void write() throws IOException {
         for (Map.Entry<Long, ContainerFingerprints> entry : struck.entrySet()) {
             byte[] recordKey = IndexKeys.containerFingerprints(entry.getKey());
@@ -200,7 +204,10 @@ final class IndexWriter implements Closeable {
         highestOfBatch = Math.max(highestOfBatch, container);
     }
 
-    /** Writes the batch, with the highest container if that rises: a crash leaves no record of a container above it. */
+    /**
+     * Writes the batch, and the highest container id if that rises: after a crash there is no record of a container
+     * above it.
+     */
     private void writeBatch() throws IOException {
         if (highestOfBatch > highestContainer()) {
             put(IndexKeys.HIGHEST_CONTAINER, longBytes(highestOfBatch));

@@ -6,11 +6,11 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 
 /**
- * The fingerprints of the containers that are being filled. Bounded: the container that was not inserted into for longest
- * is forgotten first, which costs it its 'D' record, and lookups in it some speed. Not thread-safe.
+ * The fingerprints of the containers that are being filled. Bounded: the least recently used container is dropped
+ * first. It then gets no 'D' record, and lookups in it are slower. Not thread-safe.
  */
 final class OpenContainers {
-    /** More than there are write streams. Usually 17 KiB each, so 1 MiB. */
+    /** Maximum number of containers: more than there are write streams. Usually 17 KiB each, so 1 MiB. */
     private static final int MAX_CONTAINERS = 64;
 
     private final Map<Long, ContainerFingerprints> containers = new LinkedHashMap<>(16, 0.75f, true) {
@@ -22,7 +22,7 @@ final class OpenContainers {
         }
     };
 
-    /** The container of the last chunk, spared a look into the map: the next chunk is mostly of the same. */
+    /** The container of the last chunk, kept to avoid a map lookup: the next chunk is usually in the same container. */
     private long lastContainer;
 
     private @Nullable ContainerFingerprints last;
@@ -36,7 +36,7 @@ final class OpenContainers {
         last.add(ChunkId.slot(chunkId), fingerprints, offset);
     }
 
-    /** Forgets that {@code chunkId} holds a fingerprint, if it was added. */
+    /** Removes a fingerprint of {@code chunkId}, if it was added. */
     void strike(byte[] fingerprints, int offset, long chunkId) {
         ContainerFingerprints container = containers.get(ChunkId.container(chunkId));
         if (container != null) {
@@ -49,7 +49,7 @@ final class OpenContainers {
         containers.clear();
     }
 
-    /** Takes a container out; null if nothing is known of it. */
+    /** Removes and returns a container's fingerprints; null if there are none. */
     @Nullable
     ContainerFingerprints remove(long container) {
         if (container == lastContainer) {

@@ -10,13 +10,14 @@ import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.index.ChunkIndex;
 
 /**
- * The exact index: every fingerprint in RocksDB, the ones that will be asked for next in a {@link FingerprintCache}.
+ * The exact chunk index: every fingerprint is in RocksDB, and those that are likely to be looked up next are also in a
+ * {@link FingerprintCache}.
  *
- * <p>Locks: {@code writer} makes writes one after the other, and {@code cache} guards the cache; a thread may take the
- * second while it has the first. No lock is held while RocksDB is read for a lookup.
+ * <p>Locks: {@code writer} serializes writes, and {@code cache} guards the cache. A thread may acquire the second while
+ * it holds the first. No lock is held while RocksDB is read for a lookup.
  */
 final class RocksDbChunkIndex implements ChunkIndex {
-    /** Lookups kept for the next segment: more than the threads that could run one at the same time. */
+    /** Maximum number of lookup objects kept for reuse: more than the threads that could run one at the same time. */
     private static final int POOLED_LOOKUPS = 16;
 
     private final IndexDatabase database;

@@ -6,12 +6,15 @@ import org.opendedup.sar.index.ChunkIndex;
 
 /** Opens and destroys chunk indexes in RocksDB. */
 public final class RocksDbChunkIndexFactory {
-    /** The least memory an index works with: a few MiB each for its memtables, its block cache and its fingerprint cache. */
+    /**
+     * Minimum memory of an index, in bytes: a few MiB each for its memtables, its block cache and its fingerprint
+     * cache.
+     */
     public static final long MIN_MEMORY_BYTES = 8 << 20;
 
     private RocksDbChunkIndexFactory() {}
 
-    /** As {@link org.opendedup.sar.index.ChunkIndexes#openRocksDb}. */
+    /** Opens an index; see {@link org.opendedup.sar.volume.store.ChunkIndexes#openRocksDb}. */
     public static ChunkIndex open(Path folder, long memoryBytes) throws IOException {
         if (memoryBytes < MIN_MEMORY_BYTES) {
             throw new IllegalArgumentException(
@@ -20,7 +23,7 @@ public final class RocksDbChunkIndexFactory {
         return new RocksDbChunkIndex(IndexDatabase.open(folder, memoryBytes * 3 / 4), memoryBytes / 4);
     }
 
-    /** As {@link org.opendedup.sar.index.ChunkIndexes#destroy}. */
+    /** Destroys an index; see {@link org.opendedup.sar.volume.store.ChunkIndexes#destroy}. */
     public static void destroy(Path folder) throws IOException {
         IndexDatabase.destroy(folder);
     }

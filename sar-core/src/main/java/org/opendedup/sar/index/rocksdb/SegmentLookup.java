@@ -5,19 +5,25 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 
 /**
- * Looks a segment up: in the cache first, then what is missing in RocksDB, a few fingerprints at a time. Where two answers
- * in a row lie in one container, all of that container's fingerprints are brought into the cache, which is asked again for
- * the rest: so a duplicate stream costs RocksDB a small batch and one record for every container it passes through.
- * Kept for the next segment. For one thread at a time.
+ * Looks up the chunks of a segment: first in the cache, then the missing ones in RocksDB, in small batches. Where two
+ * consecutive answers are in one container, all of that container's fingerprints are loaded into the cache, which is
+ * queried again for the remaining chunks. So for each container that a duplicate stream passes through, RocksDB serves
+ * only a small batch and one record. Reused for the next segment. For one thread at a time.
  */
 final class SegmentLookup {
-    /** The first batch is small: it is the price of each container that a duplicate stream enters. */
+    /**
+     * Size of the first batch, in fingerprints. It is small because each container that a duplicate stream enters costs
+     * one.
+     */
     private static final int FIRST_BATCH = 8;
 
     private final IndexDatabase database;
     private final FingerprintCache cache;
     private final ChunkIdQuery query = new ChunkIdQuery();
-    /** The chunks neither found nor known to be new yet, rising; {@code missing[0 .. missingCount)}. */
+    /**
+     * The chunks that are neither found nor known to be new yet, in ascending order; {@code missing[0 ..
+     * missingCount)}.
+     */
     private int[] missing = new int[ChunkIdQuery.CAPACITY];
 
     private int missingCount;
@@ -59,7 +65,7 @@ final class SegmentLookup {
         }
     }
 
-    /** Takes what the cache knows out of the missing. */
+    /** Sets the hints of the chunks that the cache has, and removes these chunks from the missing ones. */
     private void askCache(Segment segment) {
         int still = 0;
         synchronized (cache) {
@@ -75,7 +81,7 @@ final class SegmentLookup {
         missingCount = still;
     }
 
-    /** Sets the chunk ids of the first {@code count} missing chunks as RocksDB has them. */
+    /** Sets the hints of the first {@code count} missing chunks from RocksDB. */
     private void askDatabase(Segment segment, int count) throws IOException {
         query.clear();
         for (int m = 0; m < count; m++) {
@@ -87,7 +93,9 @@ final class SegmentLookup {
         }
     }
 
-    /** Whether any container's fingerprints came into the cache. */
+    /**
+     * Loads the fingerprints of containers with two consecutive answers; returns whether any were added to the cache.
+     */
     private boolean loadNeighbours(Segment segment, int count) throws IOException {
         boolean loaded = false;
         long loadedContainer = 0;

@@ -1,7 +1,7 @@
 /**
- * The exact chunk index in RocksDB, behind a cache in memory that follows the locality of backup streams (Zhu, Li and
- * Patterson, "Avoiding the Disk Bottleneck in the Data Domain Deduplication File System", FAST 2008, section 4.3): what one
- * stream wrote side by side, another one asks for side by side.
+ * The exact chunk index in RocksDB, with a cache in memory in front of it that follows the locality of backup streams
+ * (Zhu, Li and Patterson, "Avoiding the Disk Bottleneck in the Data Domain Deduplication File System", FAST 2008,
+ * section 4.3): chunks that one stream wrote next to each other, another stream looks up next to each other.
  */
 @NullMarked
 package org.opendedup.sar.index.rocksdb;

@@ -1,10 +1,11 @@
 package org.opendedup.sar.restore.cache;
 
 /**
- * Counts in a counting Bloom filter (lookahead paper §3.4, Fan et al., SIGCOMM '98): several hash functions, each leading to a
- * counter of few bits; a container's count is the least of its counters. It never answers too few below saturation; collisions make
- * it answer too many. A counter that reached its highest value stays there, since nobody knows what it would have counted, so a
- * container that was hot once is hot for ever.
+ * Counts approximately, in a counting Bloom filter (lookahead paper §3.4, Fan et al., SIGCOMM '98). Several hash
+ * functions each lead to a counter of few bits; a container's count is the least of its counters. Collisions make
+ * counts too high. A counter stops at its highest value, but each reference that leaves the window still decrements it,
+ * as the paper says. Counts are too low after that, until the window has no reference to any of the counter's
+ * containers and the counter is 0 again.
  */
 final class BloomReferences implements ContainerReferences {
     private static final int HASHES = 4;
@@ -17,8 +18,9 @@ final class BloomReferences implements ContainerReferences {
     private final int counterMask;
 
     /**
-     * @param counters at least this many; rounded up to a power of two
-     * @param countsTo the highest count that must be told from the next: counters are wide enough for one more
+     * @param counters least number of counters; rounded up to a power of two
+     * @param countsTo highest count that must be distinguishable from the next one: counters are wide enough for one
+     *     more
      */
     BloomReferences(int counters, int countsTo) {
         counterBits = bitsFor(countsTo + 1);
@@ -55,8 +57,8 @@ final class BloomReferences implements ContainerReferences {
         long hash = hash(container);
         for (int i = 0; i < HASHES; i++) {
             int counter = counter(hash, i);
-            // 0 cannot be met: two hashes of a container that lead to one counter count twice, up and down.
-            if (value(counter) < highest) {
+            // The counter is 0 already if it was at its highest value when some references were added.
+            if (value(counter) > 0) {
                 change(counter, -1);
             }
         }
@@ -93,7 +95,7 @@ final class BloomReferences implements ContainerReferences {
         return counter * counterBits % Long.SIZE;
     }
 
-    /** Two hashes of 32 bits; the others are sums of them (Kirsch and Mitzenmacher, ESA 2006). */
+    /** Returns two hashes of 32 bits; the others are sums of them (Kirsch and Mitzenmacher, ESA 2006). */
     private static long hash(long container) {
         long mixed = container * 0x9E3779B97F4A7C15L;
         mixed = (mixed ^ mixed >>> 32) * 0xD6E8FEB86659FD93L;

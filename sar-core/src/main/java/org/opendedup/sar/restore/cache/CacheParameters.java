@@ -1,15 +1,16 @@
 package org.opendedup.sar.restore.cache;
 
 /**
- * What a {@link CachePolicy} is made with. Ranges are checked.
+ * The parameters of a {@link CachePolicy}. Ranges are checked.
  *
- * <p>The lookahead paper (§4) studies caches of 2, 4 and 8 containers of 2 MB, thresholds of 3 and 5 %, and log buffers of one
- * container and more. Its text has no numbers for the window; see {@link CachePolicy} for ours.
+ * <p>The lookahead paper (§4) studies caches of 2, 4 and 8 containers of 2 MB, thresholds of 3 and 5 %, and log buffers
+ * of one container and more. Its text has no numbers for the window; see {@link CachePolicy} for ours.
  *
- * @param memoryBytes the most bytes of chunks in memory; 1 or more
- * @param containerBytes the usual bytes of chunks in a container; 1 or more
- * @param windowContainers how far the lookahead policies look ahead, in containers' bytes; 0: as far as the policy does by default
- * @param logShare share of the memory that the log buffer takes, 0 to 0.9
+ * @param memoryBytes most bytes of chunks in memory; 1 or more
+ * @param containerBytes usual bytes of chunks in a container; 1 or more
+ * @param windowContainers window of the lookahead policies, in containers of {@code containerBytes} bytes; 0: the
+ *     policy's default
+ * @param logShare share of the memory that the log buffer uses, 0 to 0.9
  * @param hotThreshold a container is hot if the window has references to more than this share of its chunks, 0 to 1
  * @param counting how references to containers are counted
  */
@@ -20,18 +21,26 @@ public record CacheParameters(
         double logShare,
         double hotThreshold,
         Counting counting) {
-    /** Where measurement has the 4 MiB containers' log buffer best, over the memory sizes (lookahead paper §3.6, Fig. 12). */
+    /**
+     * Share of the memory at which the log buffer measured best with 4 MiB containers, over the memory sizes (lookahead
+     * paper §3.6, Fig. 12).
+     */
     public static final double DEFAULT_LOG_SHARE = 0.25;
-    /** Lookahead paper §3.2. */
-    public static final double DEFAULT_HOT_THRESHOLD = 0.05;
+    /**
+     * No victim is hot, so all are logged: of 128 setups measured, none reads less with the paper's threshold
+     * (docs/RESTORE.md).
+     */
+    public static final double DEFAULT_HOT_THRESHOLD = 1;
+    /** The paper's hot threshold, as a share of a container's chunks (lookahead paper §3.2). */
+    public static final double PAPER_HOT_THRESHOLD = 0.05;
 
     public static final double MAX_LOG_SHARE = 0.9;
 
     /** How references to containers are counted (lookahead paper §3.4). */
     public enum Counting {
-        /** A map entry for each container. */
+        /** Exactly, with a map entry for each container. */
         EXACT,
-        /** The paper's counting Bloom filter. */
+        /** Approximately, with the paper's counting Bloom filter. */
         BLOOM
     }
 
@@ -51,7 +60,7 @@ public record CacheParameters(
         }
     }
 
-    /** The defaults: the policy's window, the paper's threshold, a quarter of the memory as log, exact counts. */
+    /** Returns the defaults: the policy's window, no victim hot, a quarter of the memory as log, exact counts. */
     public static CacheParameters of(long memoryBytes, int containerBytes) {
         return new CacheParameters(
                 memoryBytes, containerBytes, 0, DEFAULT_LOG_SHARE, DEFAULT_HOT_THRESHOLD, Counting.EXACT);

@@ -3,25 +3,25 @@ package org.opendedup.sar.restore.cache;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/** The restore cache policies, by the names that commands use. */
+/** The restore cache policies, with the names that commands use. */
 public enum CachePolicy {
-    /** Whole containers, least recently used out first. */
+    /** Whole containers; evicts the least recently used. */
     LRU("lru", 0),
-    /** Belady on the whole recipe, whatever window is asked for: what whole containers can reach. */
+    /** Belady on the whole recipe, whatever window is set: the best that whole containers can reach. */
     OPT("opt", 0),
     /**
-     * Forward assembly in its rolling form (Lillibridge, Eshghi and Bhagwat, FAST '13): of each container read, what the next bytes
-     * of the recipe want, as many as the memory.
+     * Forward assembly in its rolling form (Lillibridge, Eshghi and Bhagwat, FAST '13): of each container read, keeps
+     * the chunks that the next bytes of the recipe want, as many bytes as the memory.
      */
     ASSEMBLY("assembly", 1),
     /** The lookahead paper's base design. */
     LOOKAHEAD_BASE("lookahead-base", 0.5),
     /** The lookahead paper's extended design, with its log buffer. */
     LOOKAHEAD_LOG("lookahead-log", 0.5),
-    /** The chunks that the window wants, given up where that costs the fewest reads: see {@link WantedChunksCache}. */
+    /** The chunks that the window wants, dropped where that costs the fewest reads: see {@link WantedChunksCache}. */
     DEFAULT("default", 16);
 
-    /** The mean chunk of the lookahead paper, and of our content-defined chunking. */
+    /** Mean size of a chunk, in bytes, in the lookahead paper and with our content-defined chunking. */
     private static final int MEAN_CHUNK_BYTES = 8 << 10;
     /** Counters of the Bloom filter for each container's worth of window. */
     private static final int COUNTERS_PER_CONTAINER = 64;
@@ -29,7 +29,7 @@ public enum CachePolicy {
     private static final int MAX_COUNTERS = 1 << 24;
 
     private final String label;
-    /** The window by default, in multiples of the memory: where docs/RESTORE.md measures the fewest reads. */
+    /** Default lookahead window, as a multiple of the cache size: where docs/RESTORE.md measures the fewest reads. */
     private final double windowMemories;
 
     CachePolicy(String label, double windowMemories) {
@@ -37,15 +37,15 @@ public enum CachePolicy {
         this.windowMemories = windowMemories;
     }
 
-    /** The name that commands and reports use. */
+    /** Returns the name that commands and reports use. */
     public String label() {
         return label;
     }
 
     /**
-     * The policy of a name.
+     * Returns the policy of a name.
      *
-     * @throws IllegalArgumentException if there is none; the message names those there are
+     * @throws IllegalArgumentException if there is none; the message names the existing policies
      */
     public static CachePolicy of(String label) {
         for (CachePolicy policy : values()) {

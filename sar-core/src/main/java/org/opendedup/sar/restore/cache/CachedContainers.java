@@ -4,7 +4,7 @@ import java.util.Arrays;
 import org.opendedup.sar.common.LongIntMap;
 
 /**
- * The containers that are in memory, each with the slots that were read of it, in order of their last use. A container has a
+ * The containers in memory, each with the slots that were read of it, in order of their last use. A container has a
  * <em>place</em>, a small number that it keeps while it is in memory.
  */
 final class CachedContainers {
@@ -17,10 +17,10 @@ final class CachedContainers {
     private long[] containers = new long[INITIAL];
     private long[] bytes = new long[INITIAL];
     private int[] chunks = new int[INITIAL];
-    /** By slot the length of what is in memory, else 0. */
+    /** By place and slot, the length of the chunk in memory in bytes, else 0. */
     private int[][] lengths = new int[INITIAL][0];
 
-    // The order of use, as a ring through the places: neighbours in it; a free place's newer is the next free one.
+    // The order of use, as a linked list of places. For a free place, newer is the next free place.
     private int[] older = new int[INITIAL];
     private int[] newer = new int[INITIAL];
     private int newest = NONE;
@@ -29,7 +29,7 @@ final class CachedContainers {
     private int usedPlaces;
     private long weightBytes;
 
-    /** The place of a container, or {@link #NONE}. */
+    /** Returns the place of a container, or {@link #NONE}. */
     int find(long container) {
         return places.get(container);
     }
@@ -38,7 +38,7 @@ final class CachedContainers {
         return length(place, slot) > 0;
     }
 
-    /** Puts a container into memory that is not there, most recently used and with no slots yet. */
+    /** Adds a container that is not in memory, as most recently used and without slots; returns its place. */
     int add(long container, int chunksInContainer) {
         int place = newPlace();
         containers[place] = container;
@@ -56,7 +56,7 @@ final class CachedContainers {
 
     void addChunk(int place, int slot, int length) {
         if (slot >= chunks[place]) {
-            // A container that is being written has more chunks by now than when it was added.
+            // A container that is being written has more chunks now than when it was added.
             int capacity = lengths[place].length;
             if (slot >= capacity) {
                 lengths[place] = Arrays.copyOf(lengths[place], Math.max(slot + 1, 2 * capacity));
@@ -68,7 +68,7 @@ final class CachedContainers {
         weightBytes += length;
     }
 
-    /** Takes a container out of memory. Its chunks can be asked for until another one is added. */
+    /** Removes a container from memory. Its chunks can still be queried until another container is added. */
     void remove(int place) {
         weightBytes -= bytes[place];
         places.remove(containers[place]);
@@ -85,12 +85,12 @@ final class CachedContainers {
         }
     }
 
-    /** The place of the least recently used container, or {@link #NONE}. */
+    /** Returns the place of the least recently used container, or {@link #NONE}. */
     int oldest() {
         return oldest;
     }
 
-    /** The next in order of use, or {@link #NONE} after the most recently used. */
+    /** Returns the next place in order of use, or {@link #NONE} after the most recently used. */
     int newer(int place) {
         return newer[place];
     }
@@ -103,7 +103,7 @@ final class CachedContainers {
         return chunks[place];
     }
 
-    /** The length of a chunk in memory, else 0. */
+    /** Returns the length of a chunk in memory, in bytes, else 0. */
     int length(int place, int slot) {
         return slot < chunks[place] ? lengths[place][slot] : 0;
     }
@@ -112,7 +112,7 @@ final class CachedContainers {
         return weightBytes;
     }
 
-    /** Places are 0 to this, less one; it only grows. */
+    /** Returns the capacity for places: every place is below it. It only grows. */
     int placeCapacity() {
         return containers.length;
     }

@@ -1,11 +1,11 @@
 package org.opendedup.sar.restore.cache;
 
 /**
- * Has the bytes that a {@link ContainerCache} decides about. It is told during {@link ContainerCache#read} what to keep of what was
- * read, and during that and {@link ContainerCache#advance} what to drop.
+ * Holds the bytes that a {@link ContainerCache} decides about. During {@link ContainerCache#read} it is notified which
+ * of the chunks read to keep. During that call and {@link ContainerCache#advance} it is notified which chunks to drop.
  */
 public interface ChunkHolder {
-    /** Holds nothing: for who only counts reads. */
+    /** Holds nothing: for callers that only count reads. */
     ChunkHolder NONE = new ChunkHolder() {
         @Override
         public void keep(long chunkId) {}
@@ -14,9 +14,9 @@ public interface ChunkHolder {
         public void drop(long chunkId) {}
     };
 
-    /** Of the container just read, this chunk stays in memory. Not called again for one that is kept already. */
+    /** Keeps a chunk of the container just read. Not called again for a chunk that is already kept. */
     void keep(long chunkId);
 
-    /** A chunk that was kept is wanted no longer. */
+    /** Drops a chunk that was kept and is not wanted any more. */
     void drop(long chunkId);
 }

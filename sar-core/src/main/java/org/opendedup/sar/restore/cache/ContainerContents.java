@@ -1,20 +1,23 @@
 package org.opendedup.sar.restore.cache;
 
-/** What was read of a container. Valid during the call that it is passed to, so that a reader can use one object again and again. */
+/**
+ * The chunks that were read of a container. Valid only during the call that it is passed to, so that a reader can reuse
+ * one object.
+ */
 public interface ContainerContents {
-    /** Chunks that the container has, read or not. */
+    /** Number of chunks in the container, read or not. */
     int chunksInContainer();
 
-    /** Chunks that were read. */
+    /** Number of chunks that were read. */
     int count();
 
     /**
-     * The slot of a chunk that was read.
+     * Returns the slot of a chunk that was read.
      *
      * @param index 0 to {@link #count()}, less one; slots rise with it
      */
     int slot(int index);
 
-    /** The length of a chunk that was read. */
+    /** Returns the length of a chunk that was read, in bytes. */
     int bytes(int index);
 }

@@ -1,13 +1,13 @@
 package org.opendedup.sar.restore.cache;
 
 /**
- * How many references to each container the window has: the lookahead paper's hot data identification (§3.4). Implementations count
- * exactly or roughly.
+ * Counts the references to each container in the window: the lookahead paper's hot data identification (§3.4).
+ * Implementations count exactly or approximately.
  */
 interface ContainerReferences {
     void add(long container);
 
-    /** Takes off a reference that was added. */
+    /** Removes a reference that was added. */
     void remove(long container);
 
     int count(long container);

@@ -2,7 +2,7 @@ package org.opendedup.sar.restore.cache;
 
 import org.opendedup.sar.common.LongIntMap;
 
-/** Counts exactly: a map entry for each container that the window refers to. */
+/** Counts exactly, with a map entry for each container that the window refers to. */
 final class ExactReferences implements ContainerReferences {
     private final LongIntMap counts = new LongIntMap();
 

@@ -4,34 +4,42 @@ import java.util.Arrays;
 import org.opendedup.sar.common.LongIntMap;
 
 /**
- * Chooses what a {@link WantedChunksCache} gives up, among its chunks of farthest next reference, told from the farthest on.
+ * Chooses the chunks that a {@link WantedChunksCache} drops, among those with the farthest next reference. They are
+ * added from the farthest on.
  *
- * <p>A container whose chunks are given up from some reference on is read again at that reference, which brings all of them back. So
- * each container is worth the greatest <em>area</em> over its references in question: bytes given up × references until the read,
- * memory freed times the time it is free. A container that is read again in any case costs less, and counts {@value #READ_AGAIN}
- * times. Those of the greatest areas are chosen, of the last one no more than needed. (Belady's rule for chunks, the farthest first,
- * breaks up many containers where few do: see docs/RESTORE.md.)
+ * <p>A container whose chunks are dropped from some reference on is read again at that reference, and this read brings
+ * all of them back. So each container is rated by the greatest <em>area</em> over its references in question: bytes
+ * dropped × references until the read, that is, memory freed times the time it is free. A container that is read again
+ * in any case costs less, and its area counts {@value #READ_AGAIN} times. The containers with the greatest areas are
+ * chosen; of the last one, no more bytes than needed. (Belady's rule for chunks, the farthest first, breaks up many
+ * containers where a few would do: see docs/RESTORE.md.)
  */
 final class FarthestChunks {
-    /** Chunks that are looked at, so that a choice takes some ten microseconds, however large the memory. Measured: 1000 do. */
+    /**
+     * Most chunks considered for a choice, so that it takes some ten microseconds, however large the memory. Measured:
+     * 1000 are enough.
+     */
     static final int MOST = 2048;
 
-    /** Measured: 2 to 4 are the same, 1 is worse by 1 to 2 %. */
+    /**
+     * Factor for the area of a container that is read again in any case. Measured: 2 to 4 are the same, 1 is worse by 1
+     * to 2 %.
+     */
     private static final int READ_AGAIN = 2;
 
     private static final int INITIAL = 64;
 
-    // By chunk.
+    // Arrays indexed by chunk, in the order of adding.
     private long[] distances = new long[INITIAL];
     private int[] candidateOf = new int[INITIAL];
     private int count;
 
-    // By candidate: a container.
+    // Arrays indexed by candidate: a container.
     private final LongIntMap candidates = new LongIntMap();
     private long[] bytes = new long[INITIAL];
     private float[] bestAreas = new float[INITIAL];
     private long[] bestBytes = new long[INITIAL];
-    /** The bytes that are to be given up, from the farthest on. */
+    /** Bytes to be dropped, from the farthest chunk on. */
     private long[] quotas = new long[INITIAL];
 
     /** Areas and candidates, to be sorted: the bits of positive floats are in the order of their values. */
@@ -43,9 +51,9 @@ final class FarthestChunks {
     }
 
     /**
-     * Adds a chunk; there is room for {@link #MOST}.
+     * Adds a chunk; at most {@link #MOST} can be added.
      *
-     * @param distance references until its next one; less than those added before
+     * @param distance number of references until its next one; less than those added earlier
      * @param readAgain whether its container is read again in any case
      */
     void add(long container, int length, long distance, boolean readAgain) {
@@ -70,7 +78,7 @@ final class FarthestChunks {
         }
     }
 
-    /** Chooses as many bytes, or all that the best of each container give. */
+    /** Chooses chunks of {@code neededBytes} bytes, or of all bytes in the best areas if these are fewer. */
     void choose(long neededBytes) {
         for (int i = 0; i < candidates.size(); i++) {
             ranking[i] = (long) Float.floatToIntBits(bestAreas[i]) << Integer.SIZE | i;
@@ -88,12 +96,19 @@ final class FarthestChunks {
         return count;
     }
 
-    /** The distance of a chunk, by the number of chunks that were added before it. */
+    /**
+     * Returns the distance of a chunk.
+     *
+     * @param chunk number of chunks that were added earlier
+     */
     long distance(int chunk) {
         return distances[chunk];
     }
 
-    /** Takes a chunk off what its container is to give; whether there was anything left to give. In the order of adding, each once. */
+    /**
+     * Returns whether a chunk is chosen, and subtracts its length from the bytes that its container has to free. To be
+     * called in the order of adding, once for each chunk.
+     */
     boolean take(int chunk, int length) {
         int candidate = candidateOf[chunk];
         boolean chosen = quotas[candidate] > 0;

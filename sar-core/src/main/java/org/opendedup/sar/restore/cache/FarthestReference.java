@@ -3,9 +3,9 @@ package org.opendedup.sar.restore.cache;
 import org.opendedup.sar.common.ChunkId;
 
 /**
- * OPT (Belady, IBM Systems Journal 1966): gives up the container whose next reference is farthest, or that has none; of several,
- * the least recently used. With the whole recipe in the window no policy reads fewer containers, among those that put every
- * container they read whole into memory, all of one size.
+ * OPT (Belady, IBM Systems Journal 1966): evicts the container whose next reference is farthest, or that has none; of
+ * several, the least recently used. With the whole recipe in the window, no policy reads fewer containers, among
+ * policies that put every container they read whole into memory, with containers of one size.
  */
 final class FarthestReference implements VictimRule {
     private final CachedContainers cached;

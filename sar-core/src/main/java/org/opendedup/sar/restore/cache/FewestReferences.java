@@ -4,15 +4,16 @@ import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
 
 /**
- * The lookahead paper's base rule (§3.5): gives up the container with the fewest references in the window; of several, the least
- * recently used. As in the paper a container in memory has a counter of its own, which starts with what the hot data
- * identification says and follows the window, so that it goes on where a small counter of the filter ends.
+ * The lookahead paper's base rule (§3.5): evicts the container with the fewest references in the window; of several,
+ * the least recently used. As in the paper, a container in memory has a counter of its own. It starts with the count of
+ * the hot data identification and follows the window, so that it can exceed the highest value of a small counter in the
+ * filter.
  */
 final class FewestReferences implements VictimRule {
     private final CachedContainers cached;
     private final ContainerReferences references;
     private final long windowBytes;
-    /** References in the window, by place. */
+    /** Number of references in the window, by place. */
     private int[] counts = new int[0];
 
     FewestReferences(CachedContainers cached, ContainerReferences references, long windowBytes) {
@@ -41,7 +42,7 @@ final class FewestReferences implements VictimRule {
     private void count(long container, int by) {
         int place = cached.find(container);
         if (place != CachedContainers.NONE) {
-            // A count that began too low, since the filter's counters had ended, stops at 0.
+            // A count that began too low, because the filter's counters were at their highest value, stops at 0.
             counts[place] = Math.max(0, counts[place] + by);
         }
     }

@@ -1,6 +1,6 @@
 package org.opendedup.sar.restore.cache;
 
-/** LRU: what every published restore cache is compared with. It looks at no window. */
+/** LRU: the policy that every published restore cache is compared with. It uses no window. */
 final class LeastRecentlyUsed implements VictimRule {
     private final CachedContainers cached;
 

@@ -3,12 +3,13 @@ package org.opendedup.sar.restore.cache;
 import org.opendedup.sar.common.LongIntMap;
 
 /**
- * The lookahead paper's log buffer (§3.6): a circular queue of chunks, where a new one overwrites the oldest. A hit changes nothing.
+ * The lookahead paper's log buffer (§3.6): a circular queue of chunks, where a new one overwrites the oldest. A hit
+ * changes nothing.
  */
 final class LogBuffer {
     private final long capacityBytes;
     private final LongQueue queue = new LongQueue();
-    /** The length of each chunk in the queue. */
+    /** Length of each chunk in the queue, in bytes, by chunk id. */
     private final LongIntMap lengths = new LongIntMap();
 
     private long weightBytes;
@@ -21,7 +22,7 @@ final class LogBuffer {
         return lengths.get(chunkId) != LongIntMap.ABSENT;
     }
 
-    /** Whether the oldest chunk must leave before so many bytes can be added. */
+    /** Whether the oldest chunk must be removed ahead of adding {@code bytes} bytes. */
     boolean isFullFor(int bytes) {
         return weightBytes > 0 && weightBytes + bytes > capacityBytes;
     }
@@ -33,7 +34,10 @@ final class LogBuffer {
         return chunkId;
     }
 
-    /** Adds a chunk that is not in the queue; one that alone is larger than the buffer is not added. */
+    /**
+     * Adds a chunk that is not in the queue. Does nothing if there is no room, for example for a chunk larger than the
+     * buffer.
+     */
     void add(long chunkId, int bytes) {
         if (weightBytes + bytes <= capacityBytes) {
             queue.add(chunkId);

@@ -1,6 +1,6 @@
 package org.opendedup.sar.restore.cache;
 
-/** First in, first out: a ring of longs that doubles when it is full. */
+/** A first-in, first-out queue of longs: a ring that doubles when it is full. */
 final class LongQueue {
     private static final int INITIAL_LENGTH = 64;
 

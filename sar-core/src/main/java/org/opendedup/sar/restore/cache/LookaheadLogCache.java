@@ -3,9 +3,10 @@ package org.opendedup.sar.restore.cache;
 import org.opendedup.sar.common.ChunkId;
 
 /**
- * The lookahead paper's extended design (§3.6): part of the memory is a log buffer. A victim that is cold, having references in the
- * window to no more than the hot threshold's share of its chunks, leaves those of its chunks in the log that the window still
- * wants; a hot one is dropped without logging. A chunk of the log whose container is read again is in both, and counts twice.
+ * The lookahead paper's extended design (§3.6): part of the memory is a log buffer. A victim is cold if the window has
+ * references to no more than the hot threshold's share of its chunks. The chunks of a cold victim that the window still
+ * wants are copied to the log; a hot victim is dropped without logging. A chunk of the log whose container is read
+ * again is in both, and counts twice.
  */
 final class LookaheadLogCache extends WholeContainerCache {
     private final CachedContainers cached;
@@ -17,7 +18,7 @@ final class LookaheadLogCache extends WholeContainerCache {
     private final LookaheadWindow wanted = new LookaheadWindow();
 
     /**
-     * @param rule chooses the victims, and keeps {@code references}
+     * @param rule chooses the victims, and updates {@code references}
      * @param hotThreshold share of a container's chunks, 0 to 1
      */
     LookaheadLogCache(
@@ -35,7 +36,7 @@ final class LookaheadLogCache extends WholeContainerCache {
         this.holder = holder;
     }
 
-    /** How the memory is divided between whole containers and the log buffer. */
+    /** Division of the memory between whole containers and the log buffer, in bytes. */
     record MemorySplit(long containerBytes, long logBytes) {}
 
     @Override

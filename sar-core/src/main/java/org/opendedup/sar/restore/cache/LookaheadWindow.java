@@ -4,39 +4,40 @@ import java.util.Arrays;
 import org.opendedup.sar.common.LongIntMap;
 
 /**
- * The part of a recipe that a reader told and has not used yet (lookahead paper §3.3), by chunk or by container: references enter at
- * the head, the one at the tail is current, and the window slides by one. It says of each key when it is referenced next. The
- * references of one key are chained, and a map leads to the first and the last of them, so that a slide costs a map look-up or two,
- * however large the window is.
+ * The part of a recipe that a reader has passed and not used yet (lookahead paper §3.3), by chunk or by container.
+ * References enter at the head; the reference at the tail is current; the window slides by one reference. For each key
+ * it returns the next reference. The references of one key are chained, and a map leads to the first and the last of
+ * them, so that a slide costs one or two map lookups, however large the window is.
  *
- * <p>A <em>position</em> is the number of a reference in the recipe. A key that the window has references to has an <em>entry</em>, a
- * small number that its users may keep arrays by; it is given to another key when the last reference has left.
+ * <p>A <em>position</em> is the number of a reference in the recipe. A key with references in the window has an
+ * <em>entry</em>, a small number that can be used as an array index; it is reused for another key when the last
+ * reference has left.
  */
 final class LookaheadWindow {
-    /** The key has no entry. */
+    /** Means that a key has no entry. */
     static final int NONE = LongIntMap.ABSENT;
 
     private static final int INITIAL = 64;
 
     private final LongIntMap entries = new LongIntMap();
-    // By entry.
+    // Arrays indexed by entry.
     private long[] keys = new long[INITIAL];
     private long[] next = new long[INITIAL];
     private long[] last = new long[INITIAL];
-    /** The entry freed last, or {@link #NONE}; its {@code next} is the one freed before. */
+    /** The entry freed last, or {@link #NONE}; its {@code next} is the entry freed previously. */
     private int freeEntry = NONE;
 
     private int usedEntries;
-    // By position, in a ring.
+    // Arrays indexed by position, in a ring.
     private int[] entryAt = new int[INITIAL];
-    /** How far it is from a reference to the next one of the same key; 0 if there is none in the window. */
+    /** Number of positions from a reference to the next one of the same key; 0 if there is none in the window. */
     private int[] gaps = new int[INITIAL];
 
     private long head;
     private long tail;
 
     /**
-     * A reference to a key enters at the head.
+     * Adds a reference to a key at the head.
      *
      * @return the key's entry
      */
@@ -58,7 +59,7 @@ final class LookaheadWindow {
         return entry;
     }
 
-    /** The current reference leaves; its key's entry is freed if the window has no other. */
+    /** Removes the current reference; its key's entry is freed if the window has no other. */
     void slide() {
         int place = place(tail);
         int entry = entryAt[place];
@@ -73,12 +74,12 @@ final class LookaheadWindow {
         tail++;
     }
 
-    /** The entry of a key, or {@link #NONE}. */
+    /** Returns the entry of a key, or {@link #NONE}. */
     int find(long key) {
         return entries.get(key);
     }
 
-    /** The entry of the current reference. */
+    /** Returns the entry of the current reference. */
     int current() {
         if (head == tail) {
             throw new IllegalStateException("there is no current reference: the window is empty");
@@ -86,7 +87,7 @@ final class LookaheadWindow {
         return entryAt[place(tail)];
     }
 
-    /** The entry of the reference at a position in the window. */
+    /** Returns the entry of the reference at a position in the window. */
     int entryAt(long position) {
         return entryAt[place(position)];
     }
@@ -100,22 +101,22 @@ final class LookaheadWindow {
         return keys[entry];
     }
 
-    /** The position at which an entry's key is referenced next. */
+    /** Returns the position at which an entry's key is referenced next. */
     long next(int entry) {
         return next[entry];
     }
 
-    /** The position of the current reference. */
+    /** Returns the position of the current reference. */
     long tail() {
         return tail;
     }
 
-    /** The position that enters next. */
+    /** Returns the position of the reference that enters next. */
     long head() {
         return head;
     }
 
-    /** Entries are 0 to this, less one; it only grows. */
+    /** Returns the capacity for entries: every entry is below it. It only grows. */
     int entryCapacity() {
         return keys.length;
     }

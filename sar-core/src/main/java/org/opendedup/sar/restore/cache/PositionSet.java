@@ -1,23 +1,23 @@
 package org.opendedup.sar.restore.cache;
 
-/** Positions of a window, as bits in a ring that grows with it. */
+/** A set of positions of a window, as bits in a ring that grows with it. */
 final class PositionSet {
-    /** There is none. */
+    /** Means that there is no such position. */
     static final long NONE = -1;
 
     private long[] words = new long[1];
-    /** The least position that may be in the set, as was told last. */
+    /** The lowest position that may be in the set, as last set by {@link #cover}. */
     private long tail;
 
     /**
      * Makes room for the positions of a window.
      *
-     * @param newTail its first position: no lower one is in the set
+     * @param newTail first position of the window: no lower one is in the set
      * @param head the position after its last one
      */
     void cover(long newTail, long head) {
         tail = newTail;
-        // A word more, so that the window's first and last word are different places of the ring.
+        // One word more, so that the window's first and last word are different places of the ring.
         while (head - tail > (long) (words.length - 1) * Long.SIZE) {
             grow();
         }
@@ -31,7 +31,7 @@ final class PositionSet {
         words[word(position)] &= ~(1L << position);
     }
 
-    /** The highest position in the set that is at most {@code from}, or {@link #NONE}. */
+    /** Returns the highest position in the set that is at most {@code from}, or {@link #NONE}. */
     long floor(long from) {
         long position = from;
         // Bits above position are shifted out.
@@ -57,7 +57,7 @@ final class PositionSet {
     private void grow() {
         long[] old = words;
         words = new long[old.length * 2];
-        // The words of the window stand in the lower half of their new places, or in the upper one.
+        // In the doubled ring, a word of the window is in the lower or in the upper half, by its number.
         long first = tail / Long.SIZE;
         for (long word = first; word < first + old.length; word++) {
             words[(int) word & (words.length - 1)] = old[(int) word & (old.length - 1)];

@@ -1,18 +1,21 @@
 package org.opendedup.sar.restore.cache;
 
-/** Which container a {@link WholeContainerCache} gives up when it needs room; told what enters and leaves the window. */
+/**
+ * Chooses the container that a {@link WholeContainerCache} evicts when it needs room; notified of references that enter
+ * and leave the window.
+ */
 interface VictimRule {
-    /** As of {@link ContainerCache#windowBytes}. */
+    /** See {@link ContainerCache#windowBytes}. */
     long windowBytes();
 
     void entered(long chunkId);
 
     void left(long chunkId);
 
-    /** A container is in memory from now on. */
+    /** Notes that a container was added to memory. */
     void added(int place);
 
-    /** The place of the container to give up. There is at least one. */
+    /** Returns the place of the container to evict. There is at least one. */
     int victim();
 
     long tableBytes();

@@ -5,17 +5,19 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.LongIntMap;
 
 /**
- * Keeps chunks, not containers: of what is read, those that the window wants, each until the window has no reference to it.
+ * Keeps chunks, not containers: of the chunks read, it keeps those that the window wants, each until the window has no
+ * reference to it.
  *
- * <p>When they are more than the memory holds, some are given up, and their containers read again when they are referenced. One read
- * brings back all of a container. So the chunks of a container that are referenced after the first one given up cost no further read;
- * {@link FarthestChunks} chooses where giving up a container's last chunks gains most for that read.
+ * <p>When they exceed the memory, some are dropped, and their containers are read again when the chunks are referenced.
+ * One read brings back all dropped chunks of a container. So if a chunk is dropped, also dropping the chunks of its
+ * container that are referenced later costs no further read. {@link FarthestChunks} chooses where dropping a
+ * container's last chunks gains most for that read.
  *
- * <p>With a window as large as the memory nothing has to be given up: that is forward assembly in its rolling form.
+ * <p>With a window as large as the memory nothing has to be dropped: that is forward assembly in its rolling form.
  */
 final class WantedChunksCache implements ContainerCache {
     private static final byte ABSENT = 0;
-    /** Being read, and not told to the holder. */
+    /** The chunk is being read, and the holder has not been notified. */
     private static final byte ARRIVING = 1;
 
     private static final byte KEPT = 2;
@@ -26,12 +28,15 @@ final class WantedChunksCache implements ContainerCache {
     private final LookaheadWindow window = new LookaheadWindow();
     /** The next references of the chunks that are kept or arriving. */
     private final PositionSet references = new PositionSet();
-    /** Containers that a chunk was given up of which is still wanted: they are read again in any case. The values mean nothing. */
+    /**
+     * Containers of which a chunk was dropped that is still wanted: they are read again in any case. A set: the values
+     * mean nothing.
+     */
     private final LongIntMap toBeReadAgain = new LongIntMap();
 
     private final FarthestChunks farthest = new FarthestChunks();
 
-    // By entry of the window.
+    // Arrays indexed by entry of the window.
     private byte[] states = new byte[0];
     private int[] lengths = new int[0];
 
@@ -158,7 +163,8 @@ final class WantedChunksCache implements ContainerCache {
                 leave(entry);
             }
         } else {
-            // Used without being kept: given up as soon as it was read, or the reader had it from elsewhere.
+            // The chunk was used without being kept: it was dropped as soon as it was read, or the reader had it from
+            // another source.
             wasRead(ChunkId.container(window.key(entry)));
         }
     }

@@ -3,15 +3,16 @@ package org.opendedup.sar.restore.cache;
 import org.opendedup.sar.common.ChunkId;
 
 /**
- * Keeps containers as they were read: all that was read of one stays and leaves together. A container read in parts grows. One that
- * is larger than the memory is not kept. Which one leaves is the {@link VictimRule}'s choice.
+ * Keeps whole containers: all chunks that were read of a container stay and leave together. A container that is read in
+ * parts grows. A container larger than the memory is not kept. The {@link VictimRule} chooses which container is
+ * evicted.
  */
 class WholeContainerCache implements ContainerCache {
     private final CachedContainers cached;
     private final VictimRule rule;
     private final long memoryBytes;
     private final ChunkHolder holder;
-    /** The references that were told and not used yet. */
+    /** The references that were passed and not used yet. */
     private final LongQueue window = new LongQueue();
 
     private long highWaterBytes;
@@ -39,7 +40,7 @@ class WholeContainerCache implements ContainerCache {
         return holds(chunkId);
     }
 
-    /** All that can be read of a container is kept with it. */
+    /** Always true for a chunk that is not in memory: every chunk that is read is kept with its container. */
     @Override
     public final boolean wants(long chunkId) {
         return !contains(chunkId);
@@ -98,7 +99,7 @@ class WholeContainerCache implements ContainerCache {
         }
     }
 
-    /** Takes a container out of memory. */
+    /** Removes a container from memory. */
     void evict(int place) {
         long container = cached.container(place);
         cached.remove(place);

@@ -2,7 +2,7 @@ package org.opendedup.sar.index.heap;
 
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.ChunkIndexContract;
-import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.volume.store.ChunkIndexes;
 
 class HeapChunkIndexTest extends ChunkIndexContract {
     @Override

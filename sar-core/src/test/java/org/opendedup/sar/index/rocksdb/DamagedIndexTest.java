@@ -9,15 +9,17 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.index.ChunkIndex;
 
 /**
- * Every page of every file of an index is lost once, and every file cut off: opening it then either succeeds or says that it is damaged,
- * so that it is made again. Nothing else may happen: the volume could not be mounted.
+ * Every page of every file of an index is lost once, and every file cut off: opening it then either succeeds or says
+ * that it is damaged, so that it is made again. Nothing else may happen: the volume could not be mounted.
  */
+@Tag("slow")
 class DamagedIndexTest {
     private static final int PAGE = 4096;
     private static final int CHUNKS = 600;

@@ -11,16 +11,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.index.ChunkIndex;
-import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.index.TestSegments;
+import org.opendedup.sar.volume.store.ChunkIndexes;
 
 /** The promise of {@link ChunkIndex#cover} across the death of the process. */
+@Tag("slow")
 class RocksDbChunkIndexKillTest {
     private static final int CONTAINER_SLOTS = 500;
     /** So many containers fill the smallest index's memtables several times. */

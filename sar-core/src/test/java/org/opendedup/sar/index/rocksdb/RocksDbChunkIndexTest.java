@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
@@ -22,13 +23,14 @@ import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.ChunkIndexContract;
-import org.opendedup.sar.index.ChunkIndexes;
 import org.opendedup.sar.index.TestSegments;
+import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 
+@Tag("slow")
 class RocksDbChunkIndexTest extends ChunkIndexContract {
     @Override
     protected ChunkIndex open() throws IOException {

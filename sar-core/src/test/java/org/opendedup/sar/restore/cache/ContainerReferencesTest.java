@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
@@ -14,7 +17,7 @@ class ContainerReferencesTest {
     private final Random random = new Random(TestSeed.next());
 
     @Test
-    void theFilterCountsNoFewerThanThereAreUpToSaturation() {
+    void theFilterCountsNoFewerThanThereAreBelowSaturation() {
         var exact = new ExactReferences();
         var bloom = new BloomReferences(256, 100);
         slide(exact, bloom, 50_000, 60);
@@ -65,16 +68,49 @@ class ContainerReferencesTest {
     }
 
     @Test
-    void aSaturatedCounterStaysWhereItIs() {
+    void aSaturatedCounterForgetsWhatItDidNotCount() {
         var bloom = new BloomReferences(64, 13);
         for (int i = 0; i < 20; i++) {
             bloom.add(7);
         }
         assertEquals(15, bloom.count(7));
-        for (int i = 0; i < 20; i++) {
+        for (int left = 1; left <= 20; left++) {
             bloom.remove(7);
+            assertEquals(Math.max(0, 15 - left), bloom.count(7));
         }
-        assertEquals(15, bloom.count(7));
+        bloom.add(7);
+        assertEquals(1, bloom.count(7));
+    }
+
+    /**
+     * Containers that saturate their counters come and go; each goes on to be counted as if it had come for the first
+     * time.
+     */
+    @Test
+    void theFilterIsEmptyWhenTheWindowIs() {
+        var exact = new ExactReferences();
+        var bloom = new BloomReferences(256, 13);
+        for (int round = 0; round < 20; round++) {
+            List<Long> window = new ArrayList<>();
+            int saturated = 0;
+            for (int i = 0; i < 3000; i++) {
+                long container = 1 + random.nextInt(100);
+                window.add(container);
+                exact.add(container);
+                bloom.add(container);
+                saturated += bloom.count(container) == 15 ? 1 : 0;
+            }
+            assertTrue(saturated > 0);
+            Collections.shuffle(window, random);
+            for (long container : window) {
+                exact.remove(container);
+                bloom.remove(container);
+            }
+            for (int container = 1; container <= 100; container++) {
+                assertEquals(0, exact.count(container));
+                assertEquals(0, bloom.count(container));
+            }
+        }
     }
 
     @Test

@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.common.ChunkId;
 
-/** The policies as one would write them down: every decision looks at the whole recipe again. Each answers the containers read, in order. */
+/**
+ * The policies as one would write them down: every decision looks at the whole recipe again. Each answers the
+ * containers read, in order.
+ */
 final class NaiveCaches {
     private final TestRecipe recipe;
     private final CacheParameters parameters;

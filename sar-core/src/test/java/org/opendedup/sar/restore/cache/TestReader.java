@@ -13,7 +13,10 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import org.opendedup.sar.common.ChunkId;
 
-/** Reads a recipe through a cache, in steps, and checks at each of them that the cache and the holder of the bytes agree. */
+/**
+ * Reads a recipe through a cache, in steps, and checks at each of them that the cache and the holder of the bytes
+ * agree.
+ */
 final class TestReader implements ChunkHolder {
     private final TestRecipe recipe;
     private final long memoryBytes;

@@ -9,7 +9,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.index.ChunkIndex;
-import org.opendedup.sar.index.ChunkIndexes;
+import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -26,9 +26,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The RocksDB index under segments of 256 chunks, in chunks a second, with 128 MiB of memory. The index is filled first,
- * 512 chunks to a container, and reopened, so that nothing of it is in its cache. Fingerprints are made on the way; that
- * costs 20 ns a chunk.
+ * Throughput of the RocksDB index with segments of 256 chunks, in chunks a second, with 128 MiB of memory. The index is
+ * filled first, with 512 chunks a container, and reopened, so that its cache is empty. The benchmark computes
+ * fingerprints during the measurement; that costs 20 ns a chunk.
  *
  * <pre>
  * scripts/bench jmh ChunkIndexBenchmark
@@ -131,7 +131,7 @@ public class ChunkIndexBenchmark {
         return segment.chunkId(0);
     }
 
-    /** Random bytes that {@code number} alone decides. */
+    /** Sets random bytes that depend only on {@code number}. */
     private void setFingerprint(int chunk, long number) {
         ByteBuffer target =
                 ByteBuffer.wrap(segment.fingerprints(), Segment.fingerprintOffset(chunk), Fingerprints.BYTES);

@@ -22,15 +22,16 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Cutting and fingerprinting segments of 2 MiB of random bytes, in segments a second: MB/s are 2.1 times as many.
+ * Throughput of cutting and fingerprinting segments of 2 MiB of random bytes, in segments a second; MB/s are 2.1 times
+ * this number.
  *
  * <pre>
  * scripts/bench jmh ChunkingBenchmark
  * </pre>
  *
  * <p>Last measured on an Intel Xeon, JDK 17, two cores shared with other work: content-defined 1140 to 1180 (2.4 GB/s),
- * fixed 535 000 (it looks at few bytes of each chunk), zeros 8800 (18 GB/s), fingerprints with one thread 810
- * (1.7 GB/s). With two threads there was no second core to be had, so that figure is still to be measured.
+ * fixed 535 000 (it examines few bytes of each chunk), zeros 8800 (18 GB/s), fingerprints with one thread 810 (1.7
+ * GB/s). With two threads no second core was available, so that figure is still to be measured.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)

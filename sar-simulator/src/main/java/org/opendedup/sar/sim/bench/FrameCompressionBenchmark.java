@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import org.opendedup.sar.container.Compression;
-import org.opendedup.sar.container.Compressor;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.Compressor;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -21,8 +21,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A container's frame of 64 KiB through its codec, there and back, by one thread; bytes of chunks in a microsecond, so MB/s. The bytes are
- * lines of numbered words, which zstd level 1 makes a fifth of; random ones are stored raw after a try.
+ * Compression and decompression of a container's frame of 64 KiB by one thread, in bytes of chunks a microsecond, which
+ * is MB/s. The bytes are lines of numbered words, which zstd level 1 compresses to a fifth; random bytes are stored raw
+ * after an attempt to compress them.
  *
  * <pre>
  * scripts/bench jmh FrameCompressionBenchmark

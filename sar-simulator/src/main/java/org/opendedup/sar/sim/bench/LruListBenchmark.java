@@ -2,7 +2,7 @@ package org.opendedup.sar.sim.bench;
 
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.tier.LruList;
+import org.opendedup.sar.tier.demotion.LruList;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -15,15 +15,15 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Noting a read in an LRU list of a million items, in nanoseconds, by one thread and by two: chunks read for the first time, which push
- * out the oldest of their set, and chunks read twice, which are found and taken off the second time.
+ * Time to note a read in an LRU list of a million items, in nanoseconds, by one thread and by two. Chunks read for the
+ * first time evict the oldest of their set; chunks read twice are found and removed the second time.
  *
  * <pre>
  * scripts/bench jmh LruListBenchmark
  * </pre>
  *
- * <p>Last measured on an Intel Xeon, JDK 17, on two cores much used by others, so in CPU time of one thread: 480 for a first read, 560
- * for a first and a second: the first brings the set into the cache.
+ * <p>Last measured on an Intel Xeon, JDK 17, on two cores much used by others, so in CPU time of one thread: 480 for a
+ * first read, 560 for a first and a second: the first loads the set into the processor's cache.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -39,7 +39,7 @@ public class LruListBenchmark {
         final LruList list = new LruList(1_000_000);
     }
 
-    /** Chunks that one thread reads. */
+    /** Produces the chunks that one thread reads. */
     @State(Scope.Thread)
     public static class Chunks {
         private long next = Thread.currentThread().getId() << 32;

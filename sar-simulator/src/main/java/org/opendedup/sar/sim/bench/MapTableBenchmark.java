@@ -17,15 +17,16 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The Map table, in nanoseconds an operation of one thread: an entry that is there, one that is not (asked for every duplicate that
- * is written), and one put in the place of another (remove and put).
+ * Time of a Map table operation, in nanoseconds, by one thread: looking up a present entry, looking up an absent one
+ * (done for every duplicate that is written), and replacing an entry by another (remove and put).
  *
  * <pre>
  * scripts/bench jmh MapTableBenchmark
  * </pre>
  *
- * <p>Last measured on an Intel Xeon, JDK 17, on two cores much used by others, so in CPU time of the thread, of 100 000 and of a million
- * entries: present 50 and 200, absent 70 and 200, replaced 300 and 1200 (a look-up, moving back what follows, another look-up).
+ * <p>Last measured on an Intel Xeon, JDK 17, on two cores much used by others, so in CPU time of the thread, with 100
+ * 000 and with a million entries: present 50 and 200, absent 70 and 200, replaced 300 and 1200 (a look-up, moving back
+ * the entries that follow, another look-up).
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)

@@ -14,12 +14,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.OpenFile;
-import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.posix.Owner;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -35,8 +35,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Copying a file of 8 GiB by its recipe, on real folders, with the commits that fall due; in GiB a second. The file is
- * 512 MiB of random bytes, sixteen times. {@code shift} says how far the target's pages are off the source's.
+ * Throughput of copying a file of 8 GiB by its recipe, in GiB a second, on real folders, including the commits that
+ * become due. The file is 512 MiB of random bytes, repeated sixteen times. {@code shift} is the offset of the target's
+ * pages from the source's, in bytes.
  *
  * <pre>
  * scripts/bench jmh RangeCopyBenchmark
@@ -69,7 +70,7 @@ public class RangeCopyBenchmark {
         Objects.requireNonNull(bench).close();
     }
 
-    /** To a new file each time. */
+    /** Copies to a new file each time. */
     @Benchmark
     @OperationsPerInvocation(GIB)
     public void copy() throws IOException {

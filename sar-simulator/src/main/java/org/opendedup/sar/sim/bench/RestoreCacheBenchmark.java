@@ -25,16 +25,16 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One reference of a restore, by policy, in nanoseconds: the window slides by a chunk, and now and then a container is read. The recipe
- * is the tenth version of a drifting series, about as long as the first, which has {@value #REFERENCES} chunks; 4 MiB containers, memory for
- * 8 of them.
+ * Time of one reference of a restore, by policy, in nanoseconds: the window slides by a chunk, and sometimes a
+ * container is read. The recipe is the tenth version of a drifting series, about as long as the first, which has
+ * {@value #REFERENCES} chunks; 4 MiB containers, memory for 8 of them.
  *
  * <pre>
  * scripts/bench simulator RestoreCacheBenchmark
  * </pre>
  *
- * <p>Last measured on JDK 17, on two cores used by others as well (a load of 5): LRU 83, OPT 75, assembly 91, lookahead base 77, with log
- * 194, default 128; LRU's iterations differ by a factor of two.
+ * <p>Last measured on JDK 17, on two cores used by others as well (a load of 5): LRU 83, OPT 75, assembly 91, lookahead
+ * base 77, with log 194, default 128; LRU's iterations differ by a factor of two.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

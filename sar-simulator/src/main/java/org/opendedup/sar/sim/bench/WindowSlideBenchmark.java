@@ -20,9 +20,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The look-ahead window slides by one reference, in nanoseconds: one enters at its head, the current one leaves, and no container is read.
- * The window is that of memory for 8 containers of 4 MiB; recipes go through containers in runs of {@value #RUN} chunks, which meet each
- * container again and again.
+ * Time to slide the look-ahead window by one reference, in nanoseconds: one reference enters at its head, the current
+ * one leaves, and no container is read. The window is that of memory for 8 containers of 4 MiB. Recipes pass through
+ * containers in runs of {@value #RUN} chunks, which reach each container repeatedly.
  *
  * <pre>
  * scripts/bench jmh WindowSlideBenchmark
@@ -43,7 +43,7 @@ public class WindowSlideBenchmark {
     private static final int RUN = 16;
     private static final int RUNS_PER_CONTAINER = CONTAINER_BYTES / CHUNK_BYTES / RUN;
 
-    /** By container, or by chunk. */
+    /** A policy that decides by container, and one that decides by chunk. */
     @Param({"LOOKAHEAD_BASE", "DEFAULT"})
     public CachePolicy policy = CachePolicy.DEFAULT;
 

@@ -1,5 +1,5 @@
 /**
- * JMH benchmarks. Each class says with which command it is run and what it last measured, on which machine, or leaves that to
+ * JMH benchmarks. Each class says which command runs it, and what it last measured on which machine, or refers to
  * docs/BENCHMARKS.md; {@code scripts/bench jmh} runs all.
  */
 @NullMarked

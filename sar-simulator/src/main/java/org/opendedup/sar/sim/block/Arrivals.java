@@ -3,14 +3,15 @@ package org.opendedup.sar.sim.block;
 import java.util.SplittableRandom;
 
 /**
- * When requests arrive: in bursts, with idle times between (SAR paper §4.2), and more by day than by night. For one thread.
+ * Generates the arrival times of requests: in bursts, with idle times between (SAR paper §4.2), and more by day than by
+ * night. For one thread.
  */
 final class Arrivals {
     private static final double DAY_NANOS = 86_400e9;
     private static final double MEAN_BURST = 16;
     private static final int MOST_BURST = 1000;
     private static final double GAP_NANOS = 5e6;
-    /** The busiest hour is so much above the mean as the quietest is below. */
+    /** Relative amplitude: the busiest hour is above the mean by this share, the quietest is below it by the same. */
     private static final double SWING = 0.5;
 
     private static final double BUSIEST = 14.0 / 24;
@@ -25,7 +26,7 @@ final class Arrivals {
         meanPauseNanos = DAY_NANOS * MEAN_BURST / requestsPerDay;
     }
 
-    /** When the next request arrives. */
+    /** Returns the arrival of the next request, in nanoseconds from the start. */
     long next() {
         if (leftInBurst == 0) {
             double time = nowNanos / DAY_NANOS;

@@ -3,11 +3,12 @@ package org.opendedup.sar.sim.block;
 import java.util.Arrays;
 
 /**
- * From block numbers to small numbers. Requests name blocks that lie side by side, so sixteen of these share a line of memory and one
- * look-up: 4 bytes a block, and 20 to 40 for each sixteen of which one is there. For one thread.
+ * Map from block numbers to small numbers. Requests name neighbouring blocks, so sixteen of these share a line of
+ * memory and one look-up: 4 bytes a block, and 20 to 40 for each group of sixteen of which one is present. For one
+ * thread.
  */
 public final class BlockInts {
-    /** What {@link #get} answers for a block without a number; no number. */
+    /** Result of {@link #get} for a block without a number; never a number itself. */
     public static final int ABSENT = LongIntMap.ABSENT;
 
     private static final int GROUP_BITS = 4;
@@ -15,18 +16,18 @@ public final class BlockInts {
 
     private final LongIntMap groups = new LongIntMap();
     private int[] values = new int[64 * GROUP];
-    /** The group asked for last, and where its values are; {@link #ABSENT} if it has none. */
+    /** The group of the last request, and the index of its values; {@link #ABSENT} if it has none. */
     private long lastGroup = -1;
 
     private int lastIndex = ABSENT;
 
-    /** The number of a block, or {@link #ABSENT}. */
+    /** Returns the number of a block, or {@link #ABSENT}. */
     public int get(long block) {
         int group = find(block >>> GROUP_BITS);
         return group == ABSENT ? ABSENT : values[place(group, block)];
     }
 
-    /** Sets the number of a block; not below 0. */
+    /** Sets the number of a block, which must be 0 or more. */
     public void put(long block, int value) {
         assert value >= 0 : value;
         int group = find(block >>> GROUP_BITS);
@@ -60,7 +61,7 @@ public final class BlockInts {
         return (group << GROUP_BITS) + (int) (block & GROUP - 1);
     }
 
-    /** Heap bytes. */
+    /** Returns the size of the tables in heap bytes. */
     public long heapBytes() {
         return groups.heapBytes() + (long) Integer.BYTES * values.length;
     }

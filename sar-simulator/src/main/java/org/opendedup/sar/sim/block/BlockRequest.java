@@ -2,15 +2,15 @@ package org.opendedup.sar.sim.block;
 
 import java.util.Arrays;
 
-/** A read or write of consecutive blocks of 4 KiB. Filled again for the next one. For one thread. */
+/** A read or write of consecutive blocks of 4 KiB. One object is refilled for each request. For one thread. */
 public final class BlockRequest {
-    /** Bytes of a block. */
+    /** Size of a block, in bytes. */
     public static final int BLOCK_BYTES = 4096;
-    /** The most blocks of one request: a MiB. */
+    /** Most blocks in one request: 1 MiB. */
     public static final int MAX_BLOCKS = 256;
-    /** The content of a block of zero bytes. */
+    /** Content of a block of zero bytes. */
     public static final long ZERO_CONTENT = 0;
-    /** A device of the trace has this many blocks at most: a TiB. */
+    /** Bits of a block's number on its device: a device has at most 2 to this power blocks, which is 1 TiB. */
     public static final int DEVICE_BITS = 28;
 
     private long timeNanos;
@@ -20,10 +20,11 @@ public final class BlockRequest {
     private long[] contents = new long[16];
 
     /**
-     * Begins anew, without blocks.
+     * Starts a new request without blocks.
      *
-     * @param timeNanos since the start of the trace
-     * @param firstBlock number of the first block: the device's number, shifted left by {@link #DEVICE_BITS}, and the block's on it
+     * @param timeNanos time from the start of the trace, in nanoseconds
+     * @param firstBlock number of the first block: the device's number, shifted left by {@link #DEVICE_BITS}, and the
+     *     block's number on the device
      */
     public void begin(long timeNanos, boolean isWrite, long firstBlock) {
         this.timeNanos = timeNanos;
@@ -49,17 +50,17 @@ public final class BlockRequest {
         return isWrite;
     }
 
-    /** Number of the first block. */
+    /** Returns the number of the first block. */
     public long firstBlock() {
         return firstBlock;
     }
 
-    /** Number of blocks. */
+    /** Returns the number of blocks. */
     public int count() {
         return count;
     }
 
-    /** What is written to, or was read from, the block so many after the first. */
+    /** Returns the content written to, or read from, block {@code i} of the request, counted from 0. */
     public long content(int i) {
         return contents[i];
     }

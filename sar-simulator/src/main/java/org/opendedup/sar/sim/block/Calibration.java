@@ -3,7 +3,7 @@ package org.opendedup.sar.sim.block;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How near a synthetic trace comes to what was published of the trace that it is like. */
+/** Compares a synthetic trace with the published statistics of the trace that it imitates. */
 public final class Calibration {
     private static final int WEEK_DAYS = 7;
     private static final double MAIL_MANY_SHARE = 0.045;
@@ -14,8 +14,8 @@ public final class Calibration {
     /**
      * One statistic.
      *
-     * @param deviationPercent of what was reached from what was published
-     * @param source of what was published
+     * @param deviationPercent deviation of the reached value from the published one, in percent
+     * @param source source of the published value
      */
     public record Match(String statistic, double published, double reached, double deviationPercent, String source) {
         static Match of(String statistic, double published, double reached, String source) {

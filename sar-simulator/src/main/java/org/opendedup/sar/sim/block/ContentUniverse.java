@@ -4,11 +4,12 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Contents, and how often each is shared. What is made anew is a piece of a few blocks; a power law says how many places will have
- * it in the end, and so many less one <em>copies</em> of it are laid up, to be taken at random later. For one thread.
+ * Generates contents, and determines how often each is shared. New content is made in pieces of a few blocks. A power
+ * law draws the number of places that will finally have the piece; one less than this number of <em>copies</em> are
+ * stored in a pool, from which {@link #copy} later draws at random. For one thread.
  */
 final class ContentUniverse {
-    /** Of the mail trace: P(count = r) is about r^-2.42, up to 1000. */
+    /** Exponent for the mail trace: P(count = r) is about r^-2.42, up to 1000. */
     private static final double COUNT_POWER = 2.42;
 
     private static final int MOST_COUNT = 1000;
@@ -21,7 +22,7 @@ final class ContentUniverse {
     private final double[] cumulative = new double[MOST_COUNT];
     private final double meanCount;
     private long nextNumber = 1;
-    /** First content of a piece and its blocks. */
+    /** Pool of copies: the first content of a piece and its number of blocks. */
     private long[] copies = new long[1024];
 
     private int copyCount;
@@ -43,12 +44,12 @@ final class ContentUniverse {
         meanCount = weighted / sum;
     }
 
-    /** Places that have a content, on average. */
+    /** Returns the mean number of places that have a content. */
     double meanCount() {
         return meanCount;
     }
 
-    /** Fills places with new contents, up to a piece; returns how many. */
+    /** Fills places with new contents, up to a piece; returns the number of places. */
     int fresh(long[] contents, int from, int most) {
         int blocks = Math.min(most, pieceBlocks());
         long first = nextNumber;
@@ -73,7 +74,10 @@ final class ContentUniverse {
         copies[copyCount++] = piece;
     }
 
-    /** Fills places with a piece that is elsewhere already, up to its length; returns how many, 0 if nothing is laid up. */
+    /**
+     * Fills places with a piece that exists elsewhere, up to its length; returns the number of places, 0 if the pool is
+     * empty.
+     */
     int copy(long[] contents, int from, int most) {
         if (copyCount == 0) {
             return 0;

@@ -1,15 +1,15 @@
 package org.opendedup.sar.sim.block;
 
 /**
- * One line of an FIU trace: {@code time(ns) pid process lba size(sectors) R|W major minor digest}. The digest is one MD5 of 4 KiB (web-vm,
- * mail) or eight MD5s of 512 bytes (homes). Read from both ends, since the name of a process may have blanks. Nothing is
- * allocated. For one thread.
+ * One line of an FIU trace: {@code time(ns) pid process lba size(sectors) R|W major minor digest}. The digest is one
+ * MD5 of 4 KiB (web-vm, mail) or eight MD5s of 512 bytes (homes). Parsed from both ends, because the name of a process
+ * may contain blanks. Allocates nothing. For one thread.
  */
 final class FiuLine {
     private static final int SECTORS_PER_BLOCK = 8;
     private static final int DIGEST_DIGITS = 32;
     private static final int SECTOR_DIGESTS_DIGITS = SECTORS_PER_BLOCK * DIGEST_DIGITS;
-    /** Digits of a {@code long}. */
+    /** Hexadecimal digits of a {@code long}. */
     private static final int CONTENT_DIGITS = 16;
 
     /** First 64 bits of the MD5 of 4 KiB, and of 512 bytes, of zeros. */
@@ -25,7 +25,7 @@ final class FiuLine {
     long timeNanos;
     long pid;
     boolean isWrite;
-    /** Of its device, in blocks of 4 KiB. */
+    /** Number of the block on its device, in blocks of 4 KiB. */
     long block;
     /** Major and minor number. */
     long device;
@@ -33,12 +33,12 @@ final class FiuLine {
     long content;
 
     private byte[] bytes = new byte[0];
-    /** What is not yet read of the line. */
+    /** Range of the line that is not yet parsed. */
     private int start;
 
     private int end;
 
-    /** Reads a line; false if it is none of a trace. */
+    /** Parses a line; returns false if it is not a line of a trace. */
     boolean parse(byte[] line, int from, int to) {
         bytes = line;
         start = from;
@@ -106,7 +106,7 @@ final class FiuLine {
         return false;
     }
 
-    /** A block is known by the digests of its sectors, mixed in their order. */
+    /** Identifies a block by the digests of its sectors, mixed in their order. */
     private void parseSectorDigests(int from) {
         boolean allZero = true;
         long mixed = 0;
@@ -130,7 +130,7 @@ final class FiuLine {
         return all >= 0;
     }
 
-    /** The number that the first digits are. */
+    /** Returns the number that the first digits represent. */
     private long hex(int from) {
         long value = 0;
         for (int i = from; i < from + CONTENT_DIGITS; i++) {
@@ -139,7 +139,7 @@ final class FiuLine {
         return value;
     }
 
-    /** The value of each character as a digit; negative if it is none. */
+    /** Returns the value of each character as a digit; negative if it is not a digit. */
     private static byte[] hexDigits() {
         byte[] values = new byte[256];
         for (int character = 0; character < values.length; character++) {
@@ -148,7 +148,7 @@ final class FiuLine {
         return values;
     }
 
-    /** Where the last word begins. */
+    /** Returns the start of the last word. */
     private int lastWord() {
         int word = end;
         while (word > start && !isBlank(bytes[word - 1])) {

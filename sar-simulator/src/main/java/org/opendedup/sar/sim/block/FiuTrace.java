@@ -12,18 +12,18 @@ import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads FIU block traces (Koller and Rangaswami, FAST'10; SNIA IOTTA 391): see {@link FiuLine} for a line. Lines that can't be read
- * are counted, and too many are an error; exact repetitions of the line before are dropped; lines of one request, each of which has a
- * block, are joined. Files are read one after the other, also gzipped or in a tar archive; a file whose times begin anew goes on at
- * the next full day. For one thread.
+ * Reads FIU block traces (Koller and Rangaswami, FAST'10; SNIA IOTTA 391): see {@link FiuLine} for a line. Counts lines
+ * that can't be read; too many are an error. Drops exact repetitions of the line before. Joins the lines of one
+ * request, each of which has one block. Reads files one after the other, also gzipped or in a tar archive; a file whose
+ * times restart continues at the next full day. For one thread.
  */
 public final class FiuTrace implements BlockTrace {
-    /** More bad lines than these and a hundredth of all are an error. */
+    /** Bad lines that are allowed: this number plus a hundredth of all lines. */
     private static final long ALLOWED_BAD_LINES = 10;
 
     private static final long BAD_LINES_SHARE = 100;
     private static final long DAY_NANOS = 86_400_000_000_000L;
-    /** Lines of one request follow each other within microseconds. */
+    /** Longest time between lines of one request, in nanoseconds; they follow each other within microseconds. */
     private static final long MAX_GAP_NANOS = 1_000_000;
 
     private static final int MAX_DEVICES = 255;
@@ -33,7 +33,7 @@ public final class FiuTrace implements BlockTrace {
     private final FiuLine line = new FiuLine();
     private @Nullable LineBuffer lines;
     private String file = "";
-    /** The line before, as it was. */
+    /** The previous line, unchanged. */
     private byte[] previous = new byte[512];
 
     private int previousLength;
@@ -52,20 +52,20 @@ public final class FiuTrace implements BlockTrace {
     private long requests;
 
     /**
-     * What was read.
+     * Counters of the reader.
      *
-     * @param lines of all files
-     * @param badLines that could not be read
+     * @param lines lines of all files
+     * @param badLines lines that could not be read
      * @param duplicates exact repetitions of the line before, dropped or not
-     * @param archiveHeaders places where bytes that are no text were passed over
-     * @param requests after joining lines
+     * @param archiveHeaders places where bytes that are not text were skipped
+     * @param requests requests after joining lines
      */
     public record Counters(long lines, long badLines, long duplicates, long archiveHeaders, long requests) {}
 
     /**
      * Reads files in this order.
      *
-     * @param keepDuplicates whether a line that repeats the one before is a request of its own
+     * @param keepDuplicates whether a line that repeats the one before is a separate request
      */
     public FiuTrace(List<Path> files, boolean keepDuplicates) {
         this.files = List.copyOf(files).iterator();
@@ -98,7 +98,9 @@ public final class FiuTrace implements BlockTrace {
         return true;
     }
 
-    /** Never earlier than the request before: a few lines of the traces are out of order. */
+    /**
+     * Returns the time of a line, never earlier than the request before: a few lines of the traces are out of order.
+     */
     private long timeOf(FiuLine read) {
         long time = baseNanos + read.timeNanos;
         if (isFirstOfFile && time < lastNanos) {
@@ -124,7 +126,7 @@ public final class FiuTrace implements BlockTrace {
         return devices.length - 1L;
     }
 
-    /** Reads the next good line into {@link #line}; false at the end of the last file. */
+    /** Reads the next good line into {@link #line}; returns false at the end of the last file. */
     private boolean readLine() throws IOException {
         while (true) {
             LineBuffer from = lines;

@@ -2,11 +2,11 @@ package org.opendedup.sar.sim.block;
 
 import java.util.SplittableRandom;
 
-/** Lengths of which each further step is as likely as the one before. */
+/** Draws lengths from a geometric distribution. */
 final class Geometric {
     private Geometric() {}
 
-    /** From 1 to {@code most}, on average {@code mean} where that is far below. */
+    /** Returns a length from 1 to {@code most}; the mean is {@code mean} if that is far below {@code most}. */
     static int draw(SplittableRandom random, double mean, int most) {
         if (mean <= 1) {
             return 1;

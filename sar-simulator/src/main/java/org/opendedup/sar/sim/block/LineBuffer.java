@@ -5,12 +5,10 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
 
-/**
- * Lines of a file as ranges of one byte array, without copying them. For one thread.
- */
+/** Lines of a file as ranges of one byte array, without copying them. For one thread. */
 final class LineBuffer implements Closeable {
     private static final byte NEWLINE = '\n';
-    /** Far more than a line with eight digests, or than a tar header with its padding. */
+    /** Size of the buffer in bytes; far more than a line with eight digests, or a tar header with its padding. */
     static final int CAPACITY = 1 << 20;
 
     private final String file;
@@ -31,9 +29,9 @@ final class LineBuffer implements Closeable {
     }
 
     /**
-     * Goes to the next line; false at the end.
+     * Moves to the next line; returns false at the end.
      *
-     * @throws TraceFormatException if a line has no end within the buffer
+     * @throws TraceFormatException if a line does not end within the buffer
      */
     boolean next() throws IOException {
         int newline = find(next);
@@ -74,8 +72,8 @@ final class LineBuffer implements Closeable {
     }
 
     /**
-     * Takes NUL bytes and all before them off the line: the header and the padding of a tar archive around the file have no line's end
-     * of their own. False if there are none.
+     * Removes NUL bytes and everything before them from the line: in a tar archive, the header and the padding around
+     * the file do not end with a newline. Returns false if there are none.
      */
     boolean skipArchive() {
         for (int i = end - 1; i >= start; i--) {
@@ -92,22 +90,22 @@ final class LineBuffer implements Closeable {
         return bytes;
     }
 
-    /** Where the line begins in {@link #bytes}; valid until the next line. */
+    /** Returns the start of the line in {@link #bytes}; valid until the next line. */
     int start() {
         return start;
     }
 
-    /** One past its last byte. */
+    /** Returns the position after its last byte. */
     int end() {
         return end;
     }
 
-    /** Number of the line in the file, from 1. */
+    /** Returns the number of the line in the file, from 1. */
     long line() {
         return line;
     }
 
-    /** Lines that began with something that is no text. */
+    /** Returns the number of lines that began with bytes that are not text. */
     long skippedHeaders() {
         return skippedHeaders;
     }

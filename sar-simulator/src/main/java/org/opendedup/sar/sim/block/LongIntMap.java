@@ -3,16 +3,16 @@ package org.opendedup.sar.sim.block;
 import java.util.Arrays;
 
 /**
- * From numbers to small numbers, in one array, so that a key and its value are in one line of memory: 12 bytes a place, at most two
- * thirds of them in use. Open addressing with linear probing; deleting moves what follows back (Knuth, TAOCP 3, 6.4, algorithm R). For
- * one thread.
+ * Hash map from numbers to small numbers, in one array, so that a key and its value share a line of memory: 12 bytes a
+ * place, at most two thirds of them in use. Open addressing with linear probing; deleting moves back the entries that
+ * follow (Knuth, TAOCP 3, 6.4, algorithm R). For one thread.
  */
 public final class LongIntMap {
-    /** What {@link #get} answers for an absent key; no value. */
+    /** Result of {@link #get} for an absent key; never a value. */
     public static final int ABSENT = -1;
 
     private static final int LEAST_PLACES = 1024;
-    /** A place: the key's halves, and the value, {@link #ABSENT} where the place is free. */
+    /** Integers of a place: the key's halves, and the value, which is {@link #ABSENT} if the place is free. */
     private static final int PLACE_INTS = 3;
 
     private static final int VALUE = 2;
@@ -27,12 +27,12 @@ public final class LongIntMap {
         return table;
     }
 
-    /** The value of a key, or {@link #ABSENT}. */
+    /** Returns the value of a key, or {@link #ABSENT}. */
     public int get(long key) {
         return table[find(key) + VALUE];
     }
 
-    /** Adds or replaces; the value must not be negative. */
+    /** Adds or replaces a value, which must not be negative. */
     public void put(long key, int value) {
         assert value >= 0 : value;
         int at = find(key);
@@ -46,7 +46,7 @@ public final class LongIntMap {
         set(at, key, value);
     }
 
-    /** Removes a key, if it is there. */
+    /** Removes a key, if it is present. */
     public void remove(long key) {
         int hole = find(key);
         if (table[hole + VALUE] == ABSENT) {
@@ -55,7 +55,7 @@ public final class LongIntMap {
         int holePlace = hole / PLACE_INTS;
         for (int i = holePlace + 1 & mask; value(i) != ABSENT; i = i + 1 & mask) {
             int home = home(key(PLACE_INTS * i));
-            // It may stand in the hole if its home is not between the hole and its place.
+            // The entry may move to the hole if its home is not between the hole and its place.
             if ((i - home & mask) >= (i - holePlace & mask)) {
                 System.arraycopy(table, PLACE_INTS * i, table, PLACE_INTS * holePlace, PLACE_INTS);
                 holePlace = i;
@@ -69,12 +69,12 @@ public final class LongIntMap {
         return size;
     }
 
-    /** Heap bytes. */
+    /** Returns the size of the table in heap bytes. */
     public long heapBytes() {
         return (long) Integer.BYTES * table.length;
     }
 
-    /** Where the place of a key begins, or the free one where it belongs. */
+    /** Returns the index of a key's place, or of the free place where the key belongs. */
     private int find(long key) {
         int place = home(key);
         int at = PLACE_INTS * place;

@@ -1,6 +1,6 @@
 package org.opendedup.sar.sim.block;
 
-/** Spreads the bits of a number over all of it (the finalizer of Steele, Lea and Flood's SplitMix, OOPSLA 2014). */
+/** Mixes the bits of a number (the finalizer of Steele, Lea and Flood's SplitMix, OOPSLA 2014). */
 final class Mixing {
     private Mixing() {}
 

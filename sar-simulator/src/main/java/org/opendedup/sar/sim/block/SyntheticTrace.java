@@ -3,23 +3,24 @@ package org.opendedup.sar.sim.block;
 import java.util.SplittableRandom;
 
 /**
- * Makes a trace <em>like</em> one of the FIU traces, from the statistics published of it: a {@link TraceProfile}. Synthetic, never to be
- * shown under the trace's name alone. The same profile and seed give the same requests.
+ * Makes a trace that is <em>like</em> one of the FIU traces, from its published statistics: a {@link TraceProfile}. It
+ * is synthetic and must never be shown under the trace's name alone. The same profile and seed make the same requests.
  *
- * <p>Two things are kept apart: repeated access to a block, and sharing of a content by blocks. Requests go to <em>extents</em>, each read or
- * written as a whole, whose popularity is a Zipf law with as many extents as give the published number of distinct blocks a week. What
- * the extents hold comes from a {@link ContentUniverse}. A write brings new content as often as deduplication is known not to find
- * it; else what is there already, or a copy of what lies elsewhere. For one thread.
+ * <p>Two properties are separate: repeated access to a block, and sharing of a content by blocks. Requests access
+ * <em>extents</em>, each read or written as a whole. Their popularity is a Zipf law, and their number is chosen to give
+ * the published number of distinct blocks a week. The contents of the extents are drawn from a {@link ContentUniverse}.
+ * A write has new content as often as the profile says, so that deduplication removes the published share of blocks;
+ * otherwise it repeats the content of the block, or copies content of another place. For one thread.
  */
 public final class SyntheticTrace implements BlockTrace {
     private static final long DAY_NANOS = 86_400_000_000_000L;
     private static final int DAYS_PER_WEEK = 7;
     private static final double BLOCK_KIB = BlockRequest.BLOCK_BYTES / 1024.0;
-    /** How unlike the popularity of extents is; not published. */
+    /** Exponent of the popularity of extents; not published. */
     private static final double SKEW = 0.6;
-    /** Written extents that are among those read; not published. */
+    /** Share of the written extents that are also read; not published. */
     private static final double READ_AND_WRITTEN = 0.5;
-    /** Extents that lie side by side. */
+    /** Number of neighbouring extents that lie next to each other. */
     private static final int GROUP = 64;
 
     private final TraceProfile profile;
@@ -29,20 +30,20 @@ public final class SyntheticTrace implements BlockTrace {
     private final Arrivals arrivals;
     private final ZipfRanks readRanks;
     private final ZipfRanks writeRanks;
-    /** By rank: the extent. */
+    /** Extents by rank. */
     private final int[] readExtents;
 
     private final int[] writtenExtents;
     /** First block of each extent. */
     private final long[] starts;
-    /** Where each extent's contents begin, and their end. */
+    /** Start of each extent's contents, and the end of the last. */
     private final int[] firsts;
 
     private final long[] contents;
-    /** Of the writes of known content, the share that is on the block already. */
+    /** Share of the writes of known content that repeat the content of the block. */
     private final double sameShare;
 
-    /** @param days that it lasts */
+    /** @param days length of the trace, in days */
     public SyntheticTrace(TraceProfile profile, int days, long seed) {
         this.profile = profile;
         endNanos = days * DAY_NANOS;
@@ -75,7 +76,7 @@ public final class SyntheticTrace implements BlockTrace {
         return numbers;
     }
 
-    /** Some of the extents that are read, the others of their own, which follow these. */
+    /** Returns the written extents: some are also read, the others are separate and have the numbers after those. */
     private int[] chooseWritten() {
         int[] chosen = new int[writeRanks.ranks()];
         for (int i = 0; i < chosen.length; i++) {
@@ -127,7 +128,7 @@ public final class SyntheticTrace implements BlockTrace {
         return true;
     }
 
-    /** Changes what an extent holds, piece by piece. */
+    /** Changes the contents of an extent, piece by piece. */
     private void write(int extent) {
         int end = firsts[extent + 1];
         for (int at = firsts[extent]; at < end; ) {

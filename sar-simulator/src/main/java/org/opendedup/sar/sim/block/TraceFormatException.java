@@ -2,7 +2,7 @@ package org.opendedup.sar.sim.block;
 
 import java.io.IOException;
 
-/** A trace is not what it should be; the message names file and line. */
+/** Thrown if a trace does not have the expected format; the message names file and line. */
 public final class TraceFormatException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -3,20 +3,20 @@ package org.opendedup.sar.sim.block;
 import java.util.List;
 
 /**
- * What was published of a trace, as far as a generator needs it.
+ * The published statistics of a trace that a generator needs.
  *
- * @param name of the trace it is like
- * @param fileSystemBytes over which its blocks are spread
- * @param requestsPerDay of one day, as are the next two (Mao et al., POD, IPDPS 2014)
- * @param writeShare of the requests
- * @param meanKibibytes of a request
- * @param distinctReadBlocks of one week, of all blocks read (Koller and Rangaswami, FAST'10)
+ * @param name name of the trace that it imitates
+ * @param fileSystemBytes size of the file system over which its blocks are spread
+ * @param requestsPerDay requests of one day, as are the next two (Mao et al., POD, IPDPS 2014)
+ * @param writeShare share of the requests that write
+ * @param meanKibibytes mean size of a request
+ * @param distinctReadBlocks distinct blocks of one week, as a share of all blocks read (Koller and Rangaswami, FAST'10)
  * @param distinctReadContents likewise, distinct contents
  * @param distinctWrittenBlocks likewise, of all blocks written
- * @param removedShare blocks that deduplication removes (SAR paper §2.2)
- * @param fitted what is not published
- * @param window of the eighth day that the SAR paper replays (Table I)
- * @param ssdSizes of the SAR paper's replays (Table II)
+ * @param removedShare share of blocks that deduplication removes (SAR paper §2.2)
+ * @param fitted parameters that are not published
+ * @param window part of the eighth day that the SAR paper replays (Table I)
+ * @param ssdSizes SSD sizes of the SAR paper's replays (Table II)
  */
 public record TraceProfile(
         String name,
@@ -32,15 +32,15 @@ public record TraceProfile(
         String window,
         List<String> ssdSizes) {
 
-    /** The one trace of which it is known how its contents are shared. */
+    /** The only trace for which the sharing of contents was published. */
     static final String MAIL = "mail";
 
     /**
-     * What nobody published, chosen so that what was published is met; see docs/SIMULATOR.md.
+     * Unpublished parameters, chosen so that the published statistics are reached; see docs/SIMULATOR.md.
      *
      * @param initialCopies share of the blocks that share their content with others when the trace begins
-     * @param knownWrites share of the blocks written whose content is not made anew
-     * @param pieceBlocks blocks that were written together and are shared together, on average
+     * @param knownWrites share of the blocks written whose content is not new
+     * @param pieceBlocks mean number of blocks that were written together and are shared together
      */
     public record Fitted(double initialCopies, double knownWrites, double pieceBlocks) {}
 
@@ -88,7 +88,7 @@ public record TraceProfile(
                     "18:40-23:45",
                     List.of("1GB", "4GB", "8GB")));
 
-    /** @throws IllegalArgumentException naming those that there are */
+    /** @throws IllegalArgumentException if there is no such profile; lists the names */
     public static TraceProfile named(String name) {
         return ALL.stream()
                 .filter(profile -> profile.name.equals(name))

@@ -3,11 +3,11 @@ package org.opendedup.sar.sim.block;
 import java.util.Arrays;
 
 /**
- * Measures the requests of a trace: those statistics that were published of the FIU traces. Memory grows with the distinct blocks and
+ * Measures those statistics of a trace that were published of the FIU traces. Memory grows with the distinct blocks and
  * contents, some 30 bytes each. For one thread.
  */
 public final class TraceStatistics {
-    /** Contents that more blocks than these have had are of many references (SAR paper §2.4). */
+    /** A content that more than this number of blocks have had counts as one of many references (SAR paper §2.4). */
     private static final int MANY = 5;
 
     private static final double GB = 1e9;
@@ -17,20 +17,20 @@ public final class TraceStatistics {
     private final Side writes = new Side((byte) 2);
 
     private final LongIntMap blocks = new LongIntMap();
-    /** By number of the block: content it last had, and who touched it. */
+    /** By number of the block: its last content, and whether it was read or written. */
     private int[] contentOfBlock = new int[1024];
 
     private byte[] sidesOfBlock = new byte[1024];
 
     private final LongIntMap contents = new LongIntMap();
-    /** By number of the content: accesses, blocks that have had it, and who touched it. */
+    /** By number of the content: accesses, blocks that have had it, and whether it was read or written. */
     private int[] accesses = new int[1024];
 
     private int[] holders = new int[1024];
     private byte[] sidesOfContent = new byte[1024];
     private long repeated;
 
-    /** Reads or writes. */
+    /** Counters of reads or of writes. */
     private static final class Side {
         final byte flag;
         long requests;
@@ -44,19 +44,19 @@ public final class TraceStatistics {
     }
 
     /**
-     * Of the blocks read, or of those written.
+     * Statistics of the blocks read, or of those written.
      *
-     * @param gigabytes of all
-     * @param distinctBlocks share of all that is the first access to its block
-     * @param distinctContents share of all that is the first access to its content
+     * @param gigabytes size of all accesses
+     * @param distinctBlocks share of the accesses that are the first one to their block
+     * @param distinctContents share of the accesses that are the first one to their content
      */
     public record Volume(double gigabytes, double distinctBlocks, double distinctContents) {}
 
     /**
      * Contents that more than five blocks have had.
      *
-     * @param share of all contents
-     * @param accessShare of all accesses
+     * @param share share of all contents
+     * @param accessShare share of all accesses
      */
     public record ManyReferences(double share, double accessShare) {}
 
@@ -116,12 +116,12 @@ public final class TraceStatistics {
         return reads.requests + writes.requests;
     }
 
-    /** Of all requests; 0 without any. */
+    /** Returns the share of requests that write; 0 without requests. */
     public double writeShare() {
         return share(writes.requests, requests());
     }
 
-    /** Mean size of a request, in KiB. */
+    /** Returns the mean size of a request, in KiB. */
     public double meanKibibytes() {
         return share(reads.total + writes.total, requests()) * BLOCK_KIB;
     }
@@ -141,7 +141,7 @@ public final class TraceStatistics {
                 share(side.distinctContents, side.total));
     }
 
-    /** Blocks written or read whose content was met before, of all. */
+    /** Returns the share of blocks, written or read, whose content occurred earlier. */
     public double repeatedShare() {
         return share(repeated, reads.total + writes.total);
     }
@@ -158,7 +158,7 @@ public final class TraceStatistics {
         return new ManyReferences(share(many, contents.size()), share(accessed, reads.total + writes.total));
     }
 
-    /** Distinct blocks read or written, in GB. */
+    /** Returns the distinct blocks read or written, in GB. */
     public double footprintGigabytes() {
         return (double) blocks.size() * BlockRequest.BLOCK_BYTES / GB;
     }

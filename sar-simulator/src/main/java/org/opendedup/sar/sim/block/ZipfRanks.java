@@ -2,7 +2,10 @@ package org.opendedup.sar.sim.block;
 
 import java.util.SplittableRandom;
 
-/** Ranks whose probability falls with a power of the rank, so many that a number of draws meets a wanted share of distinct ones. No state. */
+/**
+ * Ranks whose probability falls with a power of the rank. The number of ranks is chosen so that a given number of draws
+ * reaches a wanted share of distinct ones. No state.
+ */
 final class ZipfRanks {
     private static final int MOST_RANKS = 1 << 24;
     private static final double STEP = 1.01;
@@ -10,13 +13,16 @@ final class ZipfRanks {
     private final int ranks;
     private final double skew;
 
-    /** @param skew the power, from 0 (all alike) to below 1 */
+    /** @param skew the power, from 0 (all equally likely) to below 1 */
     ZipfRanks(int ranks, double skew) {
         this.ranks = ranks;
         this.skew = skew;
     }
 
-    /** As many ranks as it takes for {@code draws} to meet {@code distinctShare} of their number of distinct ones. */
+    /**
+     * Returns the number of ranks with which {@code draws} draws reach {@code distinctShare} of their number in
+     * distinct ranks.
+     */
     static ZipfRanks forDistinct(long draws, double distinctShare, double skew) {
         int low = 1;
         int high = MOST_RANKS;
@@ -31,7 +37,10 @@ final class ZipfRanks {
         return new ZipfRanks(low, skew);
     }
 
-    /** How many distinct ranks draws meet on average: the sum of 1 - e^(-draws p), in steps of a hundredth of the rank. */
+    /**
+     * Returns the mean number of distinct ranks in a number of draws: the sum of 1 - e^(-draws p), in steps of a
+     * hundredth of the rank.
+     */
     private static double expectedDistinct(int ranks, double skew, long draws) {
         double sum = 0;
         double total = (StrictMath.pow(ranks + 1.0, 1 - skew) - 1) / (1 - skew);
@@ -49,7 +58,7 @@ final class ZipfRanks {
         return ranks;
     }
 
-    /** A rank from 0 on. */
+    /** Draws a rank, from 0. */
     int draw(SplittableRandom random) {
         double most = StrictMath.pow(ranks + 1.0, 1 - skew) - 1;
         double rank = StrictMath.pow(1 + random.nextDouble() * most, 1 / (1 - skew)) - 1;

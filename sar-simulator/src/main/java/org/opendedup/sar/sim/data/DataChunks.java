@@ -18,8 +18,8 @@ import org.opendedup.sar.chunk.SegmentCutter;
 import org.opendedup.sar.ingest.IngestPipeline;
 
 /**
- * Reads files and cuts them into chunks with the volume's own classes, a segment at a time. For one thread; fingerprints are computed
- * on all cores. Memory: two segments.
+ * Reads files and cuts them into chunks with the volume's own classes, one segment at a time. For one thread;
+ * fingerprints are computed on all cores. Memory: two segments.
  */
 public final class DataChunks implements AutoCloseable {
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
@@ -30,7 +30,7 @@ public final class DataChunks implements AutoCloseable {
     private final Fingerprinter fingerprinter;
     private final SegmentSink sink;
 
-    /** @param sink is told the chunks */
+    /** @param sink receives the chunks */
     public DataChunks(Chunking chunking, SegmentSink sink) {
         Chunker chunker = Chunkers.of(chunking);
         cutter = new SegmentCutter(chunker);
@@ -45,15 +45,15 @@ public final class DataChunks implements AutoCloseable {
         this.sink = sink;
     }
 
-    /** Reads a file, as a stream of its own. */
+    /** Reads a file as a separate stream. */
     public void read(Path file) throws IOException {
         read(file, 0, Long.MAX_VALUE);
     }
 
     /**
-     * Reads a part of a file, as a stream of its own.
+     * Reads a part of a file as a separate stream.
      *
-     * @param bytes of the part; the file may end before
+     * @param bytes length of the part; the file may end earlier
      */
     public void read(Path file, long from, long bytes) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
@@ -87,7 +87,7 @@ public final class DataChunks implements AutoCloseable {
         }
     }
 
-    /** The first 64 bits of a chunk's fingerprint: enough to tell chunks apart. */
+    /** Returns the first 64 bits of a chunk's fingerprint: enough to distinguish chunks. */
     public static long fingerprint(Segment segment, int chunk) {
         return (long) LONG.get(segment.fingerprints(), Segment.fingerprintOffset(chunk));
     }

@@ -17,29 +17,30 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Finds the regular files below paths, each folder in the order of its names, so that the same data is read in the same order wherever it lies. Symbolic links are followed where they are given as a
- * path, nowhere else; a file with several names is told once; devices, pipes and sockets are passed over. For one walk, by one
- * thread. Memory: some 100 bytes for each file that has several names, and the names of the folders that lead to a file.
+ * Finds the regular files below paths, each folder in the order of its names, so that the same data is read in the same
+ * order wherever it is. Follows a symbolic link only if it is given as a path; reports a file with several names once;
+ * skips devices, pipes and sockets. For one walk, by one thread. Memory: some 100 bytes for each file that has several
+ * names, and the names of the folders that lead to a file.
  */
 public final class DataFiles {
-    /** Is told of files, and of what could not be read. */
+    /** Receives the files, and what could not be read. */
     public interface Visitor {
         /**
-         * Another path begins.
+         * Starts another path.
          *
-         * @param number of the path, from 0 on
-         * @param start the path itself, links resolved; files that follow are it or below it
+         * @param number number of the path, from 0
+         * @param start the path itself, links resolved; the files that follow are it or below it
          */
         default void path(int number, Path start) throws IOException {}
 
-        /** A regular file. */
+        /** Receives a regular file. */
         void file(Path file, long bytes) throws IOException;
 
-        /** A file or folder that could not be looked at; the walk goes on. */
+        /** Receives a file or folder that could not be examined; the walk continues. */
         void unreadable(Path path, IOException why) throws IOException;
     }
 
-    /** Files with several names that were told: device and inode. */
+    /** Files with several names that were reported: device and inode. */
     private final Set<Object> linked = new HashSet<>();
 
     private final Visitor visitor;
@@ -50,10 +51,10 @@ public final class DataFiles {
     }
 
     /**
-     * Tells all files below the paths.
+     * Reports all files below the paths.
      *
-     * @return how many names were passed over: links, further names of a file, devices
-     * @throws NoSuchFileException if a path is not there
+     * @return number of names that were skipped: links, further names of a file, devices
+     * @throws NoSuchFileException if a path does not exist
      */
     public static long walk(List<Path> paths, Visitor visitor) throws IOException {
         var files = new DataFiles(visitor);
@@ -65,7 +66,7 @@ public final class DataFiles {
         return files.passedOver;
     }
 
-    /** A line that says what is wrong with a file or folder. */
+    /** Returns a line that says what is wrong with a file or folder. */
     public static String problem(Path path, IOException why) {
         if (why instanceof AccessDeniedException) {
             return path + ": this user may not read it";
@@ -107,7 +108,7 @@ public final class DataFiles {
         }
     }
 
-    /** What lies in a folder, as far as it can be listed. */
+    /** Returns the entries of a folder that can be listed, sorted by name. */
     private List<Path> sorted(Path folder) throws IOException {
         List<Path> names = new ArrayList<>();
         try (DirectoryStream<Path> listing = Files.newDirectoryStream(folder)) {

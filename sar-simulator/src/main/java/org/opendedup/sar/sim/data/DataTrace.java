@@ -8,8 +8,8 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.sim.trace.ChunkTraceVisitor;
 
 /**
- * Real data told as a chunk trace: each path is a version, its files one after the other; zero runs are left out, as nothing is stored
- * for them. Nothing is skipped: a file that can't be read is an error.
+ * Converts real data to a chunk trace: each path is a version, its files one after the other. Zero runs are left out,
+ * because nothing is stored for them. Nothing is skipped: a file that can't be read is an error.
  */
 public final class DataTrace {
     private DataTrace() {}
@@ -17,7 +17,7 @@ public final class DataTrace {
     /**
      * Reads the paths, in their order, as versions 1 and on.
      *
-     * @throws IOException naming the file, if one can't be read
+     * @throws IOException if a file can't be read; names it
      */
     public static void read(List<Path> paths, Chunking chunking, ChunkTraceVisitor visitor) throws IOException {
         try (DataChunks chunks = new DataChunks(chunking, segment -> tell(segment, visitor))) {

@@ -4,10 +4,11 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests of a disk in the order of C-LOOK: upwards from where the disk is, then from the lowest again. What arrives ahead of the
- * disk joins its sweep; what arrives behind it waits for the next. Requests for one place keep their order. For one thread.
+ * Orders the requests of a disk by C-LOOK: upwards from the disk's position, then again from the lowest one. A request
+ * that arrives at or above the position joins the current sweep; one below it waits for the next. Requests for one
+ * place keep their order. For one thread.
  *
- * @param <T> what is kept with a request
+ * @param <T> type of the value that is kept with a request
  */
 final class ClookQueue<T> {
     private PriorityQueue<Entry<T>> sweep = new PriorityQueue<>();
@@ -27,7 +28,7 @@ final class ClookQueue<T> {
         (offset >= position ? sweep : nextSweep).add(new Entry<>(offset, added++, request));
     }
 
-    /** Takes the request that is to be served next, or null if there is none. */
+    /** Removes and returns the request that is to be served next, or null if there is none. */
     @Nullable
     T take() {
         if (sweep.isEmpty()) {

@@ -2,7 +2,10 @@ package org.opendedup.sar.sim.device;
 
 import java.util.function.Supplier;
 
-/** Keeps a device busy with a fixed number of requests: each one done is followed by the next at once. For one thread. */
+/**
+ * Keeps a device busy with a fixed number of requests: each completed one is followed by the next at once. For one
+ * thread.
+ */
 final class ClosedLoop {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
@@ -22,10 +25,10 @@ final class ClosedLoop {
     }
 
     /**
-     * What was measured.
+     * The measurement.
      *
-     * @param meanMillis of a request, waiting included
-     * @param elapsedSeconds of all of them
+     * @param meanMillis mean time of a request, in milliseconds, waiting included
+     * @param elapsedSeconds time of all of them, in seconds
      */
     record Result(double meanMillis, double requestsPerSecond, double elapsedSeconds) {}
 

@@ -1,6 +1,8 @@
 package org.opendedup.sar.sim.device;
 
-/** A device, or several that act as one. It takes any number of requests at any time and serves them in its own order. */
+/**
+ * A device, or several that act as one. It accepts any number of requests at any time and serves them in its own order.
+ */
 public interface Device {
     /** Called when a transfer is done, at that moment of the simulation. */
     @FunctionalInterface
@@ -9,7 +11,7 @@ public interface Device {
     }
 
     /**
-     * Asks for a transfer; returns at once.
+     * Requests a transfer; returns at once.
      *
      * @throws IllegalArgumentException if it reaches beyond the device's end
      */
@@ -17,7 +19,7 @@ public interface Device {
 
     long capacityBytes();
 
-    /** What it did since the start of the simulation, and the energy that took until now. */
+    /** Returns the work of the device since the start of the simulation, and its energy up to now. */
     DeviceStatistics statistics();
 
     /** Throws if a transfer does not fit on a device. */

@@ -1,24 +1,24 @@
 package org.opendedup.sar.sim.device;
 
 /**
- * What a device did.
+ * The work of a device.
  *
  * @param reads requests served
  * @param writes likewise
- * @param busyNanos time during which it had something to do; of an array the sum over its devices
- * @param joules energy taken, idle time included
+ * @param busyNanos time during which it had work, in nanoseconds; of an array the sum over its devices
+ * @param joules energy used, idle time included
  * @param deepestQueue the most requests that waited or were in service at once; of an array, at one of its devices
  */
 public record DeviceStatistics(
         long reads, long writes, long readBytes, long writtenBytes, long busyNanos, double joules, int deepestQueue) {
     static final DeviceStatistics NONE = new DeviceStatistics(0, 0, 0, 0, 0, 0, 0);
 
-    /** Reads and writes. */
+    /** Returns the number of reads and writes. */
     public long requests() {
         return reads + writes;
     }
 
-    /** That of two devices together. */
+    /** Returns the sum of two devices. */
     public DeviceStatistics plus(DeviceStatistics other) {
         return new DeviceStatistics(
                 reads + other.reads,

@@ -1,9 +1,9 @@
 package org.opendedup.sar.sim.device;
 
 /**
- * Where the bytes of a disk lie: from the outermost zone inwards, in each zone track by track. A zone has as many bytes as its
- * share of the rates, since a track holds what passes under the head in a turn. Tracks of a cylinder need not be a whole number: a
- * zone's cylinders are shared out evenly over its tracks. No state.
+ * Layout of the bytes on a disk: from the outermost zone inwards, in each zone track by track. A zone has as many bytes
+ * as its share of the rates, because a track holds what passes under the head in one revolution. The number of tracks
+ * of a cylinder need not be whole: a zone's cylinders are spread evenly over its tracks. No state.
  */
 final class DiskGeometry {
     private static final double NANOS_PER_SECOND = 1e9;
@@ -35,7 +35,7 @@ final class DiskGeometry {
         }
     }
 
-    /** The zone of a byte. */
+    /** Returns the zone of a byte. */
     int zone(long offset) {
         int low = 0;
         int high = bytesPerNano.length - 1;
@@ -50,14 +50,16 @@ final class DiskGeometry {
         return low;
     }
 
-    /** The cylinder of a byte. */
+    /** Returns the cylinder of a byte. */
     int cylinder(long offset) {
         int zone = zone(offset);
         double within = (double) (offset - zoneStarts[zone]) / (zoneStarts[zone + 1] - zoneStarts[zone]);
         return zone * cylindersPerZone + (int) (within * cylindersPerZone);
     }
 
-    /** The angle of a byte, as the nanoseconds after the start of a turn at which it comes under the head. */
+    /**
+     * Returns the angle of a byte: the time from the start of a revolution until it is under the head, in nanoseconds.
+     */
     long angleNanos(long offset) {
         int zone = zone(offset);
         double trackBytes = bytesPerNano[zone] * revolutionNanos;
@@ -65,12 +67,12 @@ final class DiskGeometry {
         return (long) (within / bytesPerNano[zone]) % revolutionNanos;
     }
 
-    /** Nanoseconds to transfer bytes, at the rate of the zone of the first. */
+    /** Returns the nanoseconds to transfer bytes, at the rate of the first byte's zone. */
     long transferNanos(long offset, long bytes) {
         return Math.round(bytes / bytesPerNano[zone(offset)]);
     }
 
-    /** Bytes transferred in a time, at the rate of that zone. */
+    /** Returns the bytes transferred in a time, at the rate of that zone. */
     long bytesIn(long offset, long nanos) {
         return (long) (nanos * bytesPerNano[zone(offset)]);
     }

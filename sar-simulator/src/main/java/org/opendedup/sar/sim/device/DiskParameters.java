@@ -1,16 +1,17 @@
 package org.opendedup.sar.sim.device;
 
 /**
- * A hard disk.
+ * Parameters of a hard disk.
  *
- * @param revolutionsPerMinute of the spindle
- * @param zones of equal numbers of cylinders, each with a transfer rate of its own
- * @param outerBytesPerSecond what the outermost zone transfers
- * @param innerBytesPerSecond what the innermost zone transfers; the zones between have rates in equal steps
- * @param interfaceBytesPerSecond what is in the disk's own memory is transferred at
- * @param overheadNanos of each request, before the disk moves
- * @param readAheadBytes what it reads on after a read while nothing else is wanted
- * @param readAheadSegments places in its memory of which it remembers what it read, each of at most twice the read-ahead
+ * @param revolutionsPerMinute speed of the spindle
+ * @param zones number of zones, each with the same number of cylinders and a transfer rate of its own
+ * @param outerBytesPerSecond transfer rate of the outermost zone
+ * @param innerBytesPerSecond transfer rate of the innermost zone; the zones between have rates in equal steps
+ * @param interfaceBytesPerSecond transfer rate of data in the disk's own memory
+ * @param overheadNanos overhead of each request, ahead of any movement, in nanoseconds
+ * @param readAheadBytes bytes that it continues to read after a read while there is no other request
+ * @param readAheadSegments number of segments in its memory that hold what it read, each of at most twice the
+ *     read-ahead
  */
 public record DiskParameters(
         long capacityBytes,
@@ -31,7 +32,7 @@ public record DiskParameters(
 
     private static final double NANOS_PER_MINUTE = 60e9;
 
-    /** Nanoseconds of a turn. */
+    /** Returns the nanoseconds of one revolution. */
     public long revolutionNanos() {
         return Math.round(NANOS_PER_MINUTE / revolutionsPerMinute);
     }

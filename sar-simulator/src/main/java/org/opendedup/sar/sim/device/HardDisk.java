@@ -1,11 +1,11 @@
 package org.opendedup.sar.sim.device;
 
 /**
- * A hard disk: an arm with a seek curve, a spindle whose angle is the time, zones, a C-LOOK queue and read-ahead into its own
- * memory. Writes are not cached: they are done when they are on the disk. For one thread.
+ * A hard disk: an arm with a seek curve, a spindle whose angle follows from the time, zones, a C-LOOK queue and
+ * read-ahead into its own memory. Writes are not cached: they are done when they are on the disk. For one thread.
  *
- * <p>A request takes its overhead, the seek, the turn until its first byte is under the head, and the transfer. So the rewriting of what
- * was just read waits for the rest of a turn, by itself.
+ * <p>The time of a request is its overhead, the seek, the rotation until its first byte is under the head, and the
+ * transfer. So rewriting data that was just read waits for the rest of a revolution, without a special rule.
  */
 public final class HardDisk implements Device {
     private static final double NANOS_PER_SECOND = 1e9;
@@ -51,12 +51,13 @@ public final class HardDisk implements Device {
 
     private void finish(Request request) {
         meter.served(request.transfer());
-        // Still serving: what the completion asks for is queued with the rest, so that the order is the queue's alone.
+        // Still serving: requests that the completion submits are queued with the rest, so that only the queue decides
+        // the order.
         request.completion().done();
         serveNext();
     }
 
-    /** When a transfer that begins now is done. */
+    /** Returns the end of a transfer that begins now. */
     private long serve(Transfer transfer) {
         long startNanos = simulation.nowNanos() + parameters.overheadNanos();
         if (transfer.isWrite()) {

@@ -12,14 +12,14 @@ import java.util.List;
 import java.util.OptionalDouble;
 
 /**
- * A machine's devices, as its parameter file describes them: an array of equal disks, and an SSD. Those of the papers come with the
- * program: {@link #SHIPPED}.
+ * A machine's devices, as its parameter file describes them: an array of equal disks, and an SSD. The machines of the
+ * papers are included in the program: {@link #SHIPPED}.
  *
- * @param name of the file, for reports
- * @param published what its devices are known to take
+ * @param name name of the file, for reports
+ * @param published published times of its devices
  */
 public record Machine(String name, Array array, DiskParameters disk, SsdParameters ssd, Published published) {
-    /** Names of the machines that come with the program. */
+    /** Names of the machines that are included in the program. */
     public static final List<String> SHIPPED = List.of("sar", "lookahead", "tddfs");
 
     private static final double NANOS_PER_MILLI = 1e6;
@@ -29,7 +29,7 @@ public record Machine(String name, Array array, DiskParameters disk, SsdParamete
     private static final double MOST_WATTS = 10_000;
     private static final long MOST_BYTES = 1L << 50;
 
-    /** How the disks are one array. */
+    /** Type of the array. */
     public enum Level {
         /** Striped. */
         RAID0,
@@ -37,17 +37,17 @@ public record Machine(String name, Array array, DiskParameters disk, SsdParamete
         RAID5
     }
 
-    /** @param unitBytes bytes on one disk before the next one's turn comes */
+    /** @param unitBytes consecutive bytes on one disk, after which the next disk follows */
     public record Array(Level level, int disks, long unitBytes) {}
 
-    /** Milliseconds of a random read of 4 KiB, where somebody measured them. */
+    /** Milliseconds of a random read of 4 KiB, if they were measured. */
     public record Published(OptionalDouble diskReadMillis, OptionalDouble ssdReadMillis) {}
 
     /**
      * Reads the parameters of a machine.
      *
      * @param nameOrFile one of {@link #SHIPPED}, or the path of a file
-     * @throws IOException if there is no such machine, or naming file and key, what is wrong and what is allowed
+     * @throws IOException if there is no such machine, or if a value is wrong; names file and key, and what is allowed
      */
     public static Machine load(String nameOrFile) throws IOException {
         if (SHIPPED.contains(nameOrFile)) {
@@ -134,7 +134,7 @@ public record Machine(String name, Array array, DiskParameters disk, SsdParamete
                 file.number(device + ".idle.watts", 0, MOST_WATTS));
     }
 
-    /** The array, its disks at rest. */
+    /** Makes the array, with its disks at rest. */
     public Device newArray(Simulation simulation) {
         List<HardDisk> disks = new ArrayList<>();
         for (int i = 0; i < array.disks(); i++) {
@@ -146,7 +146,7 @@ public record Machine(String name, Array array, DiskParameters disk, SsdParamete
         };
     }
 
-    /** One of its disks, at rest. */
+    /** Makes one of its disks, at rest. */
     public Device newDisk(Simulation simulation) {
         return new HardDisk(simulation, disk);
     }

@@ -1,6 +1,6 @@
 package org.opendedup.sar.sim.device;
 
-/** Counts what one device does, and its energy: so many watts while it has something to do, so many while it has not. */
+/** Counts the work of one device, and its energy: one power while it has work, another while it is idle. */
 final class Meter {
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -20,7 +20,7 @@ final class Meter {
         this.power = power;
     }
 
-    /** A request came. */
+    /** Notes that a request arrived. */
     void submitted() {
         if (pending++ == 0) {
             busySince = simulation.nowNanos();
@@ -28,7 +28,7 @@ final class Meter {
         deepestQueue = Math.max(deepestQueue, pending);
     }
 
-    /** A request was served. */
+    /** Notes that a request was served. */
     void served(Transfer transfer) {
         if (transfer.isWrite()) {
             writes++;

@@ -6,7 +6,10 @@ import java.util.OptionalDouble;
 import java.util.Properties;
 import java.util.TreeSet;
 
-/** Parameters as lines {@code key=value}, read strictly: each key known, each value in its range. For one thread. */
+/**
+ * Reads parameters as lines {@code key=value}, strictly: each key must be known, each value in its range. For one
+ * thread.
+ */
 final class ParameterFile {
     private final String name;
     private final Properties values = new Properties();
@@ -15,7 +18,7 @@ final class ParameterFile {
     /**
      * Reads all lines.
      *
-     * @param name of the file, for messages
+     * @param name name of the file, for messages
      */
     ParameterFile(String name, Reader lines) throws IOException {
         this.name = name;
@@ -36,7 +39,7 @@ final class ParameterFile {
         return value.strip();
     }
 
-    /** A number, if there is one. */
+    /** Returns a number, if there is one. */
     OptionalDouble optional(String key, double least, double most) throws IOException {
         return values.containsKey(key) ? OptionalDouble.of(number(key, least, most)) : OptionalDouble.empty();
     }
@@ -45,7 +48,7 @@ final class ParameterFile {
         String text = text(key);
         try {
             double value = Double.parseDouble(text);
-            // The comparison is false for what is no number.
+            // The comparison is false for NaN.
             if (value >= least && value <= most) {
                 return value;
             }
@@ -67,7 +70,7 @@ final class ParameterFile {
         return new IOException(name + ": " + key + " is '" + values.getProperty(key) + "'; it must be " + allowed);
     }
 
-    /** @throws IOException if a key was not asked for: it is misspelt */
+    /** @throws IOException if a key was not read: it is misspelt */
     void checkAllRead() throws IOException {
         if (!unread.isEmpty()) {
             throw new IOException(name + ": " + unread.first() + " is no parameter");

@@ -1,4 +1,4 @@
 package org.opendedup.sar.sim.device;
 
-/** What a device draws while it has something to do, and while it has not. */
+/** Power of a device while it has work, and while it is idle. */
 public record Power(double activeWatts, double idleWatts) {}

@@ -3,13 +3,13 @@ package org.opendedup.sar.sim.device;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Units striped over devices in turn, without redundancy. For one thread. */
+/** A RAID 0: units are striped over devices in turn, without redundancy. For one thread. */
 public final class Raid0 implements Device {
     private final List<Device> devices;
     private final long unitBytes;
     private final long capacityBytes;
 
-    /** @param devices of one size, at least one */
+    /** @param devices at least one, all of one size */
     public Raid0(List<? extends Device> devices, long unitBytes) {
         this.devices = List.copyOf(devices);
         this.unitBytes = unitBytes;

@@ -4,16 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A left-symmetric RAID 5. A stripe that is written in part costs the small-write penalty: old data and old parity are read, and when
- * all of that is there, new data and new parity are written. A stripe written as a whole is written with its parity, without reading. For
- * one thread.
+ * A left-symmetric RAID 5. A partial write of a stripe costs the small-write penalty: old data and old parity are read,
+ * and when all of that has been read, new data and new parity are written. A full stripe is written with its parity,
+ * without reading. For one thread.
  */
 public final class Raid5 implements Device {
     private final List<Device> disks;
     private final Raid5Layout layout;
     private final long capacityBytes;
 
-    /** @param disks of one size, at least three */
+    /** @param disks at least three, all of one size */
     public Raid5(List<? extends Device> disks, long unitBytes) {
         if (disks.size() < 3) {
             throw new IllegalArgumentException("RAID 5 of " + disks.size() + " disks; it takes at least 3");
@@ -23,7 +23,7 @@ public final class Raid5 implements Device {
         capacityBytes = disks.get(0).capacityBytes() / unitBytes * layout.stripeBytes();
     }
 
-    /** Bytes on one disk. */
+    /** A range of bytes on one disk. */
     private record Piece(int disk, long offset, long bytes) {}
 
     @Override
@@ -58,7 +58,7 @@ public final class Raid5 implements Device {
         }
     }
 
-    /** The parity of what is written of a stripe: from the first place in a unit that changes to the last. */
+    /** Returns the parity range of a write to a stripe: from the first changed place in a unit to the last. */
     private Piece parity(long stripe, List<Piece> data) {
         long start = Long.MAX_VALUE;
         long end = 0;

@@ -1,13 +1,14 @@
 package org.opendedup.sar.sim.device;
 
 /**
- * Where units lie in a left-symmetric RAID 5 (Lee and Katz, "The performance of parity placements in disk arrays", 1991): parity moves
- * one disk to the left with each stripe, and a stripe's data begin on the disk after its parity. No state.
+ * Placement of units in a left-symmetric RAID 5 (Lee and Katz, "The performance of parity placements in disk arrays",
+ * 1991): parity moves one disk to the left with each stripe, and a stripe's data begin on the disk after its parity. No
+ * state.
  *
  * @param disks at least 3
  */
 record Raid5Layout(int disks, long unitBytes) {
-    /** Units of data in a stripe. */
+    /** Returns the number of data units in a stripe. */
     int dataUnits() {
         return disks - 1;
     }
@@ -16,7 +17,7 @@ record Raid5Layout(int disks, long unitBytes) {
         return dataUnits() * unitBytes;
     }
 
-    /** The stripe of a unit of data. */
+    /** Returns the stripe of a data unit. */
     long stripe(long unit) {
         return unit / dataUnits();
     }
@@ -29,7 +30,7 @@ record Raid5Layout(int disks, long unitBytes) {
         return (parityDisk(stripe(unit)) + 1 + (int) (unit % dataUnits())) % disks;
     }
 
-    /** Where a stripe's units begin on each disk. */
+    /** Returns the offset at which a stripe's units begin on each disk. */
     long diskOffset(long stripe) {
         return stripe * unitBytes;
     }

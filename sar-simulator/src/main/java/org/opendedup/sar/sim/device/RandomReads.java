@@ -2,14 +2,14 @@ package org.opendedup.sar.sim.device;
 
 import java.util.SplittableRandom;
 
-/** How long a machine's array takes to read so many bytes anywhere. */
+/** Measures how long a machine's array takes to read a number of bytes at random places. */
 public final class RandomReads {
     private static final long SEED = 2014;
     private static final int REQUESTS = 2000;
 
     private RandomReads() {}
 
-    /** Mean milliseconds of reads one after the other, at places where a multiple of their size begins. */
+    /** Returns the mean milliseconds of reads issued one after the other, at random multiples of their size. */
     public static double meanMillis(Machine machine, long bytes) {
         Simulation simulation = new Simulation();
         Device array = machine.newArray(simulation);

@@ -3,25 +3,26 @@ package org.opendedup.sar.sim.device;
 import java.util.ArrayDeque;
 
 /**
- * What a disk remembers of its reads, and of what passed under its head after the last one. A few segments, the longest unused
- * gives way. The head reads on until the limit, or until it is wanted elsewhere. For one thread.
+ * The read-ahead memory of a disk: its reads, and the bytes that passed under its head after the last one. It has a few
+ * segments; the least recently used one is replaced. The head continues to read until the limit, or until it is needed
+ * elsewhere. For one thread.
  */
 final class ReadAhead {
-    /** Not in memory: must be read. */
+    /** Not in memory: must be read from the disk. */
     static final long MISS = -1;
 
     private final DiskGeometry geometry;
     private final long readAheadBytes;
     private final int segments;
-    /** The one read last is last. */
+    /** In the order of use; the last one is the most recent. */
     private final ArrayDeque<Segment> remembered = new ArrayDeque<>();
 
     private static final class Segment {
         long start;
         long end;
-        /** The head reads on up to here; at the end once it was called away. */
+        /** The head reads ahead up to here; equals the end after the head was moved away. */
         long limit;
-        /** When the end was reached. */
+        /** Time at which the end was reached, in nanoseconds. */
         long endNanos;
     }
 
@@ -32,8 +33,8 @@ final class ReadAhead {
     }
 
     /**
-     * When all bytes of a read are in memory, {@link #MISS} if the disk must go there. A read that goes on where the head is
-     * reading lets it read on further.
+     * Returns the time at which all bytes of a read are in memory, or {@link #MISS} if the disk must seek. A read that
+     * continues where the head is reading extends the limit.
      */
     long availableNanos(Transfer read, long nowNanos) {
         for (Segment segment : remembered) {
@@ -56,7 +57,7 @@ final class ReadAhead {
         return Math.min(segment.limit, segment.end + geometry.bytesIn(segment.end, nowNanos - segment.endNanos));
     }
 
-    /** The head is called away: nothing more is read ahead. */
+    /** Moves the head away: the read-ahead ends. */
     void stop(long nowNanos) {
         Segment last = remembered.peekLast();
         if (last != null && last.end < last.limit) {
@@ -65,7 +66,7 @@ final class ReadAhead {
         }
     }
 
-    /** The disk has read this by then, and reads on. */
+    /** Notes that the disk has finished this read at that time, and reads ahead. */
     void readOn(Transfer read, long doneNanos, long capacityBytes) {
         if (segments == 0) {
             return;
@@ -78,7 +79,7 @@ final class ReadAhead {
         remembered.addLast(segment);
     }
 
-    /** What was written is not what was read. */
+    /** Forgets ranges that were overwritten. */
     void forget(Transfer written) {
         remembered.removeIf(segment -> written.offset() < segment.limit && written.end() > segment.start);
     }

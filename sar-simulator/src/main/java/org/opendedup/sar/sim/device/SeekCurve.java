@@ -1,8 +1,8 @@
 package org.opendedup.sar.sim.device;
 
 /**
- * How long the arm takes over a distance: c + a √(d − 1) + b (d − 1), with a and b from the least, average and longest seek (Lee and
- * Katz, "An analytic performance model of disk arrays", SIGMETRICS 1993). No state.
+ * Seek time of the arm over a distance: c + a √(d − 1) + b (d − 1), with a and b from the least, average and longest
+ * seek (Lee and Katz, "An analytic performance model of disk arrays", SIGMETRICS 1993). No state.
  */
 final class SeekCurve {
     private static final double NANOS_PER_MILLI = 1e6;
@@ -20,7 +20,7 @@ final class SeekCurve {
         c = least;
     }
 
-    /** Nanoseconds to move over so many cylinders; 0 for none. */
+    /** Returns the nanoseconds to move over {@code distance} cylinders; 0 for none. */
     long nanos(int distance) {
         if (distance == 0) {
             return 0;

@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the devices of a machine and compares with what was published of them. What nobody published, or what the model was not
- * fitted to, is reported without a verdict.
+ * Runs the devices of a machine and compares them with published figures. Figures that were not published, or that the
+ * model was not fitted to, are reported without a verdict.
  */
 public final class SelfCheck {
     private static final long SEED = 2014;
@@ -30,11 +30,11 @@ public final class SelfCheck {
     }
 
     /**
-     * One thing measured.
+     * One measurement.
      *
-     * @param expected what was published or set, or null
-     * @param deviationPercent of what was reached from what is expected, or null
-     * @param passed whether it is near enough; null if that is not judged
+     * @param expected the published or configured value, or null
+     * @param deviationPercent deviation of the reached value from the expected one, in percent, or null
+     * @param passed whether it is close enough; null if that is not judged
      */
     public record Finding(
             String name,
@@ -44,7 +44,7 @@ public final class SelfCheck {
             @Nullable Double deviationPercent,
             @Nullable Boolean passed) {}
 
-    /** Measures all; takes a few seconds. */
+    /** Measures everything; takes a few seconds. */
     public static List<Finding> run(Machine machine) {
         SelfCheck check = new SelfCheck(machine);
         check.singleRequests();
@@ -55,7 +55,7 @@ public final class SelfCheck {
         return List.copyOf(check.findings);
     }
 
-    /** Whether nothing that is judged is off. */
+    /** Returns whether all judged measurements passed. */
     public static boolean passed(List<Finding> findings) {
         return findings.stream().noneMatch(finding -> Boolean.FALSE.equals(finding.passed()));
     }

@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code sar-sim selfcheck}: do the device models take the times that were published? Ends with 1 if not. */
+/** {@code sar-sim selfcheck}: checks whether the device models reach the published times. Exit code 1 if not. */
 @Command(
         name = "selfcheck",
         description = "Compares the device models with what was published of the devices. Ends with 1 if one is off.",

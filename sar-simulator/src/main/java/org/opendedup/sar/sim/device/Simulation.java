@@ -3,15 +3,15 @@ package org.opendedup.sar.sim.device;
 import java.util.PriorityQueue;
 
 /**
- * The clock of a simulation and its agenda. Things that happen at the same time happen in the order in which they were entered, so
- * a run depends on nothing but its input. For one thread.
+ * The clock and the event queue of a simulation. Events of the same time run in the order in which they were entered,
+ * so a run depends only on its input. For one thread.
  */
 public final class Simulation {
     private final PriorityQueue<Event> agenda = new PriorityQueue<>();
     private long nowNanos;
     private long entered;
 
-    /** Something that happens at a moment. */
+    /** An event of the simulation. */
     @FunctionalInterface
     public interface Action {
         void run();
@@ -25,13 +25,13 @@ public final class Simulation {
         }
     }
 
-    /** Nanoseconds since the start. */
+    /** Returns the nanoseconds since the start. */
     public long nowNanos() {
         return nowNanos;
     }
 
     /**
-     * Enters what is to happen.
+     * Enters an event.
      *
      * @throws IllegalArgumentException if that time is past
      */
@@ -42,12 +42,12 @@ public final class Simulation {
         agenda.add(new Event(timeNanos, entered++, action));
     }
 
-    /** Runs until nothing is left to happen. */
+    /** Runs until no event is left. */
     public void run() {
         runUntil(Long.MAX_VALUE);
     }
 
-    /** Runs all that happens up to that time, this included; the clock stays at the last of it. */
+    /** Runs all events up to that time, inclusive; the clock stops at the last of them. */
     public void runUntil(long timeNanos) {
         Event next = agenda.peek();
         while (next != null && next.timeNanos <= timeNanos) {

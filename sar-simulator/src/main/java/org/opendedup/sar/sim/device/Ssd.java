@@ -2,7 +2,10 @@ package org.opendedup.sar.sim.device;
 
 import java.util.ArrayDeque;
 
-/** An SSD: a latency and a transfer, wherever the bytes lie; a few requests at once, the others in order. For one thread. */
+/**
+ * An SSD: each request takes a latency and a transfer time, independent of the place. It serves a few requests at once,
+ * the others in order. For one thread.
+ */
 public final class Ssd implements Device {
     private static final double NANOS_PER_SECOND = 1e9;
 

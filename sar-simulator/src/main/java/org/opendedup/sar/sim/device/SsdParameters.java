@@ -1,11 +1,11 @@
 package org.opendedup.sar.sim.device;
 
 /**
- * An SSD.
+ * Parameters of an SSD.
  *
- * @param readLatencyNanos of each read, before its transfer
- * @param writeLatencyNanos of each write, likewise
- * @param requestsAtOnce how many it serves side by side, each at its full rate
+ * @param readLatencyNanos latency of each read, ahead of its transfer, in nanoseconds
+ * @param writeLatencyNanos latency of each write, likewise
+ * @param requestsAtOnce number of requests that it serves in parallel, each at its full rate
  */
 public record SsdParameters(
         long capacityBytes,

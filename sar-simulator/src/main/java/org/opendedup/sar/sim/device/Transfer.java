@@ -1,14 +1,14 @@
 package org.opendedup.sar.sim.device;
 
 /**
- * What a device is asked for.
+ * A request to a device.
  *
  * @param isWrite false: a read
- * @param offset of the first byte on the device
- * @param bytes greater than 0
+ * @param offset offset of the first byte on the device
+ * @param bytes length, greater than 0
  */
 public record Transfer(boolean isWrite, long offset, long bytes) {
-    /** @throws IllegalArgumentException if there is nothing to transfer, or the place is negative */
+    /** @throws IllegalArgumentException if there is nothing to transfer, or the offset is negative */
     public Transfer {
         if (offset < 0 || bytes <= 0) {
             throw new IllegalArgumentException("a transfer of " + bytes + " bytes at " + offset);
@@ -23,7 +23,7 @@ public record Transfer(boolean isWrite, long offset, long bytes) {
         return new Transfer(true, offset, bytes);
     }
 
-    /** One past the last byte. */
+    /** Returns the offset after the last byte. */
     public long end() {
         return offset + bytes;
     }

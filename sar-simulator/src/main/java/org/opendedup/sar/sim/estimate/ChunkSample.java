@@ -7,18 +7,23 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A sample of the different chunks, each with how often it was met: of all fingerprints those whose hash ends in {@code k} zero bits.
- * Whether a chunk is in it depends on its content alone, so a chunk of the sample is seen at every place where it occurs, and numbers of
- * different chunks and of their references have no bias, which a sample of places would have. When memory is full, {@code k} rises by one, and
- * half of the chunks leave. (Distinct sampling: Gibbons, VLDB '01. For capacities of deduplicated volumes: Harnik, Khaitzin and Sotnikov,
- * "Estimating Unseen Deduplication — from Theory to Practice", FAST '16.) With {@code k = 0} all is in it, and its numbers are exact.
+ * A sample of the different chunks, with the references to each: of all fingerprints those whose hash ends in {@code k}
+ * zero bits. Whether a chunk is in the sample depends only on its content, so a chunk of the sample is seen at every
+ * place where it occurs. So the numbers of different chunks and of their references have no bias, unlike those of a
+ * sample of places. When memory is full, {@code k} rises by one, and half of the chunks are removed. (Distinct
+ * sampling: Gibbons, VLDB '01. For capacities of deduplicated volumes: Harnik, Khaitzin and Sotnikov, "Estimating
+ * Unseen Deduplication — from Theory to Practice", FAST '16.) With {@code k = 0} all chunks are in it, and its numbers
+ * are exact.
  *
  * <p>Open addressing in primitive arrays. For one thread.
  */
 final class ChunkSample {
-    /** Of a chunk's place: hash 8, home 4, length 4, count 4. */
+    /** Bytes of a chunk's place: hash 8, home 4, length 4, count 4. */
     private static final int PLACE_BYTES = Long.BYTES + 3 * Integer.BYTES;
-    /** While the table grows or is thinned, the old places, or those that stay, are there beside it: half as many at most. */
+    /**
+     * Peak memory, as a multiple of the table. While the table grows or is thinned, the old places, or those that stay,
+     * exist beside it: half as many at most.
+     */
     private static final double PEAK = 1.5;
 
     private static final double MAX_LOAD = 0.75;
@@ -33,16 +38,18 @@ final class ChunkSample {
     private long[] hashes;
     private int[] homes;
     private int[] lengths;
-    /** 0 where the place is free. */
+    /** References to the chunk; 0 if the place is free. */
     private int[] counts;
 
     private int size;
-    /** k. */
+    /** The k of the class comment. */
     private int level;
 
     /**
-     * @param memoryBytes what it may take
-     * @param seed which of the samples it is
+     * Makes an empty sample.
+     *
+     * @param memoryBytes most bytes that it may use
+     * @param seed selects one of the possible samples
      */
     ChunkSample(long memoryBytes, long seed) {
         this.seed = mix(seed);
@@ -59,7 +66,7 @@ final class ChunkSample {
         counts = new int[places];
     }
 
-    /** What the sample knows a fingerprint by; different ones have different hashes. */
+    /** Returns the hash of a fingerprint; different fingerprints have different hashes. */
     long hash(long fingerprint) {
         return mix(fingerprint ^ seed);
     }
@@ -71,17 +78,17 @@ final class ChunkSample {
         return mixed ^ mixed >>> 31;
     }
 
-    /** Whether chunks of this hash are in the sample once they were met. */
+    /** Returns whether chunks with this hash are in the sample if they occur. */
     boolean covers(long hash) {
         return (hash & ((1L << level) - 1)) == 0;
     }
 
-    /** The share of all different chunks that the sample covers: 2 to the power of -k. */
+    /** Returns the share of all different chunks that the sample covers: 2 to the power of -k. */
     double share() {
         return 1.0 / (1L << level);
     }
 
-    /** Counts one more reference to a chunk that is covered; its home, or {@link #NONE} if it was not met before. */
+    /** Counts one more reference to a covered chunk. Returns its home, or {@link #NONE} if it is new. */
     int refer(long hash) {
         int place = placeOf(hash);
         if (counts[place] == 0) {
@@ -91,7 +98,7 @@ final class ChunkSample {
         return homes[place];
     }
 
-    /** Adds a chunk that is covered and was not met before; may halve the sample, and the chunk leave again. */
+    /** Adds a covered chunk that is new. This may halve the sample, and remove the chunk again. */
     void add(long hash, int length, int home) {
         put(hash, length, home, 1);
         size++;
@@ -121,7 +128,7 @@ final class ChunkSample {
         return place;
     }
 
-    /** Puts what is still covered into a table of so many places. */
+    /** Moves the chunks that are still covered into a table of {@code places} places. */
     private void rebuild(int places) {
         int kept = 0;
         for (int i = 0; i < counts.length; i++) {
@@ -147,12 +154,12 @@ final class ChunkSample {
         size = kept;
     }
 
-    /** Chunks in the sample. */
+    /** Returns the number of chunks in the sample. */
     int size() {
         return size;
     }
 
-    /** The chunks of the sample by how often they were met, rising. */
+    /** Returns the chunks of the sample by number of references, ascending. */
     List<CountClass> classes() {
         Map<Integer, CountClass> classes = new TreeMap<>();
         for (int i = 0; i < counts.length; i++) {
@@ -163,7 +170,7 @@ final class ChunkSample {
         return new ArrayList<>(classes.values());
     }
 
-    /** Sums over the chunks of the sample that have one count of references. */
+    /** Sums over the chunks of the sample that have the same number of references. */
     static final class CountClass {
         private final int count;
         private long chunks;
@@ -180,7 +187,7 @@ final class ChunkSample {
             squares += (double) length * length;
         }
 
-        /** References to each of them. */
+        /** Returns the references to each of the chunks. */
         int count() {
             return count;
         }
@@ -189,12 +196,12 @@ final class ChunkSample {
             return chunks;
         }
 
-        /** Of the chunks, each once. */
+        /** Returns the bytes of the chunks, each counted once. */
         long bytes() {
             return bytes;
         }
 
-        /** Sum of the squares of their lengths. */
+        /** Returns the sum of the squares of their lengths. */
         double squares() {
             return squares;
         }

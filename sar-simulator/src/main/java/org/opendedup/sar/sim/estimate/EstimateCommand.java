@@ -12,9 +12,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ByteSize;
-import org.opendedup.sar.container.Compression;
-import org.opendedup.sar.restore.DiskModel;
-import org.opendedup.sar.volume.MemoryPlan;
+import org.opendedup.sar.common.Terminal;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.volume.config.MemoryPlan;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,13 +25,14 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** {@code sar-sim estimate}: what a volume would make of data that there is. */
+/** {@code sar-sim estimate}: estimates what a volume would make of existing data. */
 @Command(
         name = "estimate",
         sortOptions = false,
         description = {
-            "Says what a volume would make of your data, before there is one: what it would store, the memory and SSD it wants, and",
-            "how fast a disk would give it back.",
+            "Says what a volume would make of your data, before there is one.",
+            "",
+            "That is what it would store, the memory and SSD it wants, and how fast a disk would give it back.",
             "",
             "Folders, files and images are read and cut into chunks as the volume does it; nothing is written. Each PATH counts as",
             "stored after those before it, so give backups in their order.",
@@ -70,12 +72,12 @@ import picocli.CommandLine.TypeConversionException;
         })
 public final class EstimateCommand implements Callable<Integer> {
     private static final int INCOMPLETE = 3;
-    /** 128 and the number of the signal, as shells have it. */
+    /** Exit code after an interruption: 128 plus the number of the signal, as in shells. */
     private static final int INTERRUPTED = 130;
 
     private static final long MAX_SAMPLE_BYTES = 16L << 30;
     private static final long MIN_SAMPLE_BYTES = 1 << 20;
-    /** Half of the heap is for the sample. */
+    /** Default memory of the sample; it gets at most half of the heap. */
     private static final long DEFAULT_SAMPLE_BYTES = 512L << 20;
 
     private static final int FRAME_BYTES = 64 << 10;
@@ -191,7 +193,7 @@ public final class EstimateCommand implements Callable<Integer> {
         EstimateSettings settings = settings();
         var commandLine = Objects.requireNonNull(spec).commandLine();
         PrintWriter messages = commandLine.getErr();
-        boolean bar = progress == null ? ProgressBar.isTerminal() : progress;
+        boolean bar = progress == null ? Terminal.showsMessages() : progress;
         Progress shown = bar ? new ProgressBar(messages, System::nanoTime) : Progress.NONE;
         try (var signal = new StopSignal()) {
             Estimate estimate =
@@ -258,7 +260,7 @@ public final class EstimateCommand implements Callable<Integer> {
         out.flush();
     }
 
-    /** A codec, and the level if one was named. */
+    /** A codec, and its level if one was given. */
     record Codec(Compression.Codec codec, @Nullable Integer level) {}
 
     static final class CodecConverter implements ITypeConverter<Codec> {

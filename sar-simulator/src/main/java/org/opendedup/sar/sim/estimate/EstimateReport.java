@@ -7,7 +7,7 @@ import java.util.function.DoubleFunction;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 
-/** An estimate for people. */
+/** Prints an estimate for people. */
 final class EstimateReport {
     private static final double MEGABYTE = 1e6;
 

@@ -2,20 +2,20 @@ package org.opendedup.sar.sim.estimate;
 
 import java.util.List;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.container.Compression;
-import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.disk.DiskModel;
 
 /**
- * What an estimate is of.
+ * The parameters of an estimate.
  *
- * @param chunking of the volume
- * @param compression of the volume
+ * @param chunking chunking of the volume
+ * @param compression compression of the volume
  * @param budgetBytes memory budget of the volume
- * @param disk where its containers will be
- * @param ssdShares shares of the bytes of a full restore, 0 to 1, that an SSD is to be sized for
- * @param readShare share of the data to be read, 0 to 1; 0: all, or of very much data a part
- * @param memoryBytes for the sample of chunks
- * @param seed which sample is taken
+ * @param disk disk for its containers
+ * @param ssdShares shares of the bytes of a full restore, 0 to 1, for which an SSD is sized
+ * @param readShare share of the data to be read, 0 to 1; 0: all, or a part if there is very much data
+ * @param memoryBytes memory for the sample of chunks
+ * @param seed selects one of the possible samples
  */
 record EstimateSettings(
         Chunking chunking,

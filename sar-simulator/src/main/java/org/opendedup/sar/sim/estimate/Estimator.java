@@ -11,17 +11,21 @@ import org.opendedup.sar.container.StoredSize;
 import org.opendedup.sar.sim.data.DataChunks;
 import org.opendedup.sar.sim.data.DataFiles;
 import org.opendedup.sar.sim.data.SegmentSink;
-import org.opendedup.sar.volume.MemoryPlan;
-import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeMaintenance;
+import org.opendedup.sar.volume.config.MemoryPlan;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
- * Reads data once and says what a volume would make of it. Files are looked for twice: first to know how much there is, then to be
- * read. For one use, by one thread.
+ * Reads data once and estimates what a volume would make of it. Finds the files twice: first to measure their size,
+ * then to read them. For one use, by one thread.
  */
 final class Estimator implements SegmentSink {
-    /** Of more than that, only as much is read if nobody says otherwise. */
+    /** Most bytes that are read if no share is given; of more data, a part of this size is read. */
     private static final long MAX_READ_UNASKED_BYTES = 256L << 30;
-    /** Of more than that, not all frames are compressed, but some of so many bytes: that costs as much as all the rest. */
+    /**
+     * Most bytes whose frames are all compressed; of more data, a sample of frames of at most about this size is
+     * compressed. Compressing them costs as much as everything else.
+     */
     private static final long MAX_COMPRESSED_BYTES = 16L << 30;
 
     private final EstimateSettings settings;
@@ -50,18 +54,18 @@ final class Estimator implements SegmentSink {
         this.problems = problems;
         this.stopped = stopped;
         sample = new ChunkSample(settings.memoryBytes(), settings.seed());
-        long window =
-                Volume.WINDOWS_OF_CACHE * MemoryPlan.of(settings.budgetBytes()).restoreCache();
+        long window = VolumeMaintenance.WINDOWS_OF_CACHE
+                * MemoryPlan.of(settings.budgetBytes()).restoreCache();
         restoreModel = new RestoreModel(settings.disk(), window);
     }
 
     /**
      * Estimates.
      *
-     * @param progress is told what was read
-     * @param problems is told, in a line each, what could not be
+     * @param progress receives the number of bytes read
+     * @param problems receives one line for each file that could not be read
      * @param stopped whether to stop; the estimate is then of what was read
-     * @throws IOException if a path is not there
+     * @throws IOException if a path does not exist
      */
     static Estimate estimate(
             List<Path> paths,
@@ -85,7 +89,7 @@ final class Estimator implements SegmentSink {
         }
     }
 
-    /** One of 2 to the power of this many frames is compressed. */
+    /** Returns the level: one of 2 to the power of this many frames is compressed. */
     private static int levelFor(long bytes) {
         return Long.SIZE - Long.numberOfLeadingZeros(Math.max(0, bytes - 1) / MAX_COMPRESSED_BYTES);
     }
@@ -111,7 +115,7 @@ final class Estimator implements SegmentSink {
         long zeroBytes;
         long dataBytes;
         long references;
-        /** Estimates, as the sample was at the time. */
+        /** Estimates, by the state of the sample at the time. */
         double newBytes;
 
         double newBytesVariance;
@@ -130,7 +134,7 @@ final class Estimator implements SegmentSink {
         }
     }
 
-    /** What there is, by its names and sizes. */
+    /** Number and sizes of the existing files. */
     private static final class Inventory implements DataFiles.Visitor {
         long files;
         long bytes;
@@ -152,11 +156,11 @@ final class Estimator implements SegmentSink {
 
         @Override
         public void unreadable(Path file, IOException why) {
-            // It is named when the files are read.
+            // It is reported when the files are read.
         }
     }
 
-    /** Thrown out of the reading when it is to stop. */
+    /** Thrown to end the reading after a stop. */
     private static final class Stopped extends IOException {
         private static final long serialVersionUID = 1;
     }
@@ -279,10 +283,10 @@ final class Estimator implements SegmentSink {
         }
     }
 
-    /** What reading a path back asks of the disk. */
+    /** The disk requests for reading a path back. */
     private record PathRead(String name, Totals read, RestoreModel.DiskWork work) {}
 
-    /** @param isKnown whether the disk's work is that of all chunks, or of so many that they stand for them */
+    /** @param isKnown whether the disk's work is that of all chunks, or of enough chunks to represent them */
     private Estimate.RestoreRow row(PathRead pathRead, boolean isKnown) {
         Totals read = pathRead.read();
         RestoreModel.DiskWork work = pathRead.work();
@@ -305,7 +309,7 @@ final class Estimator implements SegmentSink {
         var references = new References(sample, totals.dataBytes);
         Figure chunks = references.chunks(1);
         Figure unique = references.bytes(1);
-        Figure ratio = frames.ratio().times(1 + (double) StoredSize.container() / Volume.CONTAINER_BYTES);
+        Figure ratio = frames.ratio().times(1 + (double) StoredSize.container() / VolumeConfig.CONTAINER_BYTES);
         Figure stored = unique.times(ratio);
         List<Estimate.SsdRow> ssd = settings.ssdShares().stream()
                 .map(share -> references.ssd(share, frames.copyRatio()))

@@ -3,13 +3,17 @@ package org.opendedup.sar.sim.estimate;
 import java.util.SplittableRandom;
 
 /**
- * Which parts of the data are read, if not all: extents of {@value #EXTENT_BYTES} bytes, and whole files that are smaller, each by chance.
+ * Selects the parts of the data that are read, if not all: extents of {@value #EXTENT_BYTES} bytes, and whole smaller
+ * files, each at random.
  *
- * @param share of the data, above 0, to 1
- * @param seed which of the samples
+ * @param share share of the data, above 0, to 1
+ * @param seed selects one of the possible samples
  */
 record ExtentSample(double share, long seed) {
-    /** Long enough that a disk streams, and that what is cut otherwise at its ends is little. */
+    /**
+     * Length of an extent in bytes: long enough that a disk streams, and that few chunks differ because of the extent's
+     * ends.
+     */
     static final long EXTENT_BYTES = 16 << 20;
 
     boolean isWhole() {
@@ -17,10 +21,11 @@ record ExtentSample(double share, long seed) {
     }
 
     /**
-     * Whether a part of a file is read.
+     * Returns whether a part of a file is read.
      *
-     * @param path number of the path that the file is below: files of one name below two paths are drawn each by its own chance
-     * @param name of the file below that path, so that the same data gives the same sample wherever it lies
+     * @param path number of the path that the file is below: files with the same name below two paths are drawn
+     *     independently
+     * @param name name of the file below that path, so that the same data gives the same sample in any location
      * @param extent number of the part
      */
     boolean takes(int path, String name, long extent) {

@@ -1,24 +1,28 @@
 package org.opendedup.sar.sim.estimate;
 
 import org.opendedup.sar.chunk.Segment;
-import org.opendedup.sar.container.Compression;
-import org.opendedup.sar.container.Compressor;
 import org.opendedup.sar.container.StoredSize;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.ssd.SsdSize;
 
 /**
- * Finds out what stored chunks take compressed: puts what is new into frames, as the volume does, and compresses some of them. Of a
- * chunk that the {@link ChunkSample} does not cover nobody knows whether it is new. It is taken to be what the last chunk was of which that is
- * known, as duplicates lie side by side, and it fills the frame, but gives it no weight: a frame weighs as much as the new chunks of the
- * sample in it, each as many times as it stands for others. If all chunks are covered and all frames are compressed, these are the volume's own
- * frames.
+ * Measures the compressed size of stored chunks: puts new chunks into frames, as the volume does, and compresses some
+ * of them. For a chunk that the {@link ChunkSample} does not cover it is not known whether it is new. It is assumed to
+ * be as the last chunk for which this is known, because duplicates are usually neighbours. Such a chunk fills the
+ * frame, but adds no weight: a frame weighs as much as the new chunks of the sample in it, each multiplied by the
+ * number of chunks that it represents. If all chunks are covered and all frames are compressed, these are the volume's
+ * own frames.
  *
- * <p>For one thread. Memory: a frame, and what it takes compressed.
+ * <p>For one thread. Memory: a frame, and its compressed bytes.
  */
 final class FrameSample implements AutoCloseable {
-    /** Bits of a hash that say whether the frame that begins with it is compressed; others than the chunk sample looks at. */
+    /**
+     * First of the bits of a hash that select whether the frame that begins with this chunk is compressed; the chunk
+     * sample uses other bits.
+     */
     private static final int CHOICE_SHIFT = 40;
-    /** A new ratio weighs an eighth, as where the volume judges when a container is full. */
+    /** Weight of a new ratio: an eighth, as in the volume's check whether a container is full. */
     private static final double RECENT_WEIGHT = 1.0 / 8;
 
     private final Compressor compressor;
@@ -32,7 +36,7 @@ final class FrameSample implements AutoCloseable {
     private int firstLength;
     private int listBytes;
     private double weight;
-    /** Whether the last chunk of which that is known was new. */
+    /** Whether the last chunk for which this is known was new. */
     private boolean amongNew = true;
 
     private boolean chosen;
@@ -48,8 +52,10 @@ final class FrameSample implements AutoCloseable {
     private double copiedBytes;
 
     /**
-     * @param compression the volume's
-     * @param level one of 2 to the power of this many frames is compressed, by chance; 0: all are
+     * Makes an empty sample.
+     *
+     * @param compression compression of the volume
+     * @param level one of 2 to the power of this many frames is compressed, at random; 0: all are
      */
     FrameSample(Compression compression, int level) {
         compressor = new Compressor(compression);
@@ -62,8 +68,8 @@ final class FrameSample implements AutoCloseable {
     /**
      * Adds a new chunk of the sample.
      *
-     * @param hash of the chunk, as of {@link ChunkSample#hash}
-     * @param share of the chunks that the sample covers
+     * @param hash hash of the chunk, as of {@link ChunkSample#hash}
+     * @param share share of the chunks that the sample covers
      */
     void addNew(Segment segment, int chunk, long hash, double share) {
         amongNew = true;
@@ -72,7 +78,7 @@ final class FrameSample implements AutoCloseable {
         finishIfFull();
     }
 
-    /** Passes over a chunk of the sample that was met before. */
+    /** Skips a chunk of the sample that is a duplicate. */
     void skipDuplicate() {
         amongNew = false;
     }
@@ -129,26 +135,30 @@ final class FrameSample implements AutoCloseable {
         squaredWeightSquaredRatios += squared * ratio * ratio;
     }
 
-    /** Of a frame one chunk, the first, is compressed as an SSD's copies are: all would cost as much again as the frames. */
+    /**
+     * Compresses the first chunk of a frame in the way of an SSD's copies. All chunks would cost as much again as the
+     * frames.
+     */
     private void noteCopy() {
         int payload = ssdCompressor.compress(raw, 0, firstLength, compressed, 0);
         copyBytes += weight * SsdSize.record(payload == 0 ? firstLength : payload);
         copiedBytes += weight * firstLength;
     }
 
-    /** Bytes of an SSD's copies for each byte of their chunks; 1 if there are no frames. */
+    /** Returns the bytes of an SSD's copies for each byte of their chunks; 1 if there are no frames. */
     double copyRatio() {
         return copiedBytes == 0 ? 1 : copyBytes / copiedBytes;
     }
 
-    /** Stored bytes for each byte of new chunks, of the frames compressed last. */
+    /** Returns the stored bytes for each byte of new chunks, of the most recently compressed frames. */
     double recentRatio() {
         return recentRatio;
     }
 
     /**
-     * Stored bytes for each byte of new chunks, what frames and directories add included, that of containers not; 1 if there are no
-     * frames. The error is that of a ratio of two sums over frames drawn by chance (Cochran, Sampling Techniques, 2.11).
+     * Returns the stored bytes for each byte of new chunks, including the overhead of frames and directories but not
+     * that of containers; 1 if there are no frames. The error is that of a ratio of two sums over frames drawn at
+     * random (Cochran, Sampling Techniques, 2.11).
      */
     Figure ratio() {
         if (weights == 0) {

@@ -1,18 +1,21 @@
 package org.opendedup.sar.sim.estimate;
 
-import org.opendedup.sar.volume.MemoryPlan;
+import org.opendedup.sar.volume.config.MemoryPlan;
 
-/** What chunks take in the volume's databases and in memory; docs/FORMAT.md has the sums. */
+/** Computes the space of chunks in the volume's databases and in memory; docs/FORMAT.md has the sums. */
 final class MemoryNeed {
     private static final double INDEX_BYTES = 85;
     private static final double FILTER_BYTES = 1.25;
-    /** A recipe's entry takes 6 to 7 bytes, a chunk that crosses a page border two of them; a count one or two. */
+    /**
+     * Bytes of a recipe and counts, for each reference. A recipe's entry has 6 to 7 bytes, a chunk that crosses a page
+     * border has two entries; a count has one or two bytes.
+     */
     private static final double RECIPE_BYTES = 8;
-    /** A third of the index's native memory is for write buffers; filters have the rest. */
+    /** Share of the index's native memory for filters; the other third is for write buffers. */
     private static final double FILTER_SHARE = 2.0 / 3;
 
     private static final long MIB = 1 << 20;
-    /** Of which the index has its full share; of a small budget threads take more. */
+    /** A budget in which the index has its full share, in bytes; of a small budget threads use more. */
     private static final long LARGE_BUDGET_BYTES = 1L << 30;
 
     private MemoryNeed() {}

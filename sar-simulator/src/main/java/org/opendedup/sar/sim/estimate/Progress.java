@@ -1,20 +1,20 @@
 package org.opendedup.sar.sim.estimate;
 
-/** Is told how far the reading of data has come. */
+/** Receives the progress of reading data. */
 interface Progress {
-    /** Reading begins. */
+    /** Starts the reading. */
     void start(long totalBytes);
 
-    /** So many bytes more were read. */
+    /** Notes that {@code bytes} more bytes were read. */
     void read(long bytes);
 
-    /** A line of text is about to be written to where it is shown. */
+    /** Clears the display ahead of a line of text that is written to the same place. */
     default void clear() {}
 
-    /** Nothing more comes. */
+    /** Ends the reading. */
     void end();
 
-    /** For nobody. */
+    /** Ignores the progress. */
     Progress NONE = new Progress() {
         @Override
         public void start(long totalBytes) {}

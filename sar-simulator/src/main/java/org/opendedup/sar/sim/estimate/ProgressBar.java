@@ -1,19 +1,16 @@
 package org.opendedup.sar.sim.estimate;
 
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.function.LongSupplier;
 import org.opendedup.sar.common.ByteSize;
 
-/** A line on a terminal that is written over and over, some times a second at most. For one thread. */
+/** A line on a terminal that is overwritten a few times a second at most. For one thread. */
 final class ProgressBar implements Progress {
     private static final int CELLS = 30;
     private static final long PERIOD_NANOS = 200_000_000;
-    /** Back to the line's beginning, and erase it (ECMA-48). */
+    /** Return to the line's beginning, and erase it (ECMA-48). */
     private static final String ERASE = "\r\u001b[K";
 
     private static final double MEGABYTE = 1e6;
@@ -25,22 +22,10 @@ final class ProgressBar implements Progress {
     private long totalBytes;
     private long readBytes;
 
-    /** @param nanoClock as {@link System#nanoTime} */
+    /** @param nanoClock clock like {@link System#nanoTime} */
     ProgressBar(PrintWriter terminal, LongSupplier nanoClock) {
         this.terminal = terminal;
         this.nanoClock = nanoClock;
-    }
-
-    /** Whether the process writes its messages to a terminal. */
-    static boolean isTerminal() {
-        Path messages = Path.of("/proc/self/fd/2");
-        try {
-            String target = Files.readSymbolicLink(messages).toString();
-            return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
-        } catch (IOException e) {
-            // A system without /proc: nobody is shown a bar.
-            return false;
-        }
     }
 
     @Override
@@ -78,7 +63,7 @@ final class ProgressBar implements Progress {
                 rate > 0 ? time((long) (Math.max(0, totalBytes - readBytes) / rate)) : "?");
     }
 
-    /** 59 s is 0:59; two hours are 2:00:00. */
+    /** Formats a time: 59 s is 0:59; two hours are 2:00:00. */
     private static String time(long seconds) {
         Duration left = Duration.ofSeconds(seconds);
         String minutes = String.format(Locale.ROOT, "%d:%02d", left.toMinutesPart(), left.toSecondsPart());

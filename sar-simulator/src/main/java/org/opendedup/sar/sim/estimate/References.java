@@ -5,13 +5,13 @@ import java.util.List;
 import org.opendedup.sar.ssd.SsdSize;
 
 /**
- * How often chunks are referred to, from a {@link ChunkSample}. Numbers of chunks and their bytes are Horvitz-Thompson estimates: each
- * chunk of the sample stands for as many as the sample's share says, and the variance is that of independent draws. Of reads those of
- * <em>rare</em> chunks are estimated and taken from what is known of all: a single chunk with very many references, which a sample has
- * or has not, then does no harm.
+ * Statistics of the references to chunks, from a {@link ChunkSample}. Numbers of chunks and their bytes are
+ * Horvitz-Thompson estimates: each chunk of the sample represents a number of chunks given by the sample's share, and
+ * the variance is that of independent draws. For reads, those of <em>rare</em> chunks are estimated and subtracted from
+ * the known total: a single chunk with very many references, which may or may not be in the sample, then does no harm.
  */
 final class References {
-    /** References from which the report counts chunks. */
+    /** Numbers of references from which the report counts chunks. */
     private static final int[] THRESHOLDS = {2, 3, 5, 10};
 
     private final List<ChunkSample.CountClass> classes;
@@ -25,7 +25,7 @@ final class References {
         this.dataBytes = dataBytes;
     }
 
-    /** Different chunks with at least so many references. */
+    /** Returns the different chunks with at least {@code atLeast} references. */
     Figure chunks(int atLeast) {
         double chunks = 0;
         for (ChunkSample.CountClass each : classes) {
@@ -34,7 +34,7 @@ final class References {
         return new Figure(chunks / share, error(chunks));
     }
 
-    /** Their bytes, each chunk once. */
+    /** Returns the bytes of these chunks, each counted once. */
     Figure bytes(int atLeast) {
         double bytes = 0;
         double squares = 0;
@@ -47,7 +47,7 @@ final class References {
         return new Figure(bytes / share, error(squares));
     }
 
-    /** The share of the bytes that they give when everything is read once. */
+    /** Returns the share of the bytes that are read from these chunks when everything is read once. */
     Figure readShare(int atLeast) {
         double rareBytes = 0;
         double squares = 0;
@@ -67,7 +67,7 @@ final class References {
         return Math.sqrt(squares * (1 - share)) / share;
     }
 
-    /** The table of the report. */
+    /** Returns the table of the report. */
     List<Estimate.ReferenceRow> table() {
         List<Estimate.ReferenceRow> rows = new ArrayList<>();
         for (int atLeast : THRESHOLDS) {
@@ -77,8 +77,8 @@ final class References {
     }
 
     /**
-     * What an SSD must hold so that this share of the bytes of a full restore comes from it: the chunks with the most references,
-     * first of all, as they give the most reads for their size.
+     * Returns what an SSD must hold so that this share of the bytes of a full restore is read from it: the chunks with
+     * the most references first, because they give the most reads for their size.
      *
      * @param target a share, 0 to 1
      * @param copyRatio bytes of an SSD's copies for each byte of their chunks

@@ -1,28 +1,28 @@
 package org.opendedup.sar.sim.estimate;
 
 import java.util.Arrays;
-import org.opendedup.sar.restore.DiskModel;
-import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
- * Counts what a disk is asked for when data is read back in the order in which it was stored, from cold caches. New chunks lie one behind the other in containers; what
- * was read of a container is forgotten when the reader has gone on by a window, and is read again when wanted again; ranges
- * of a container whose gaps cost less than a seek are one request. These are the rules of {@link
- * org.opendedup.sar.restore.FragmentationAnalyzer}, here without a volume. A container is looked at in {@value #SLICES} slices, each
- * about a frame.
+ * Counts the disk requests for reading data back in the order in which it was stored, from cold caches. New chunks are
+ * stored one after the other in containers. What was read of a container is forgotten when the reader has advanced by a
+ * window, and is read again if it is needed again. Ranges of a container whose gaps cost less than a seek are one
+ * request. These are the rules of {@link org.opendedup.sar.restore.fragmentation.FragmentationAnalyzer}, here without a
+ * volume. A container is divided into {@value #SLICES} slices, each about a frame.
  *
  * <p>For one thread. Memory: 16 bytes for each container.
  */
 final class RestoreModel {
     private static final int SLICES = Long.SIZE;
-    private static final int SLICE_BYTES = Volume.CONTAINER_BYTES / SLICES;
+    private static final int SLICE_BYTES = VolumeConfig.CONTAINER_BYTES / SLICES;
 
     private final long maxGapSlices;
     private final long windowBytes;
 
     private double storedBytes;
     private long readerBytes;
-    /** By container: slices wanted since it was last read, and where the reader was then. */
+    /** By container: slices wanted since it was last read, and the reader's position then. */
     private long[] wanted = new long[64];
 
     private long[] lastWanted = new long[64];
@@ -31,25 +31,28 @@ final class RestoreModel {
     private long slicesRead;
     private long containersRead;
 
-    /** @param windowBytes how long what was read is kept, in bytes that the reader goes on */
+    /** @param windowBytes distance that the reader advances until data is forgotten, in bytes */
     RestoreModel(DiskModel disk, long windowBytes) {
         maxGapSlices = disk.seekBytes() / SLICE_BYTES;
         this.windowBytes = windowBytes;
     }
 
-    /** Whether chunks that lie so many stored bytes apart may still be one request; farther ones never are. */
+    /**
+     * Returns whether chunks at a distance of this number of stored bytes may still be one request; farther ones never
+     * are.
+     */
     boolean joins(double bytes) {
         return bytes <= (maxGapSlices + 1) * SLICE_BYTES;
     }
 
-    /** Stores something behind what was stored before it; the number of its slice. */
+    /** Stores data after everything stored earlier; returns the number of its slice. */
     int store(double bytes) {
         int slice = (int) (storedBytes / SLICE_BYTES);
         storedBytes += bytes;
         return slice;
     }
 
-    /** The reader wants something of a slice. */
+    /** Notes that the reader wants data of a slice. */
     void want(int slice) {
         int container = slice / SLICES;
         if (container >= wanted.length) {
@@ -63,7 +66,7 @@ final class RestoreModel {
         lastWanted[container] = readerBytes;
     }
 
-    /** The reader goes on by so many bytes. */
+    /** Advances the reader. */
     void advance(int bytes) {
         readerBytes += bytes;
     }
@@ -87,7 +90,7 @@ final class RestoreModel {
         wanted[container] = 0;
     }
 
-    /** Counts what is left to be read, forgets what was read, and begins anew. */
+    /** Counts the remaining reads, forgets everything that was read, and resets the counters. */
     DiskWork finish() {
         for (int container = 0; container < wanted.length; container++) {
             read(container);
@@ -100,11 +103,11 @@ final class RestoreModel {
     }
 
     /**
-     * What a disk does.
+     * The work of a disk.
      *
-     * @param containers how often a container is read
-     * @param requests ranges asked for
-     * @param bytes of these
+     * @param containers number of container reads
+     * @param requests number of ranges requested
+     * @param bytes bytes of these ranges
      */
     record DiskWork(long containers, long requests, long bytes) {
         DiskWork plus(DiskWork other) {

@@ -4,11 +4,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Ctrl-C, while something long goes on: the work is asked to stop, and the process ends when it has said what it has. For the thread
- * that works.
+ * Handles Ctrl-C during a long operation: asks the work to stop, and lets the process end after the work has printed
+ * its result. For the thread that works.
  */
 final class StopSignal implements AutoCloseable {
-    /** The process ends then in any case. */
+    /** Longest wait of the process for the work, in seconds. */
     private static final int PATIENCE_SECONDS = 10;
 
     private final CountDownLatch done = new CountDownLatch(1);
@@ -28,7 +28,7 @@ final class StopSignal implements AutoCloseable {
         }
     }
 
-    /** Whether the process is asked to end. */
+    /** Returns whether the process is asked to end. */
     boolean isStopped() {
         return stopped;
     }
@@ -40,7 +40,7 @@ final class StopSignal implements AutoCloseable {
             try {
                 Runtime.getRuntime().removeShutdownHook(hook);
             } catch (IllegalStateException e) {
-                // The process has begun to end since; the hook waits no longer.
+                // The process has begun to end; the hook no longer waits.
                 stopped = true;
             }
         }

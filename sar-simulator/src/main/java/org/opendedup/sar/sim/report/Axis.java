@@ -3,17 +3,17 @@ package org.opendedup.sar.sim.report;
 /**
  * An axis of a chart.
  *
- * @param title with the unit
+ * @param title title with the unit
  */
 public record Axis(String title, Scale scale) {
-    /** How values are laid out. */
+    /** The scale of values. */
     public enum Scale {
         LINEAR,
         /** For sizes that double. Values are above 0. */
         LOG2,
         /** Values are above 0. */
         LOG10,
-        /** By name, in their order. */
+        /** Names, in their order. */
         NAMES
     }
 

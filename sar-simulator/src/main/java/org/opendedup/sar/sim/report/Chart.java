@@ -5,11 +5,11 @@ import java.util.List;
 /**
  * A chart, as plain values.
  *
- * @param name of its file, without an ending: lower-case letters, digits and hyphens
- * @param title what is seen
+ * @param name name of its file, without an extension: lower-case letters, digits and hyphens
+ * @param title heading of the chart
  */
 public record Chart(String name, String title, Axis x, Axis y, Mark mark, List<Line> lines) {
-    /** How points are drawn. */
+    /** The way of drawing points. */
     public enum Mark {
         /** A line through dots. */
         DOTS,
@@ -29,17 +29,17 @@ public record Chart(String name, String title, Axis x, Axis y, Mark mark, List<L
         lines = List.copyOf(lines);
     }
 
-    /** Whether there is anything to see. */
+    /** Returns whether there is anything to draw. */
     boolean hasPoints() {
         return lines.stream().anyMatch(line -> !line.points().isEmpty());
     }
 
-    /** The panels, in the order in which lines name them. */
+    /** Returns the panels, in the order in which lines name them. */
     List<String> panels() {
         return lines.stream().map(Line::panel).distinct().toList();
     }
 
-    /** What the lines are of, in their order. */
+    /** Returns the names of the lines, in their order. */
     List<String> names() {
         return lines.stream().map(Line::name).distinct().toList();
     }

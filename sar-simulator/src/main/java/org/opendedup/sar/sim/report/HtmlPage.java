@@ -5,9 +5,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A report as one page of HTML, well-formed as XML, that refers to nothing but the files of raw rows beside it. */
+/**
+ * Writes a report as one page of HTML, well-formed as XML, that refers only to the files of raw rows in the same
+ * folder.
+ */
 final class HtmlPage {
-    /** Tables of more rows are closed at first. */
+    /** Rows of a table up to which it is open at first. */
     private static final int OPEN_ROWS = 16;
 
     private static final String STYLE = """
@@ -32,7 +35,7 @@ final class HtmlPage {
 
     private HtmlPage() {}
 
-    /** @param drawings by the charts' names */
+    /** @param drawings drawings by the charts' names */
     static String of(Report report, Map<String, String> drawings) {
         HtmlPage page = new HtmlPage();
         page.head(report);
@@ -75,7 +78,7 @@ final class HtmlPage {
         section.tables().forEach(this::rows);
     }
 
-    /** The points of a panel: a row for each x, a column for each line. */
+    /** Adds the points of a panel: a row for each x, a column for each line. */
     private void points(Chart chart, String panel) {
         List<Line> lines = chart.lines().stream()
                 .filter(line -> line.panel().equals(panel))

@@ -4,17 +4,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a chart shows of one thing: its points in the order of their x. Lines of one name have one colour, in all panels.
+ * One series of points in a chart, in the order of their x. Lines with the same name have one colour, in all panels.
  *
- * @param panel of the chart; empty in a chart of one panel
- * @param isBound whether it is a bound or a yardstick for the others; drawn dashed and grey
+ * @param panel panel of the chart; empty in a chart of one panel
+ * @param isBound whether it is a bound or a reference for the others; drawn dashed and grey
  */
 public record Line(String panel, String name, boolean isBound, List<Point> points) {
     /**
      * A point.
      *
-     * @param label of x, as a table shows it
-     * @param x of no meaning on an axis of names
+     * @param label label of x, as in a table
+     * @param x without meaning on an axis of names
      */
     public record Point(String label, double x, double y) {}
 

@@ -3,7 +3,7 @@ package org.opendedup.sar.sim.report;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Where an axis of logarithms has its lines: at round numbers, of which there are more in a small range. */
+/** Chooses the grid lines of a logarithmic axis: round numbers, more of them in a small range. */
 final class LogBreaks {
     private static final double[] FEW = {1};
     private static final double[] SOME = {1, 2, 5};
@@ -14,9 +14,9 @@ final class LogBreaks {
     private LogBreaks() {}
 
     /**
-     * Breaks for values; none without a value above 0.
+     * Returns the breaks for values; none without a value above 0.
      *
-     * @param values ascending; what is not above 0 has no place on such an axis
+     * @param values ascending; a value that is not above 0 has no place on such an axis
      */
     static List<Double> of(List<Double> values) {
         List<Double> sorted = values.stream().filter(value -> value > 0).toList();
@@ -29,7 +29,7 @@ final class LogBreaks {
         List<Double> breaks = new ArrayList<>();
         for (int power = (int) Math.floor(Math.log10(least)); Math.pow(10, power) <= most; power++) {
             for (double mantissa : mantissas) {
-                // As text, so that 3e-1 is 0.3.
+                // Parsed from text, so that 3e-1 is 0.3.
                 double value = Double.parseDouble(mantissa + "e" + power);
                 if (value >= least && value <= most) {
                     breaks.add(value);

@@ -3,14 +3,14 @@ package org.opendedup.sar.sim.report;
 import java.math.BigDecimal;
 import java.math.MathContext;
 
-/** Numbers as tables show them. */
+/** Formats numbers for tables. */
 final class Numbers {
     private static final MathContext FOUR_DIGITS = new MathContext(4);
     private static final double WHOLE_BELOW = 1e15;
 
     private Numbers() {}
 
-    /** Whole numbers as they are, others with four digits. */
+    /** Returns whole numbers unchanged, others with four digits. */
     static String text(double value) {
         if (!Double.isFinite(value)) {
             return "–";

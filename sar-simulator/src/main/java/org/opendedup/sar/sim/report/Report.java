@@ -3,11 +3,11 @@ package org.opendedup.sar.sim.report;
 import java.util.List;
 
 /**
- * What a command found, to be written by {@link ReportFolder}.
+ * The result of a command, to be written by {@link ReportFolder}.
  *
- * @param isSynthetic whether the input was made up; the page then says so on top
+ * @param isSynthetic whether the input was synthetic; the page then says so at the top
  * @param facts what was run, with which input and parameters
- * @param sections those with nothing to show are left out
+ * @param sections those without contents are left out
  * @param rows the raw rows, written beside the page
  */
 public record Report(String title, boolean isSynthetic, List<Fact> facts, List<Section> sections, List<Table> rows) {

@@ -7,11 +7,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Where a report is written: {@code report.html}, {@code CHART.svg}, {@code ROWS.json} and {@code ROWS.csv}. */
+/** The folder of a report: {@code report.html}, {@code CHART.svg}, {@code ROWS.json} and {@code ROWS.csv}. */
 public final class ReportFolder {
     private final Path folder;
 
-    /** Makes the folder, if it is not there: a command that can't write its report should fail before its work. */
+    /** Makes the folder, if it does not exist: a command that can't write its report should fail ahead of its work. */
     public ReportFolder(Path folder) throws IOException {
         this.folder = Files.createDirectories(folder);
     }
@@ -36,7 +36,7 @@ public final class ReportFolder {
         Files.writeString(folder.resolve("report.html"), HtmlPage.of(report, drawings));
     }
 
-    /** Writes rows alone, as {@code ROWS.csv}. */
+    /** Writes only the rows, as {@code ROWS.csv}. */
     public void writeCsv(List<Table> tables) throws IOException {
         for (Table table : tables) {
             Files.writeString(folder.resolve(table.name() + ".csv"), table.csv());

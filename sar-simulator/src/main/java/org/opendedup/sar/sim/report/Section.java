@@ -5,9 +5,9 @@ import java.util.List;
 /**
  * A part of a report.
  *
- * @param text what to know of it; may be empty
+ * @param text explanation; may be empty
  * @param charts each shown with a table of its points; those without points are left out
- * @param tables shown as they are
+ * @param tables shown unchanged
  */
 public record Section(String title, String text, List<Chart> charts, List<Table> tables) {
     public Section {
@@ -15,7 +15,7 @@ public record Section(String title, String text, List<Chart> charts, List<Table>
         tables = List.copyOf(tables);
     }
 
-    /** Whether it has nothing to show. */
+    /** Returns whether it has nothing to show. */
     boolean isEmpty() {
         return charts.isEmpty() && tables.isEmpty();
     }

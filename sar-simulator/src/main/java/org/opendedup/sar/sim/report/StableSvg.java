@@ -7,14 +7,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Makes of a drawing one whose bytes depend on what is drawn alone. lets-plot draws ids at random, and writes coordinates to the last
- * digit, which the logarithm of another processor may change. Also drops what takes place without being seen.
+ * Rewrites a drawing so that its bytes depend only on its contents. lets-plot makes random ids, and writes coordinates
+ * to the last digit, which may differ with the logarithm of another processor. Also removes invisible parts that use
+ * space.
  */
 final class StableSvg {
     private static final Pattern ID = Pattern.compile("\\bid=\"(\\w+)\"");
-    /** An id, or what refers to one; colours look alike. */
+    /** An id, or a reference to one; colours have the same form. */
     private static final Pattern USE_OF_ID = Pattern.compile("(?<=\\bid=\"|#)\\w+");
-    /** Not what is written on an axis. */
+    /** Attributes only, so that the text of an axis is not changed. */
     private static final Pattern ATTRIBUTE = Pattern.compile("=\"[^\"<>]*\"");
 
     private static final Pattern COORDINATE = Pattern.compile("-?\\d+\\.\\d+");
@@ -25,7 +26,7 @@ final class StableSvg {
 
     private StableSvg() {}
 
-    /** @param name of the chart, for its ids: pages hold many drawings */
+    /** @param name name of the chart, used for its ids, because a page has several drawings */
     static String of(String svg, String name) {
         String seen = UNSEEN.matcher(svg).replaceAll("");
         String rounded = ATTRIBUTE

@@ -11,8 +11,8 @@ import java.util.function.ToDoubleFunction;
 import org.jetbrains.letsPlot.core.util.PlotSvgExportCommon;
 
 /**
- * Draws charts with lets-plot: a description as of its Python and Kotlin interfaces, in maps, becomes SVG. It estimates the width of texts by
- * a table of its own, so it asks the machine for no fonts and no display.
+ * Draws charts with lets-plot: converts a description in maps, as in its Python and Kotlin interfaces, to SVG.
+ * lets-plot estimates the width of texts with its own table, so it needs no fonts and no display of the machine.
  */
 final class SvgChart {
     private static final int WIDTH = 760;
@@ -20,7 +20,10 @@ final class SvgChart {
     private static final int PANEL_HEIGHT = 240;
     private static final int PANELS_IN_A_ROW = 3;
     private static final int WIDTH_OF_PANELS = 980;
-    /** Told apart also by those who see fewer colours (Okabe and Ito, 2008), but for its yellow, which is too light on white. */
+    /**
+     * Colours that people with reduced colour vision can distinguish (Okabe and Ito, 2008), without its yellow, which
+     * is too light on white.
+     */
     private static final List<String> COLOURS = List.of(
             "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31", "#7B4FA3",
             "#A6761D");
@@ -28,9 +31,9 @@ final class SvgChart {
     private static final String BOUND_COLOUR = "#808080";
 
     private static final int MOST_BREAKS = 12;
-    /** How many times higher one panel may be than another on one scale. */
+    /** Largest ratio of the highest values of two panels that share a scale. */
     private static final double MOST_UNLIKE = 3;
-    /** Room at both ends of an axis of sizes that double. */
+    /** Room at both ends of an axis of sizes that double, as a factor. */
     private static final double MARGIN = 1.15;
 
     private final Chart chart;
@@ -39,7 +42,7 @@ final class SvgChart {
         this.chart = chart;
     }
 
-    /** The chart as a document of its own. */
+    /** Returns the chart as a separate document. */
     static String draw(Chart chart) {
         if (!chart.hasPoints()) {
             throw new IllegalArgumentException(chart.name() + " has no points");
@@ -89,7 +92,10 @@ final class SvgChart {
                 : Math.min(PANELS_IN_A_ROW, chart.panels().size());
     }
 
-    /** One scale, to compare, unless that leaves little of a panel. */
+    /**
+     * Returns the scale option of the panels: one scale, for comparison, unless the lines of a panel would then be too
+     * low.
+     */
     private String scalesOfPanels() {
         List<Double> highest = chart.panels().stream()
                 .map(panel -> chart.lines().stream()
@@ -131,7 +137,9 @@ final class SvgChart {
                 .toList());
     }
 
-    /** Panels are sorted by their names; letters, as papers have them, keep ours in order. */
+    /**
+     * Adds a letter to a panel's name, as in papers: lets-plot sorts panels by name, and the letter keeps our order.
+     */
     private String lettered(Line line) {
         return "(" + (char) ('a' + chart.panels().indexOf(line.panel())) + ") " + line.panel();
     }
@@ -183,7 +191,8 @@ final class SvgChart {
             }
             case LOG2 -> {
                 scale.put("trans", "log2");
-                // Room in multiples of the least and the most: lets-plot would add it before it takes logarithms.
+                // The room is a factor of the least and the greatest value: lets-plot would add it before it takes
+                // logarithms.
                 scale.put("expand", list(List.of(0.0, 0.0)));
                 scale.put("limits", list(List.of(values.get(0) / MARGIN, values.get(values.size() - 1) * MARGIN)));
                 breakAt(scale, values);
@@ -197,7 +206,7 @@ final class SvgChart {
         return scale;
     }
 
-    /** Sets breaks, if they are few; else lets-plot chooses. */
+    /** Sets breaks, if there are few; otherwise lets-plot chooses. */
     private static void breakAt(Map<String, Object> scale, List<Double> breaks) {
         if (breaks.size() <= MOST_BREAKS) {
             scale.put("breaks", list(breaks));
@@ -240,7 +249,7 @@ final class SvgChart {
         return isBound(name) ? BOUND_COLOUR : COLOURS.get(unbound.indexOf(name) % COLOURS.size());
     }
 
-    /** lets-plot changes what it is given. */
+    /** Makes a map that can be changed, because lets-plot changes its arguments. */
     private static Map<String, Object> map(Object... keysAndValues) {
         Map<String, Object> map = new HashMap<>();
         for (int i = 0; i < keysAndValues.length; i += 2) {

@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Rows of one kind. JSON and CSV are made of the same values, so that they have the same numbers.
+ * Rows of one kind. JSON and CSV are made from the same values, so that they have the same numbers.
  *
- * @param name of its files, without an ending
+ * @param name name of its files, without an extension
  * @param rows flat: values are numbers, texts, truth values or nothing
  */
 public record Table(String name, List<ObjectNode> rows) {
@@ -30,21 +30,21 @@ public record Table(String name, List<ObjectNode> rows) {
         }
     }
 
-    /** A table of records; their components are its columns. */
+    /** Makes a table of records; their components are its columns. */
     public static Table of(String name, List<?> records) {
         return new Table(
                 name,
                 records.stream().map(each -> JSON.<ObjectNode>valueToTree(each)).toList());
     }
 
-    /** Columns, in the order in which rows name them. */
+    /** Returns the columns, in the order in which rows name them. */
     List<String> columns() {
         Set<String> columns = new LinkedHashSet<>();
         rows.forEach(row -> row.fieldNames().forEachRemaining(columns::add));
         return new ArrayList<>(columns);
     }
 
-    /** An array of objects. */
+    /** Returns an array of objects. */
     String json() {
         try {
             return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(rows) + "\n";
@@ -53,7 +53,7 @@ public record Table(String name, List<ObjectNode> rows) {
         }
     }
 
-    /** A head and a line a row, as in RFC 4180 with LF. */
+    /** Returns a header line and one line a row, as in RFC 4180 with LF. */
     String csv() {
         List<String> columns = columns();
         StringBuilder text = new StringBuilder(String.join(",", columns)).append('\n');
@@ -69,7 +69,7 @@ public record Table(String name, List<ObjectNode> rows) {
         return text.matches("[^,\"\\n\\r]*") ? text : '"' + text.replace("\"", "\"\"") + '"';
     }
 
-    /** What a cell shows: numbers shortened. */
+    /** Returns the text of a cell: numbers are shortened. */
     static String shown(JsonNode value) {
         if (value.isNull() || value.isMissingNode()) {
             return "–";
@@ -77,7 +77,7 @@ public record Table(String name, List<ObjectNode> rows) {
         return value.isNumber() ? Numbers.text(value.asDouble()) : value.asText();
     }
 
-    /** Whether all values of a column are numbers, where there are values. */
+    /** Returns whether all existing values of a column are numbers. */
     boolean isNumeric(String column) {
         return rows.stream()
                 .map(row -> row.path(column))

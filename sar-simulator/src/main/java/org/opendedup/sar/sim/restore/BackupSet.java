@@ -10,9 +10,9 @@ import org.opendedup.sar.sim.trace.DriftingSeries;
 import org.opendedup.sar.sim.trace.SeriesParameters;
 
 /**
- * Backups that the lookahead paper's figures are drawn of: a trace, or a made-up series like one of the paper's sets.
+ * Backups for the lookahead paper's figures: a trace, or a synthetic series like one of the paper's sets.
  *
- * @param published what the paper says of the set; null for a trace
+ * @param published published figures of the set; null for a trace
  * @param series null for a trace
  * @param trace null for a series
  */
@@ -24,18 +24,19 @@ record BackupSet(
     /**
      * Stored bytes over backed up ones (Table 1).
      *
-     * @param first of the first version
-     * @param later of the others, on average
-     * @param all of all
+     * @param first ratio of the first version
+     * @param later mean ratio of the others
+     * @param all ratio of all versions
      */
     record Published(double first, double later, double all) {}
 
     /**
-     * Six series, in the paper's order. Their sizes, versions and new data are those of its Tables 1 and 2; new data of the later versions is
-     * the same in each. How long runs of new data are was not published: 40 chunks, and 5 for ds-5 and ds-6, whose containers are
-     * mostly used below 5 % (Fig. 3) and which have duplicates within the first version.
+     * Returns six series, in the paper's order. Their sizes, versions and new data are those of its Tables 1 and 2; new
+     * data of the later versions is the same in each. The length of runs of new data was not published: 40 chunks are
+     * used, and 5 for ds-5 and ds-6, whose containers are mostly used below 5 % (Fig. 3) and which have duplicates
+     * within the first version.
      *
-     * @param chunks of a first version
+     * @param chunks number of chunks of a first version
      */
     static List<BackupSet> likeThePapers(int chunks, long seed) {
         return List.of(
@@ -47,7 +48,7 @@ record BackupSet(
                 like("ds-6", new Published(0.544, 0.224, 0.38), new Drift(2, 5, 0.28, 0.13, 0.456), chunks, seed));
     }
 
-    /** As in {@link SeriesParameters}; as many runs are left out as are added. */
+    /** As in {@link SeriesParameters}; the same number of runs is removed as is added. */
     private record Drift(int versions, int runChunks, double changed, double added, double duplicates) {}
 
     private static BackupSet like(String name, Published published, Drift drift, int chunks, long seed) {
@@ -67,7 +68,7 @@ record BackupSet(
         return new BackupSet(String.valueOf(trace.getFileName()), null, null, trace);
     }
 
-    /** Tells what was backed up. */
+    /** Reports the backups to the visitor. */
     void tell(ChunkTraceVisitor visitor) throws IOException {
         if (series != null) {
             DriftingSeries.tell(series, visitor);

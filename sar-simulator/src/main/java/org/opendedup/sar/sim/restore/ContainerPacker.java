@@ -4,8 +4,8 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.ChunkId;
 
 /**
- * Gives chunks their homes: a new one goes into the open container, in the order of the stream; when it does not fit there, a new
- * container is opened. What was seen before keeps its home. Sizes are those before compression.
+ * Assigns homes to chunks: a new chunk is put into the open container, in the order of the stream; if it does not fit,
+ * a new container is opened. A duplicate keeps its home. Sizes are those before compression.
  */
 public final class ContainerPacker {
     private final int containerBytes;
@@ -13,7 +13,7 @@ public final class ContainerPacker {
     private final PackedContainers containers = new PackedContainers();
     private boolean sealed = true;
 
-    /** @param containerBytes the most bytes of chunks in a container */
+    /** @param containerBytes most bytes of chunks in a container */
     public ContainerPacker(int containerBytes) {
         if (containerBytes < 1) {
             throw new IllegalArgumentException("a container has 1 byte or more, not " + containerBytes);
@@ -22,7 +22,7 @@ public final class ContainerPacker {
     }
 
     /**
-     * The chunk id of a chunk of the stream, stored or seen before.
+     * Returns the chunk id of a chunk of the stream; stores the chunk if it is new.
      *
      * @throws IllegalArgumentException if a new chunk is larger than a container, or has another length than before
      */

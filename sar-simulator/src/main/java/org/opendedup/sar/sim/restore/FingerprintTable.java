@@ -2,22 +2,22 @@ package org.opendedup.sar.sim.restore;
 
 import org.opendedup.sar.common.ChunkId;
 
-/** From fingerprints to chunk ids: open addressing in primitive arrays, 24 to 48 bytes a fingerprint. */
+/** Hash table from fingerprints to chunk ids: open addressing in primitive arrays, 24 to 48 bytes a fingerprint. */
 final class FingerprintTable {
     private static final int INITIAL_PLACES = 1 << 10;
 
     private long[] fingerprints = new long[INITIAL_PLACES];
-    /** {@link ChunkId#NONE} where the place is free. */
+    /** {@link ChunkId#NONE} if the place is free. */
     private long[] chunkIds = new long[INITIAL_PLACES];
 
     private int size;
 
-    /** The chunk id of a fingerprint, or {@link ChunkId#NONE}. */
+    /** Returns the chunk id of a fingerprint, or {@link ChunkId#NONE}. */
     long get(long fingerprint) {
         return chunkIds[placeOf(fingerprint)];
     }
 
-    /** Adds a fingerprint that is not there. */
+    /** Adds a fingerprint that is absent. */
     void add(long fingerprint, long chunkId) {
         if (3L * ++size > 2L * fingerprints.length) {
             grow();

@@ -15,35 +15,35 @@ import org.opendedup.sar.sim.device.Machine;
 import org.opendedup.sar.sim.device.RandomReads;
 
 /**
- * The evaluation of the lookahead paper (§4.2, Figures 8 to 12): restores of backup sets with containers of 2 MiB, a few of them in memory.
- * A container's read takes as long as a random one of its size on the paper's nine disks.
+ * The evaluation of the lookahead paper (§4.2, Figures 8 to 12): restores of backup sets with containers of 2 MiB, a
+ * few of them in memory. The read time of a container is that of a random read of its size on the paper's nine disks.
  */
 final class LookaheadPaper {
     static final int CONTAINER_BYTES = 2 << 20;
-    /** The paper's usual cache (§3.5). */
+    /** The paper's usual cache (§3.5), in containers. */
     static final int CACHE = 4;
 
     private static final double BYTES_PER_MB = 1e6;
     private static final double MILLIS_PER_SECOND = 1000;
 
-    /** What is drawn: how each of some setups restores each version. */
+    /** A figure: the restores of each version with each of its setups. */
     record Figure(String name, String title, String text, List<Setup> setups) {}
 
     /**
      * A cache.
      *
-     * @param label in the figure
-     * @param cache containers of memory, without the log
-     * @param log containers of log buffer beside it
-     * @param window containers; 0: as far as the policy looks by default
+     * @param label label in the figure
+     * @param cache memory without the log, in containers
+     * @param log additional log buffer, in containers
+     * @param window window in containers; 0: the policy's default
      */
     record Setup(String label, CachePolicy policy, int cache, int log, int window, double hotThreshold) {
         static Setup of(String label, CachePolicy policy, int cache) {
-            return new Setup(label, policy, cache, 0, 0, CacheParameters.DEFAULT_HOT_THRESHOLD);
+            return new Setup(label, policy, cache, 0, 0, CacheParameters.PAPER_HOT_THRESHOLD);
         }
 
         static Setup logged(String label, int cache, int log) {
-            return new Setup(label, CachePolicy.LOOKAHEAD_LOG, cache, log, 0, CacheParameters.DEFAULT_HOT_THRESHOLD);
+            return new Setup(label, CachePolicy.LOOKAHEAD_LOG, cache, log, 0, CacheParameters.PAPER_HOT_THRESHOLD);
         }
 
         Setup withWindow(int containers) {
@@ -62,7 +62,7 @@ final class LookaheadPaper {
                     .withHotThreshold(hotThreshold);
         }
 
-        /** The same cache, whatever a figure calls it. */
+        /** Returns the same cache without its label in a figure. */
         Setup unnamed() {
             return new Setup("", policy, cache, log, window, hotThreshold);
         }
@@ -71,7 +71,7 @@ final class LookaheadPaper {
     /**
      * One version of one set, restored with one cache.
      *
-     * @param megabytesPerSecond with the machine's disks
+     * @param megabytesPerSecond rate with the machine's disks
      */
     record Row(
             String figure,
@@ -87,7 +87,7 @@ final class LookaheadPaper {
             int floor,
             double megabytesPerSecond) {}
 
-    /** What a set is like; shares are stored bytes over backed up ones, published ones as the paper has them. */
+    /** Properties of a set; shares are stored bytes over backed up ones, published ones as in the paper. */
     record SetRow(
             String set,
             int versions,
@@ -108,7 +108,7 @@ final class LookaheadPaper {
     private final List<Row> rows = new ArrayList<>();
     private final List<SetRow> sets = new ArrayList<>();
 
-    /** @param progress is told what is done */
+    /** @param progress receives a line for each completed figure of a set */
     LookaheadPaper(Machine machine, Consumer<String> progress) {
         containerMillis = RandomReads.meanMillis(machine, CONTAINER_BYTES);
         this.progress = progress;
@@ -260,7 +260,7 @@ final class LookaheadPaper {
         return sets;
     }
 
-    /** What a container's read takes on the machine. */
+    /** Returns the time of a container's read on the machine, in milliseconds. */
     double containerMillis() {
         return containerMillis;
     }

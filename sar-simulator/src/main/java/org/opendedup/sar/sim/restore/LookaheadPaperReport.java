@@ -10,16 +10,17 @@ import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.Section;
 import org.opendedup.sar.sim.report.Table;
 
-/** The lookahead paper's figures, of what {@link LookaheadPaper} counted. */
+/** Reports the lookahead paper's figures, from the counts of {@link LookaheadPaper}. */
 final class LookaheadPaperReport {
     private static final String POLICIES = "policies";
 
     private final LookaheadPaper paper;
 
     /**
-     * What a policy gains over LRU with as much memory, over all versions of a set: reads per container read, as the paper's rates.
+     * The gain of a policy over LRU with the same memory, over all versions of a set: in reads per container read, like
+     * the paper's rates.
      *
-     * @param overLruPercent of LRU's rate
+     * @param overLruPercent gain in percent of LRU's rate
      */
     private record Gain(String set, String policy, long containerReads, long lruReads, double overLruPercent) {}
 

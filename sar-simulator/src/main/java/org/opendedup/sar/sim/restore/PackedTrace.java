@@ -8,7 +8,10 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.sim.trace.ChunkTraceVisitor;
 
-/** A chunk trace as a store has it: all versions packed into containers, in their order, and the recipes of those asked for. */
+/**
+ * A chunk trace as a store would have it: all versions packed into containers, in their order, and the recipes of the
+ * selected versions.
+ */
 public final class PackedTrace implements ChunkTraceVisitor {
     private final IntPredicate wanted;
     private final ContainerPacker packer;
@@ -17,9 +20,9 @@ public final class PackedTrace implements ChunkTraceVisitor {
     private int versions;
 
     /**
-     * An empty one, to be told a trace.
+     * Makes an empty one, which then visits a trace.
      *
-     * @param wanted the versions whose recipes are kept
+     * @param wanted selects the versions whose recipes are kept
      */
     public PackedTrace(int containerBytes, IntPredicate wanted) {
         this.wanted = wanted;
@@ -44,7 +47,7 @@ public final class PackedTrace implements ChunkTraceVisitor {
         }
     }
 
-    /** The last version's number. */
+    /** Returns the last version's number. */
     public int versions() {
         return versions;
     }
@@ -53,12 +56,12 @@ public final class PackedTrace implements ChunkTraceVisitor {
         return packer.containers();
     }
 
-    /** Recipes of the versions asked for, in their order. */
+    /** Returns the recipes of the selected versions, in their order. */
     public List<Recipe> recipes() {
         return recipes;
     }
 
-    /** The fewest container reads that can restore a recipe: each container that it refers to, once. */
+    /** Returns the fewest container reads that can restore a recipe: one for each container that it refers to. */
     public int floor(Recipe recipe) {
         var seen = new BitSet();
         for (int i = 0; i < recipe.count(); i++) {
@@ -67,7 +70,7 @@ public final class PackedTrace implements ChunkTraceVisitor {
         return seen.cardinality();
     }
 
-    /** Bytes that a recipe restores. */
+    /** Returns the bytes that a recipe restores. */
     public long bytes(Recipe recipe) {
         long bytes = 0;
         for (int i = 0; i < recipe.count(); i++) {

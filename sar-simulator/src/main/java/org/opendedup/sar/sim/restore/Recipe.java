@@ -23,7 +23,7 @@ public final class Recipe {
         return version;
     }
 
-    /** References in the recipe. */
+    /** Returns the number of references in the recipe. */
     public int count() {
         return count;
     }

@@ -29,7 +29,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** {@code sar-sim restore}: container reads of restores, by policy and memory. */
+/** {@code sar-sim restore}: counts container reads of restores, by policy and memory. */
 @Command(
         name = "restore",
         sortOptions = false,
@@ -129,7 +129,8 @@ public final class RestoreCommand implements Callable<Integer> {
             defaultValue = "" + CacheParameters.DEFAULT_HOT_THRESHOLD,
             description =
                     "lookahead-log: a container is hot if the window refers to more than this share of its chunks. "
-                            + "Default: ${DEFAULT-VALUE}.")
+                            + "Default: ${DEFAULT-VALUE}, so none is; the lookahead paper has "
+                            + CacheParameters.PAPER_HOT_THRESHOLD + ".")
     double hotThreshold;
 
     @Option(
@@ -206,7 +207,7 @@ public final class RestoreCommand implements Callable<Integer> {
         return Objects.requireNonNull(spec).commandLine().getParseResult().hasMatchedOption(option);
     }
 
-    /** Where the chunks come from: one of the two. */
+    /** The source of the chunks: exactly one of the two. */
     static final class Source {
         @Option(names = "--trace", paramLabel = "FILE", description = "The chunk trace.")
         @Nullable
@@ -228,7 +229,7 @@ public final class RestoreCommand implements Callable<Integer> {
             }
         }
 
-        /** Without the folder, so that a report does not tell where it was made. */
+        /** Returns the name without the folder, so that a report does not depend on the location. */
         String name() {
             return trace != null ? String.valueOf(trace.getFileName()) : data.size() + " paths, cut here and now";
         }

@@ -10,7 +10,7 @@ import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.Section;
 import org.opendedup.sar.sim.report.Table;
 
-/** What {@code sar-sim restore} found, as charts. */
+/** Reports the results of {@code sar-sim restore} as charts. */
 final class RestoreReport {
     private static final String FLOOR = "floor";
 
@@ -106,7 +106,7 @@ final class RestoreReport {
         return new Chart(name, title, Axis.linear("version"), new Axis(unit, scale), Chart.Mark.DOTS, lines);
     }
 
-    /** A version without chunks takes no reads: that has no place on an axis of logarithms. */
+    /** Adds a point above 0: a version without chunks needs no reads, which a logarithmic axis cannot show. */
     private static void addAboveZero(Line.Builder line, double x, double y) {
         if (y > 0) {
             line.add(x, y);

@@ -9,7 +9,7 @@ import org.opendedup.sar.restore.cache.ChunkHolder;
  * One line of the report: a version restored with a policy and an amount of memory.
  *
  * @param cacheContainers memory, in containers
- * @param floor containers that the version refers to: the fewest reads there can be
+ * @param floor number of containers that the version refers to: the fewest possible reads
  * @param speedFactor MiB restored for each container read (Lillibridge, Eshghi and Bhagwat, FAST '13)
  */
 @JsonPropertyOrder({

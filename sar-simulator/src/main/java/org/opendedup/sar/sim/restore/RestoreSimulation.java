@@ -4,7 +4,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.restore.cache.ContainerCache;
 import org.opendedup.sar.restore.cache.ContainerContents;
 
-/** Reads one recipe back through one cache, which starts empty: a missing chunk's container is read whole. */
+/** Restores one recipe through one cache, which is empty at first: a missing chunk's container is read as a whole. */
 public final class RestoreSimulation implements ContainerContents {
     private final PackedContainers containers;
     private final Recipe recipe;
@@ -14,9 +14,9 @@ public final class RestoreSimulation implements ContainerContents {
 
     private int reads;
     private long bytesRead;
-    /** The reference to be told next. */
+    /** Index of the next reference that the cache is informed of. */
     private int head;
-    /** Bytes of the references told beyond the current one. */
+    /** Bytes of the references after the current one that the cache has been informed of. */
     private long aheadBytes;
 
     private RestoreSimulation(Recipe recipe, PackedContainers containers, ContainerCache cache) {
@@ -25,7 +25,7 @@ public final class RestoreSimulation implements ContainerContents {
         this.cache = cache;
     }
 
-    /** Counts what a restore takes. */
+    /** Runs a restore and returns its cost. */
     public static RestoreCost run(Recipe recipe, PackedContainers containers, ContainerCache cache) {
         return new RestoreSimulation(recipe, containers, cache).run();
     }
@@ -45,7 +45,7 @@ public final class RestoreSimulation implements ContainerContents {
 
     private void tell(int current, long windowBytes) {
         if (head > current) {
-            // It was told as one to come.
+            // The cache was informed of it earlier, as a future reference.
             aheadBytes -= containers.bytes(recipe.chunkId(current));
         } else {
             tellNext();

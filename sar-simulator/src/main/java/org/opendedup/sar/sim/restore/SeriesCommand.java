@@ -128,7 +128,7 @@ public final class SeriesCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** @param newBytes of chunks that no version before has */
+    /** @param newBytes bytes of chunks that no earlier version has */
     private record VersionRow(int version, long bytes, long newBytes) {}
 
     private static Report report(SeriesParameters parameters, List<VersionRow> rows) {
@@ -158,7 +158,7 @@ public final class SeriesCommand implements Callable<Integer> {
         }
     }
 
-    /** Writes a trace and reports of each version how much of it is new. */
+    /** Writes a trace and reports the new data of each version. */
     private static final class Reporting implements ChunkTraceVisitor, AutoCloseable {
         private final ChunkTraceWriter trace;
         private final PrintWriter report;
@@ -166,7 +166,7 @@ public final class SeriesCommand implements Callable<Integer> {
         private int version;
         private long bytes;
         private long newBytes;
-        /** New fingerprints rise. */
+        /** Highest fingerprint up to now; new chunks have higher ones. */
         private long highest;
 
         Reporting(ChunkTraceWriter trace, PrintWriter report, List<VersionRow> rows) {

@@ -1,9 +1,10 @@
 /**
- * What restores cost: recipes of a trace, packed into containers as the store does, are read back through the restore cache policies
- * of the engine ({@link org.opendedup.sar.restore.cache.ContainerCache}), and container reads are counted.
+ * The cost of restores: packs the recipes of a trace into containers as the store does, reads them back through the
+ * engine's restore cache policies ({@link org.opendedup.sar.restore.cache.ContainerCache}), and counts container reads.
  *
- * <p>{@link org.opendedup.sar.sim.restore.RestoreCommand} is the command; {@link org.opendedup.sar.sim.restore.ContainerPacker}
- * packs, {@link org.opendedup.sar.sim.restore.RestoreSimulation} reads back.
+ * <p>{@link org.opendedup.sar.sim.restore.RestoreCommand} is the command;
+ * {@link org.opendedup.sar.sim.restore.ContainerPacker} packs, {@link org.opendedup.sar.sim.restore.RestoreSimulation}
+ * reads back.
  */
 @NullMarked
 package org.opendedup.sar.sim.restore;

@@ -4,9 +4,9 @@ import java.io.IOException;
 import org.opendedup.sar.sim.block.BlockRequest;
 
 /**
- * An SSD as LRU cache of blocks in front of the array of another system. Before a native system it caches by address; before a
- * deduplicating one by content, since there an address has one content. Filled by reads; what is written goes to the array, and
- * to the cache too if the block is there. For one thread.
+ * An SSD as an LRU cache of blocks in front of the array of another system. With a native system it caches by address;
+ * with a deduplicating one by content, because there an address has one content. Filled by reads. Writes are sent to
+ * the array, and also to the cache if the block is present. For one thread.
  */
 final class CacheSystem implements StorageSystem {
     private static final int BLOCK = BlockRequest.BLOCK_BYTES;
@@ -24,7 +24,7 @@ final class CacheSystem implements StorageSystem {
         inner.serve(request, new Cached(sink));
     }
 
-    /** Takes from the SSD what is there of what the inner system wants of its array. */
+    /** Reads from the SSD the blocks that are present there and that the inner system requests from its array. */
     private final class Cached implements TransferSink {
         private final TransferSink outer;
 
@@ -52,7 +52,7 @@ final class CacheSystem implements StorageSystem {
             }
         }
 
-        /** One transfer for each run of blocks that are missing, or lie side by side on the SSD. */
+        /** Makes one transfer for each run of blocks that are missing, or that are neighbours on the SSD. */
         private void read(long offset, long bytes) {
             long missing = 0;
             for (long at = offset; at < offset + bytes; ) {

@@ -6,22 +6,23 @@ import org.opendedup.sar.sim.block.BlockRequest;
 import org.opendedup.sar.sim.block.LongIntMap;
 
 /**
- * What a deduplicating system knows of its blocks: which chunk each holds, where each chunk lies, how many references it has (SAR paper
- * §2.2, Fig. 2: the index keeps the address of the first copy). A chunk lies where it was written first; if something that is still
- * referenced lies there, it goes to a spare place. What lies on a block and is not referenced any more stays until something new is
- * written to the block. A block that is read before it was written held its content before the trace began.
+ * The tables of a deduplicating system: the chunk of each block, the place of each chunk, and its references (SAR paper
+ * §2.2, Fig. 2: the index keeps the address of the first copy). A chunk's place is where it was written first; if a
+ * chunk that is still referenced is there, the new one gets a spare place. An unreferenced chunk stays on its block
+ * until new data is written to the block. A block that is read before it was written had its content before the trace
+ * began.
  *
  * <p>Memory grows with distinct blocks and contents: about 90 bytes each. For one thread.
  */
 final class DedupMap {
-    /** The chunk of a block of zeros: it lies nowhere and takes no transfer. */
+    /** The chunk of a block of zeros: it has no place and needs no transfer. */
     static final int ZERO_CHUNK = 0;
 
-    /** Which references count. */
+    /** Selects which references count. */
     enum Counting {
-        /** All there ever were, as in the SAR paper's evaluation (§4.2). */
+        /** All references there ever were, as in the SAR paper's evaluation (§4.2). */
         EVER,
-        /** Those that there are, as the volume counts. */
+        /** The present references, as the volume counts. */
         NOW
     }
 
@@ -39,13 +40,15 @@ final class DedupMap {
         chunkOfContent.put(BlockRequest.ZERO_CONTENT, chunks.add(BlockRequest.ZERO_CONTENT, -1));
     }
 
-    /** A block is read; returns the chunk that it holds. */
+    /** Notes a read of a block; returns the chunk that it holds. */
     int read(long block, long content) {
         int held = chunkOfBlock.get(block);
         return holds(held, content) ? held : replace(block, held, content);
     }
 
-    /** A block is written; returns the chunk that it holds now. {@link #wasNew} says whether it must be stored. */
+    /**
+     * Notes a write of a block; returns the chunk that it now holds. {@link #wasNew} says whether it must be stored.
+     */
     int write(long block, long content) {
         int held = chunkOfBlock.get(block);
         if (holds(held, content)) {
@@ -96,24 +99,24 @@ final class DedupMap {
         return chunk;
     }
 
-    /** Whether the last block written had to be stored. */
+    /** Returns whether the last block written had to be stored. */
     boolean wasNew() {
         return wasNew;
     }
 
-    /** The place that the last block written or read took from a chunk that nothing refers to; -1 if none. Asked once. */
+    /** Returns and resets the place that the last write or read reused from an unreferenced chunk; -1 if none. */
     long takeOverwritten() {
         long place = overwritten;
         overwritten = -1;
         return place;
     }
 
-    /** Where a chunk lies, in blocks; see {@link DiskPlaces}. */
+    /** Returns the place of a chunk, in blocks; see {@link DiskPlaces}. */
     long place(int chunk) {
         return chunks.place(chunk);
     }
 
-    /** References to the chunk at a place; 0 if there is none. */
+    /** Returns the references to the chunk at a place; 0 if there is none. */
     int referencesAt(long place) {
         int chunk = chunkAtPlace.get(place);
         return chunk == BlockInts.ABSENT ? 0 : references(chunk);
@@ -126,14 +129,14 @@ final class DedupMap {
         };
     }
 
-    /** Heap bytes of the simulation's own tables. */
+    /** Returns the heap bytes of the simulation's own tables. */
     long heapBytes() {
         return chunkOfContent.heapBytes() + chunkOfBlock.heapBytes() + chunkAtPlace.heapBytes() + chunks.heapBytes();
     }
 
-    /** What is known of each chunk, side by side in memory, since it is wanted together. */
+    /** The data of each chunk, adjacent in memory because it is used together. */
     private static final class Chunks {
-        /** Content, place, references ever and now. */
+        /** Fields of a chunk: content, place, and references ever and now. */
         private static final int FIELDS = 3;
 
         private static final long ONE_EVER = 1L << Integer.SIZE;
@@ -151,23 +154,23 @@ final class DedupMap {
             return count++;
         }
 
-        /** Another content, without references yet. */
+        /** Assigns another content, without references. */
         void renew(int chunk, long content) {
             fields[FIELDS * chunk] = content;
             fields[FIELDS * chunk + 2] = 0;
         }
 
-        /** One more block holds it. */
+        /** Adds a block that holds the chunk. */
         void refer(int chunk) {
             fields[FIELDS * chunk + 2] += ONE_EVER + 1;
         }
 
-        /** A block that holds it was written with the same again. */
+        /** Notes that a block that holds the chunk was written with the same content again. */
         void noteWritten(int chunk) {
             fields[FIELDS * chunk + 2] += ONE_EVER;
         }
 
-        /** A block does not hold it any more. */
+        /** Removes a block that held the chunk. */
         void drop(int chunk) {
             fields[FIELDS * chunk + 2]--;
         }

@@ -2,7 +2,7 @@ package org.opendedup.sar.sim.sar;
 
 import org.opendedup.sar.sim.block.BlockRequest;
 
-/** Deduplication alone: blocks that are stored already are not written; a read gathers them from wherever they lie. */
+/** Deduplication alone: blocks that are stored already are not written; a read collects them from their places. */
 final class DedupeSystem implements StorageSystem {
     private final DedupMap map = new DedupMap(DedupMap.Counting.NOW);
     private final PlaceRun reads;

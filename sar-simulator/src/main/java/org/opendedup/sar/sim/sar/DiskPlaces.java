@@ -3,11 +3,12 @@ package org.opendedup.sar.sim.sar;
 import org.opendedup.sar.sim.block.BlockRequest;
 
 /**
- * Where the blocks of a trace lie on the array. The first of the traced disks begins at the array's start, further ones at multiples
- * of a sixteenth of it; what has no place of its own lies in the second half. What would reach beyond the end goes on at the start. No state.
+ * Places of a trace's blocks on the array. The first traced disk begins at the array's start, further ones at multiples
+ * of a sixteenth of it; chunks without a place of their own are in the second half. A place beyond the end continues at
+ * the start. No state.
  */
 final class DiskPlaces {
-    /** The number of the disk on which chunks lie that have no place of their own. */
+    /** Number of the disk for chunks without a place of their own. */
     private static final long SPARE_DISK = 255;
 
     /** First of the places that no traced disk has. */
@@ -21,7 +22,7 @@ final class DiskPlaces {
         capacityBlocks = capacityBytes / BlockRequest.BLOCK_BYTES;
     }
 
-    /** Tells a sink of consecutive places. */
+    /** Reports a transfer of consecutive places to a sink. */
     void tell(TransferSink sink, boolean isWrite, long place, long blocks) {
         long disk = place >>> BlockRequest.DEVICE_BITS;
         long within = place & (1L << BlockRequest.DEVICE_BITS) - 1;

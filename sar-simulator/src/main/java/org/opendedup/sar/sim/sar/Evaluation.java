@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sim.block.BlockTrace;
 import org.opendedup.sar.sim.device.Simulation;
 
-/** Replays one trace on system after system (SAR paper §4.3, Figures 7 to 11). */
+/** Replays one trace on several systems in turn (SAR paper §4.3, Figures 7 to 11). */
 final class Evaluation {
     private final Replay.Settings settings;
     private final TraceSource source;
@@ -16,7 +16,7 @@ final class Evaluation {
     private final DedupMap.Counting counting;
     private final List<Row> rows = new ArrayList<>();
 
-    /** Opens the trace anew for each system. */
+    /** Opens the trace again for each system. */
     @FunctionalInterface
     interface TraceSource {
         BlockTrace open() throws IOException;
@@ -26,7 +26,8 @@ final class Evaluation {
      * One system's result.
      *
      * @param ssdBytes 0 without an SSD
-     * @param speedupOverDedupe mean response of reads: that of deduplication alone, divided by this; null if that was not run
+     * @param speedupOverDedupe mean response of reads: that of deduplication alone, divided by this; null if that was
+     *     not run
      */
     record Row(String system, long ssdBytes, @Nullable Double speedupOverDedupe, SystemResult result) {}
 
@@ -37,7 +38,7 @@ final class Evaluation {
         this.counting = counting;
     }
 
-    /** Runs those without an SSD once, the others with each size; shows each row when it is there. */
+    /** Runs the systems without an SSD once, the others with each size; reports each row when it is complete. */
     List<Row> run(List<SystemKind> kinds, List<Long> ssdSizes, Consumer<Row> progress) throws IOException {
         for (SystemKind kind : kinds) {
             for (long ssdBytes : kind.hasSsd() ? ssdSizes : List.of(0L)) {

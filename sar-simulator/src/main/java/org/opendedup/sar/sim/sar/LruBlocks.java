@@ -2,14 +2,20 @@ package org.opendedup.sar.sim.sar;
 
 import org.opendedup.sar.sim.block.LongIntMap;
 
-/** Blocks in the order of their last use; the longest unused gives way to a new one. About 34 bytes a block. For one thread. */
+/**
+ * Blocks in the order of their last use; a new block replaces the least recently used one. About 34 bytes a block. For
+ * one thread.
+ */
 final class LruBlocks {
     static final int ABSENT = LongIntMap.ABSENT;
 
     private static final int SLOT_BYTES = Long.BYTES + 2 * Integer.BYTES;
 
     private final LongIntMap slots = new LongIntMap();
-    /** By slot; the last place of the links is the list's head: its next is the one used last, the one before it the oldest. */
+    /**
+     * Links by slot; the last slot is the list's head: its next is the most recently used block, its previous the least
+     * recently used one.
+     */
     private final long[] blocks;
 
     private final int[] next;
@@ -17,7 +23,7 @@ final class LruBlocks {
     private final int head;
     private int used;
 
-    /** @param capacity blocks, at least one */
+    /** @param capacity number of blocks, at least one */
     LruBlocks(int capacity) {
         blocks = new long[capacity];
         next = new int[capacity + 1];
@@ -27,7 +33,7 @@ final class LruBlocks {
         previous[head] = head;
     }
 
-    /** The slot of a block, or {@link #ABSENT}; if it is there, it is the one used last. */
+    /** Returns the slot of a block, or {@link #ABSENT}; a present block becomes the most recently used one. */
     int use(long block) {
         int slot = slots.get(block);
         if (slot != ABSENT && slot != next[head]) {
@@ -37,7 +43,7 @@ final class LruBlocks {
         return slot;
     }
 
-    /** Adds a block that is not there. */
+    /** Adds an absent block. */
     void add(long block) {
         int slot = used;
         if (used < blocks.length) {

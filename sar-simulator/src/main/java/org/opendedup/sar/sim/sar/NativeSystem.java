@@ -2,7 +2,7 @@ package org.opendedup.sar.sim.sar;
 
 import org.opendedup.sar.sim.block.BlockRequest;
 
-/** Without deduplication: every block lies where the trace says. */
+/** Storage without deduplication: every block is at the place that the trace gives. */
 final class NativeSystem implements StorageSystem {
     private final DiskPlaces places;
 

@@ -12,7 +12,7 @@ final class PlaceRun {
         this.isWrite = isWrite;
     }
 
-    /** Adds a place; what does not follow the one before, or repeat it, begins a new transfer. */
+    /** Adds a place; one that neither follows nor repeats the last place begins a new transfer. */
     void add(long place, TransferSink sink) {
         if (count > 0 && place == first + count) {
             count++;

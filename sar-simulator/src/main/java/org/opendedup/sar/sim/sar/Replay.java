@@ -11,9 +11,9 @@ import org.opendedup.sar.sim.device.Simulation;
 import org.opendedup.sar.sim.device.Transfer;
 
 /**
- * Replays a trace on one system (SAR paper §4.2): what comes before the window only changes what is stored where; in the window requests
- * arrive when the trace says so, however long those before take. A host keeps a bounded number of requests under way: beyond that
- * the next ones wait, which counts as their time. For one thread.
+ * Replays a trace on one system (SAR paper §4.2). Requests ahead of the window only change the stored data. In the
+ * window, requests arrive at the times of the trace, regardless of the duration of earlier ones. A host has a bounded
+ * number of requests in progress: further ones wait, and the wait counts as response time. For one thread.
  */
 final class Replay {
     private static final int MOST_UNDER_WAY = 10_000;
@@ -36,11 +36,11 @@ final class Replay {
     private boolean isHeldBack;
 
     /**
-     * How to replay.
+     * Parameters of a replay.
      *
-     * @param readsOnly whether writes of the window, too, only change what is stored where
-     * @param timeScale what times between requests are multiplied with: 0.5 replays twice as fast
-     * @param bucketNanos of the replayed time, for the series
+     * @param readsOnly whether writes in the window also only change the stored data
+     * @param timeScale factor for the times between requests: 0.5 replays twice as fast
+     * @param bucketNanos length of a part of the series, in nanoseconds of replayed time
      */
     record Settings(Machine machine, Window window, boolean readsOnly, double timeScale, long bucketNanos) {}
 
@@ -71,7 +71,7 @@ final class Replay {
         return replay.result();
     }
 
-    /** Goes to the first request of the window; false if there is none. */
+    /** Moves to the first request of the window; returns false if there is none. */
     private boolean warmUp() throws IOException {
         while (trace.next(request)) {
             if (request.timeNanos() >= settings.window().fromNanos()) {

@@ -20,8 +20,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Replays of a trace that was made before, as when warming up: what is stored where, and what the policies decide, without devices. One
- * replay is {@value #DAYS} days like web-vm, 2.3 million blocks, by a new system with an SSD of 500 MB. {@code blocks} counts them.
+ * Throughput of replaying a trace that was made earlier, as in the warm-up: the stored data and the decisions of the
+ * policies, without devices. One replay is {@value #DAYS} days like web-vm, 2.3 million blocks, by a new system with an
+ * SSD of 500 MB. {@code blocks} counts them.
  *
  * <pre>
  * scripts/bench simulator
@@ -57,7 +58,7 @@ public class ReplayBenchmark {
     private static final class Requests {
         private long[] firstBlocks = new long[1024];
         private boolean[] writes = new boolean[1024];
-        /** By request: where its contents begin; one more for the end of the last. */
+        /** Start of the contents of each request, and the end of the last. */
         private int[] starts = new int[1025];
 
         private long[] contents = new long[4096];

@@ -9,13 +9,13 @@ import org.opendedup.sar.sim.report.Axis;
 import org.opendedup.sar.sim.report.Chart;
 import org.opendedup.sar.sim.report.Line;
 
-/** Replays as charts, a panel for each trace (SAR paper §4.3, Figures 7 to 11). */
+/** Shows replays as charts, with a panel for each trace (SAR paper §4.3, Figures 7 to 11). */
 final class ReplayCharts {
     private static final double MINUTES_PER_HOUR = 60;
     private static final int MIB = 1 << 20;
     private static final double BYTES_PER_MB = 1e6;
     private static final double JOULES_PER_KILOJOULE = 1000;
-    /** What memory alone takes has no place on an axis of logarithms. */
+    /** Smallest response shown, in milliseconds; shorter ones, of memory alone, have no place on a logarithmic axis. */
     private static final double LEAST_MS = 0.01;
 
     private final List<ReplayRows.Replayed> traces;
@@ -24,7 +24,7 @@ final class ReplayCharts {
         this.traces = traces;
     }
 
-    /** Mean response of reads, by system and size of the SSD. */
+    /** Returns the mean response of reads, by system and size of the SSD. */
     Chart meanResponse() {
         return bars(
                 "mean-response",
@@ -41,18 +41,21 @@ final class ReplayCharts {
                 row -> row.result().disks().requests());
     }
 
-    /** Of array and SSD. */
+    /** Returns the energy of array and SSD. */
     Chart energy(String name) {
         return bars(name, "Energy of disks and SSD", "kJ", row -> row.result().joules() / JOULES_PER_KILOJOULE);
     }
 
-    /** Of the SSD's tables. */
+    /** Returns the memory of the SSD's tables. */
     Chart memory(String name) {
         return bars(
                 name, "Memory of the SSD's tables", "MB", row -> row.result().memoryBytes() / BYTES_PER_MB);
     }
 
-    /** Mean response of reads against that of Native: the paper's Figure 7, and with Cache its Figure 11. */
+    /**
+     * Returns the mean response of reads as a multiple of that of Native: the paper's Figure 7, and with Cache its
+     * Figure 11.
+     */
     Chart normalisedResponse(String name, String title, List<SystemKind> kinds) {
         List<Line> lines = new ArrayList<>();
         for (ReplayRows.Replayed trace : traces) {
@@ -63,7 +66,7 @@ final class ReplayCharts {
                 name, title, Axis.names("system"), Axis.linear("response, times Native's"), Chart.Mark.BARS, lines);
     }
 
-    /** How the responses of reads are distributed, with the largest SSD. */
+    /** Returns the distribution of the responses of reads, with the largest SSD. */
     Chart distribution(String name) {
         return curves(
                 name,
@@ -76,7 +79,7 @@ final class ReplayCharts {
                         .forEach(each -> line.add(Math.max(LEAST_MS, each.ms()), each.percent())));
     }
 
-    /** The paper's Figure 8. Parts of the time without reads have no point. */
+    /** Returns the paper's Figure 8. Parts of the time without reads have no point. */
     Chart responseOverTime(String name) {
         return curves(
                 name,
@@ -90,7 +93,7 @@ final class ReplayCharts {
                                 line.add(point.minutes() / MINUTES_PER_HOUR, Math.max(LEAST_MS, point.meanReadMs()))));
     }
 
-    /** The paper's Figure 9. */
+    /** Returns the paper's Figure 9. */
     Chart requestsOverTime(String name) {
         return curves(
                 name,
@@ -104,7 +107,7 @@ final class ReplayCharts {
                                 point -> line.add(point.minutes() / MINUTES_PER_HOUR, (double) point.arrayRequests())));
     }
 
-    /** The paper's Figure 10. */
+    /** Returns the paper's Figure 10. */
     Chart ssdShare(String name) {
         List<Line> lines = new ArrayList<>();
         for (ReplayRows.Replayed trace : traces) {
@@ -127,7 +130,7 @@ final class ReplayCharts {
                 lines);
     }
 
-    /** Whether a system has an SSD. */
+    /** Returns whether any system has an SSD. */
     boolean hasSsd() {
         return traces.stream().anyMatch(trace -> kinds(trace).stream().anyMatch(SystemKind::hasSsd));
     }
@@ -138,7 +141,7 @@ final class ReplayCharts {
         return new Chart(name, title, Axis.names("system"), Axis.linear(unit), Chart.Mark.BARS, lines);
     }
 
-    /** A line for each size of the SSD, with a bar for each system. */
+    /** Returns a line for each size of the SSD, with a bar for each system. */
     private List<Line> bars(ReplayRows.Replayed trace, List<SystemKind> kinds, ToDoubleFunction<Evaluation.Row> value) {
         List<Long> sizes = trace.rows().stream()
                 .map(Evaluation.Row::ssdBytes)
@@ -161,7 +164,10 @@ final class ReplayCharts {
         return lines;
     }
 
-    /** Traces have sizes of their own; side by side these are numbered, as in the paper's Table II. */
+    /**
+     * Returns the label of a size. Each trace has its own sizes; with several traces they are numbered, as in the
+     * paper's Table II.
+     */
     private String sizeLabel(List<Long> sizes, long size) {
         if (size == 0) {
             return "no SSD";
@@ -170,13 +176,13 @@ final class ReplayCharts {
         return traces.size() == 1 ? ByteSize.exact(size) : "SSD (" + number + ")";
     }
 
-    /** Tells the points of a system. */
+    /** Adds the points of a system to a line. */
     @FunctionalInterface
     private interface Curve {
         void tell(Evaluation.Row row, Line.Builder line);
     }
 
-    /** A line for each system, with its largest SSD. */
+    /** Returns a line for each system, with its largest SSD. */
     private Chart curves(String name, String title, Axis x, Axis y, Chart.Mark mark, Curve curve) {
         List<Line> lines = new ArrayList<>();
         for (ReplayRows.Replayed trace : traces) {

@@ -7,7 +7,7 @@ import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.Section;
 import org.opendedup.sar.sim.report.Table;
 
-/** What {@code sar-sim sar} found of one trace, as charts. */
+/** Reports the results of {@code sar-sim sar} for one trace, as charts. */
 final class ReplayReport {
     private ReplayReport() {}
 

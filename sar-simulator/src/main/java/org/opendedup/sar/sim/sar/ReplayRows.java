@@ -6,15 +6,15 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sim.block.Calibration;
 import org.opendedup.sar.sim.report.Table;
 
-/** Replays as flat rows, for JSON and CSV. */
+/** Converts replays to flat rows, for JSON and CSV. */
 final class ReplayRows {
     private final List<Replayed> traces;
 
     /**
-     * A trace, and what was found of it.
+     * A trace and its results.
      *
-     * @param name short, such as {@code web-vm}; says so if it is synthetic
-     * @param calibration null for a real one
+     * @param name short name, such as {@code web-vm}; says so if it is synthetic
+     * @param calibration null for a real trace
      */
     record Replayed(String name, @Nullable List<Calibration.Match> calibration, List<Evaluation.Row> rows) {}
 
@@ -96,10 +96,10 @@ final class ReplayRows {
         }
     }
 
-    /** So many percent of the reads took this or less. */
+    /** The response that a percentage of the reads did not exceed. */
     record QuantileRow(String trace, String system, long ssdBytes, double percent, double readMs) {}
 
-    /** A statistic of a synthetic trace, and what was published of it. */
+    /** A statistic of a synthetic trace, and its published value. */
     record CalibrationRow(
             String trace, String statistic, double published, double reached, double deviationPercent, String source) {}
 
@@ -129,7 +129,7 @@ final class ReplayRows {
         return tables;
     }
 
-    /** How near the synthetic traces come to what was published of those they are like. */
+    /** Returns the comparison of the synthetic traces with the published statistics of those that they imitate. */
     Table calibration() {
         List<CalibrationRow> rows = new ArrayList<>();
         for (Replayed trace : traces) {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.sim.device.Transfer;
 
-/** The transfers that one request costs. */
+/** Collects the transfers that one request costs. */
 final class RequestPlan implements TransferSink {
     private final List<Transfer> array = new ArrayList<>(2);
     private final List<Transfer> ssd = new ArrayList<>(2);
@@ -37,7 +37,7 @@ final class RequestPlan implements TransferSink {
         return ssd;
     }
 
-    /** Transfers that the request waits for. */
+    /** Returns the number of transfers that the request waits for. */
     int transfers() {
         return array.size() + ssd.size();
     }
@@ -50,7 +50,7 @@ final class RequestPlan implements TransferSink {
         return ssd.size();
     }
 
-    /** Bytes to be written to the SSD when the request is done. */
+    /** Returns the bytes to be written to the SSD after the request is done. */
     long laterBytes() {
         return laterBytes;
     }

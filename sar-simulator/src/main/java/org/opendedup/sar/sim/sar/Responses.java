@@ -3,7 +3,10 @@ package org.opendedup.sar.sim.sar;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 
-/** Times from a request's arrival to its end. Three digits are kept of each, the mean is exact. For one thread. */
+/**
+ * Response times, from a request's arrival to its end. Three digits are kept of each, the mean is exact. For one
+ * thread.
+ */
 final class Responses {
     private static final long MOST_NANOS = 86_400_000_000_000L;
     private static final int DIGITS = 3;
@@ -19,7 +22,7 @@ final class Responses {
         sumNanos += nanos;
     }
 
-    /** Milliseconds. */
+    /** Summary of the response times, in milliseconds. */
     record Summary(
             long requests,
             double meanMs,
@@ -30,10 +33,10 @@ final class Responses {
             double p999Ms,
             double maxMs) {}
 
-    /** So many percent of the requests took this or less. */
+    /** The response that a percentage of the requests did not exceed. */
     record Quantile(double percent, double ms) {}
 
-    /** The distribution, at each of {@link #PERCENTS}; nothing without requests. */
+    /** Returns the distribution, at each of {@link #PERCENTS}; empty without requests. */
     List<Quantile> quantiles() {
         return histogram.getTotalCount() == 0
                 ? List.of()

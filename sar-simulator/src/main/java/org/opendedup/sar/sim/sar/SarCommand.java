@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code sar-sim sar}: the SAR paper's evaluation, on a trace of one's own or a synthetic one. */
+/** {@code sar-sim sar}: runs the SAR paper's evaluation on a real or a synthetic trace. */
 @Command(
         name = "sar",
         description = "Replays a block trace on several storage systems and says how long requests take.",
@@ -42,7 +42,7 @@ public final class SarCommand implements Callable<Integer> {
     @ArgGroup(multiplicity = "1")
     Input input = new Input();
 
-    /** Where requests come from. */
+    /** The source of requests. */
     static final class Input {
         @Option(
                 names = "--trace",
@@ -143,7 +143,7 @@ public final class SarCommand implements Callable<Integer> {
     @Nullable
     Path report;
 
-    /** Read for the last system; all are shown the same. */
+    /** The trace as read for the last system; all systems get the same one. */
     private @Nullable FiuTrace lastRead;
 
     @Override
@@ -172,7 +172,7 @@ public final class SarCommand implements Callable<Integer> {
         }
     }
 
-    /** What the arguments ask for, checked. */
+    /** The checked arguments. */
     private record Prepared(
             @Nullable TraceProfile profile,
             String hours,
@@ -213,7 +213,7 @@ public final class SarCommand implements Callable<Integer> {
         }
     }
 
-    /** Shows a part of the table as soon as it is there, unless JSON is wanted. */
+    /** Prints a part of the table as soon as it is complete, unless JSON is wanted. */
     private void show(PrintWriter out, String text) {
         if (!json) {
             out.print(text);
@@ -278,7 +278,7 @@ public final class SarCommand implements Callable<Integer> {
                 List.of());
     }
 
-    /** Without the folder: what is written is then the same wherever the trace lies. */
+    /** Returns the name without the folder, so that the output does not depend on the trace's location. */
     private static String nameOf(Path file) {
         return String.valueOf(file.getFileName());
     }

@@ -29,8 +29,10 @@ import picocli.CommandLine.Spec;
         name = "sar",
         sortOptions = false,
         description = {
-            "Figures 7 to 11 of Mao et al., Read-Performance Optimization for Deduplication-Based Storage Systems in the Cloud",
-            "(ACM TOS 2014), with energy and memory beside them.",
+            "Figures 7 to 11 of the SAR paper, with energy and memory beside them.",
+            "",
+            "The paper is Mao et al., Read-Performance Optimization for Deduplication-Based Storage Systems in the Cloud",
+            "(ACM TOS 2014).",
             "",
             "Synthetic traces like web-vm, homes and mail are replayed on the paper's machine: seven days of warming up, its hours of the",
             "eighth day, its sizes of the SSD. With the originals: sar-sim sar --trace FILE --report FOLDER.",

@@ -11,14 +11,14 @@ import org.opendedup.sar.sim.block.Calibration;
 import org.opendedup.sar.sim.block.FiuTrace;
 
 /**
- * What an evaluation found, to be printed.
+ * The results of an evaluation, to be printed.
  *
- * @param trace which one; of a synthetic one it says so
- * @param calibration how near a synthetic trace comes to the one that it is like; null for a real one
- * @param reader what was read of a real one; null for a synthetic one
+ * @param trace name of the trace; of a synthetic one it says so
+ * @param calibration comparison of a synthetic trace with the one that it imitates; null for a real one
+ * @param reader counters of reading a real trace; null for a synthetic one
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-record SarReport(
+public record SarReport(
         String trace,
         boolean synthetic,
         @Nullable List<Calibration.Match> calibration,
@@ -32,7 +32,7 @@ record SarReport(
         String counting,
         List<Evaluation.Row> systems) {
 
-    /** With what was found. */
+    /** Returns this report with the results. */
     SarReport with(List<Evaluation.Row> rows, FiuTrace.@Nullable Counters counters) {
         return new SarReport(
                 trace,
@@ -53,7 +53,7 @@ record SarReport(
         return new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(this) + "\n";
     }
 
-    /** The figures as flat rows. */
+    /** Returns the figures as flat rows. */
     ReplayRows rows() {
         return new ReplayRows(List.of(replayed()));
     }
@@ -62,7 +62,7 @@ record SarReport(
         return new ReplayRows.Replayed(trace, calibration, systems);
     }
 
-    /** What comes before the rows. */
+    /** Returns the text ahead of the rows. */
     String head() {
         StringBuilder text = new StringBuilder();
         text.append(String.format(
@@ -107,7 +107,7 @@ record SarReport(
                 .toString();
     }
 
-    /** What comes after them. */
+    /** Returns the text after the rows. */
     String foot() {
         return reader == null
                 ? ""

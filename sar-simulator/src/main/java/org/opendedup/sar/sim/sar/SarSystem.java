@@ -67,7 +67,7 @@ final class SarSystem implements StorageSystem {
         tier.read();
     }
 
-    /** One transfer for each run of neighbours, on the array or on the SSD. */
+    /** Makes one transfer for each run of neighbours, on the array or on the SSD. */
     private void tellReads(TransferSink sink) {
         long onSsd = 0;
         for (int i = 0; i < tier.count(); i++) {

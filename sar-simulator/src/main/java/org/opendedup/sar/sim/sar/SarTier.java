@@ -8,29 +8,31 @@ import org.opendedup.sar.sim.block.BlockRequest;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.MapTable;
 import org.opendedup.sar.ssd.OfferAnswer;
-import org.opendedup.sar.tier.ChunkRequest;
-import org.opendedup.sar.tier.CopyStore;
-import org.opendedup.sar.tier.CountSource;
-import org.opendedup.sar.tier.DataDemotion;
-import org.opendedup.sar.tier.DataDistributor;
-import org.opendedup.sar.tier.LruList;
-import org.opendedup.sar.tier.PromotionTarget;
-import org.opendedup.sar.tier.SelectivePromotion;
-import org.opendedup.sar.tier.Source;
-import org.opendedup.sar.tier.SsdHealth;
-import org.opendedup.sar.tier.TierContents;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.copies.Cause;
+import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.tier.copies.CopyStore;
+import org.opendedup.sar.tier.copies.CountSource;
+import org.opendedup.sar.tier.copies.PromotionTarget;
+import org.opendedup.sar.tier.copies.Source;
+import org.opendedup.sar.tier.copies.SsdHealth;
+import org.opendedup.sar.tier.copies.TierContents;
+import org.opendedup.sar.tier.demotion.DataDemotion;
+import org.opendedup.sar.tier.demotion.LruList;
+import org.opendedup.sar.tier.distributor.DataDistributor;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.tier.promotion.SelectivePromotion;
 
 /**
- * The volume's own promotion, demotion, distribution, LRU list and Map table, on an SSD that has no time. The one class of the
- * simulator that knows them. A chunk's id is its place: 1024 blocks make a container, each block a frame of its own. For one thread.
+ * The volume's own promotion, demotion, distribution, LRU list and Map table, on an SSD without time. It is the only
+ * class of the simulator that uses them. A chunk's id is its place: 1024 blocks make a container, each block is a
+ * separate frame. For one thread.
  */
 final class SarTier implements Closeable {
     private static final int SLOT_BITS = 10;
     private static final int BLOCK = BlockRequest.BLOCK_BYTES;
-    /** SAR paper §3.4. */
+    /** Runs of this length or more stay on the disk, in bytes (SAR paper §3.4). */
     private static final int MAX_RUN_BYTES = 128 << 10;
-    /** SAR paper §4.5.2. */
+    /** Entries of the LRU list (SAR paper §4.5.2). */
     private static final int LRU_ENTRIES = 1_000_000;
 
     private static final DataDistributor.FrameFinder FRAMES = ChunkId::slot;
@@ -45,14 +47,14 @@ final class SarTier implements Closeable {
     private final CountSource counts;
 
     /**
-     * What deserves the SSD.
+     * The rule for promotion to the SSD.
      *
-     * @param byCost by disk time saved per byte; else by count, the paper's rule
+     * @param byCost true: by disk time saved per byte; false: by count, the paper's rule
      * @param threshold references from which the paper's rule promotes
      */
     record Rule(boolean byCost, int threshold) {}
 
-    /** @param map asked for the references of chunks */
+    /** @param map source of the references of chunks */
     SarTier(long ssdBytes, Rule rule, DedupMap map) {
         TierSettings settings = new TierSettings(
                 true,
@@ -67,7 +69,7 @@ final class SarTier implements Closeable {
         recentReads = new LruList(settings.lruEntries());
         demotion = new DataDemotion(() -> copies, settings, counts, "simulation");
         copies.makeRoom = demotion::makeRoom;
-        promotion = new SelectivePromotion(settings, copies, demotion, recentReads::noteRead);
+        promotion = new SelectivePromotion(settings, copies, demotion, recentReads::noteRead, 0);
         distributor = new DataDistributor(() -> copies, "simulation", SsdHealth.IGNORED);
     }
 
@@ -84,20 +86,20 @@ final class SarTier implements Closeable {
         request.clear();
     }
 
-    /** Adds the chunk at a place, with its references by now. */
+    /** Adds the chunk at a place, with its present references. */
     void add(long place, int references) {
         request.add(chunkId(place), BLOCK, 0, -1);
         request.setReferences(request.count() - 1, references);
     }
 
-    /** The chunks added were written again. */
+    /** Notes that the added chunks were written again. */
     void written() {
         setData();
         promotion.written(0, request);
         awaitDemotion();
     }
 
-    /** Decides where the chunks added are read from: then {@link #isOnSsd} tells. */
+    /** Decides the source of each added chunk; {@link #isOnSsd} then returns it. */
     void distribute() throws IOException {
         distributor.split(request, FRAMES);
     }
@@ -114,12 +116,12 @@ final class SarTier implements Closeable {
         return place(request.chunkId(i));
     }
 
-    /** Whether a copy lies on the SSD right behind the copy of the chunk before. */
+    /** Returns whether a copy is directly after the copy of the previous chunk on the SSD. */
     boolean followsOnSsd(int i) {
         return copies.follows(request.chunkId(i - 1), request.chunkId(i));
     }
 
-    /** The chunks added were read from where they were sent. */
+    /** Notes that the added chunks were read from their sources. */
     void read() {
         setData();
         promotion.read(request, counts);
@@ -132,12 +134,12 @@ final class SarTier implements Closeable {
         }
     }
 
-    /** What lay at a place was overwritten: its copy is of no use. */
+    /** Notes that the chunk at a place was overwritten: its copy is no longer needed. */
     void overwritten(long place) {
         copies.demote(chunkId(place));
     }
 
-    /** What the background thread has to do is done before the next request, so that each run is like the other. */
+    /** Waits until the background thread has finished, ahead of the next request, so that all runs are identical. */
     private void awaitDemotion() {
         try {
             demotion.awaitIdle();
@@ -147,14 +149,14 @@ final class SarTier implements Closeable {
         }
     }
 
-    /** Bytes promoted since the last call. */
+    /** Returns the bytes promoted since the last call. */
     long takePromotedBytes() {
         long bytes = copies.promotedBytes;
         copies.promotedBytes = 0;
         return bytes;
     }
 
-    /** Heap bytes of Map table and LRU list. */
+    /** Returns the heap bytes of Map table and LRU list. */
     long heapBytes() {
         return copies.table.heapBytes() + recentReads.heapBytes();
     }
@@ -166,13 +168,16 @@ final class SarTier implements Closeable {
     }
 
     /**
-     * The SSD as the policies see it: a Map table, and a log of which only the head's place is known. All of its capacity is for records;
-     * the volume leaves some for cleaning.
+     * The SSD as the policies see it: a Map table, and a log of which only the head's place is known. All of its
+     * capacity is for records; the volume reserves some for cleaning.
      */
     private static final class Copies implements CopyStore, PromotionTarget, TierContents {
         private static final int SEGMENT_BYTES = 64 << 20;
         private static final int SEGMENTS = 1 << 16;
-        /** A header of 56 bytes, a block, a checksum, rounded up to 8: SSD segment files, docs/FORMAT.md. */
+        /**
+         * Size of a record: a header of 56 bytes, a block, a checksum, rounded up to 8: SSD segment files,
+         * docs/FORMAT.md.
+         */
         private static final int RECORD_BYTES = BLOCK + 64;
 
         private final MapTable table = new MapTable();
@@ -195,7 +200,8 @@ final class SarTier implements Closeable {
         }
 
         @Override
-        public OfferAnswer offer(long chunkId, int check, int count, int saving, byte[] data, int from, int length) {
+        public OfferAnswer offer(
+                long chunkId, int check, int count, int saving, Cause cause, byte[] data, int from, int length) {
             if (table.contains(chunkId)) {
                 return OfferAnswer.PRESENT;
             }
@@ -217,7 +223,7 @@ final class SarTier implements Closeable {
             if (liveBytes > capacityBytes) {
                 makeRoom.run();
             }
-            return OfferAnswer.TAKEN;
+            return OfferAnswer.LANDED;
         }
 
         boolean follows(long earlier, long later) {
@@ -247,7 +253,7 @@ final class SarTier implements Closeable {
             throw new UnsupportedOperationException("the simulator's devices read");
         }
 
-        /** There is nothing that might not answer. */
+        /** Does nothing: a simulated SSD always answers. */
         @Override
         public void probe() {}
 
@@ -271,6 +277,11 @@ final class SarTier implements Closeable {
             boolean removed = table.remove(chunkId, entry);
             liveBytes -= removed ? entry.length : 0;
             return removed;
+        }
+
+        @Override
+        public void setCount(long chunkId, int count) {
+            table.setCount(chunkId, count);
         }
 
         @Override

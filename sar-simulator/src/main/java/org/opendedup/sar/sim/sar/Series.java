@@ -3,7 +3,9 @@ package org.opendedup.sar.sim.sar;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What happened in each of equal parts of the replayed time, by the arrival of requests. For one thread. */
+/**
+ * Counts the requests and transfers in equal parts of the replayed time, by the arrival of requests. For one thread.
+ */
 final class Series {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_MINUTE = 60e9;
@@ -25,9 +27,9 @@ final class Series {
     /**
      * A part of the time.
      *
-     * @param minutes from the start of the replay to the start of the part
-     * @param arrayRequests asked of the array, before it splits them over its disks
-     * @param ssdShare of the bytes read
+     * @param minutes time from the start of the replay to the start of the part, in minutes
+     * @param arrayRequests requests to the array, before it splits them over its disks
+     * @param ssdShare share of the bytes read
      */
     record Point(
             double minutes,

@@ -12,7 +12,7 @@ enum SystemKind {
     DEDUPE(false),
     /** Native with an SSD cache by address. */
     CACHE_LBA(true),
-    /** Deduplication with an SSD cache, which is then one by content. */
+    /** Deduplication with an SSD cache, which then caches by content. */
     CACHE_CONTENT(true),
     /** SAR with the paper's rule. */
     SAR(true),
@@ -29,7 +29,7 @@ enum SystemKind {
         return hasSsd;
     }
 
-    /** As commands and reports have it: {@code cache-lba}. */
+    /** Returns the name as in commands and reports: {@code cache-lba}. */
     String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
@@ -38,7 +38,7 @@ enum SystemKind {
         return Arrays.stream(values()).map(SystemKind::label).toList();
     }
 
-    /** @throws IllegalArgumentException naming those that there are */
+    /** @throws IllegalArgumentException if there is no such system; lists the names */
     static SystemKind of(String label) {
         return Arrays.stream(values())
                 .filter(kind -> kind.label().equals(label))
@@ -48,9 +48,9 @@ enum SystemKind {
     }
 
     /**
-     * Makes one, empty.
+     * Makes an empty system.
      *
-     * @param ssdBytes of its SSD, if it has one
+     * @param ssdBytes size of its SSD, if it has one
      */
     StorageSystem create(DiskPlaces places, long ssdBytes, int threshold, DedupMap.Counting counting) {
         return switch (this) {

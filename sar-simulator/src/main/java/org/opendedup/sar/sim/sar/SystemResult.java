@@ -5,16 +5,16 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sim.device.DeviceStatistics;
 
 /**
- * What a replay measured of one system.
+ * The measurements of a replay on one system.
  *
- * @param warmRequests before the window
- * @param readQuantiles how the responses of reads are distributed
+ * @param warmRequests number of requests before the window
+ * @param readQuantiles distribution of the responses of reads
  * @param disks all disks of the array together; their requests are those after splitting, parity included
  * @param ssd null if the system has none
- * @param joules of array and SSD over the replay
- * @param ssdShareOfBytes of what was read from devices
- * @param ssdShareOfReads read requests that needed the SSD and no disk, of all read requests
- * @param memoryBytes of the SSD's tables
+ * @param joules energy of array and SSD over the replay
+ * @param ssdShareOfBytes share of the bytes read from devices that the SSD served
+ * @param ssdShareOfReads read requests that needed the SSD and no disk, as a share of all read requests
+ * @param memoryBytes memory of the SSD's tables
  */
 record SystemResult(
         long warmRequests,

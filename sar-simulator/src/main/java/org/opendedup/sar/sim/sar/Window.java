@@ -4,10 +4,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What is replayed of a trace; all before it warms up.
+ * The replayed part of a trace; everything before it is warm-up.
  *
- * @param fromNanos since the start of the trace
- * @param untilNanos exclusive
+ * @param fromNanos start, in nanoseconds from the start of the trace
+ * @param untilNanos end, exclusive
  */
 record Window(long fromNanos, long untilNanos) {
     static final String WHOLE_DAY = "0:00-24:00";
@@ -17,9 +17,9 @@ record Window(long fromNanos, long untilNanos) {
     private static final long DAY_NANOS = 24 * 60 * MINUTE_NANOS;
 
     /**
-     * Reads hours of the day that follows the days of warming up.
+     * Parses hours of the day that follows the days of warming up.
      *
-     * @throws IllegalArgumentException if the text is no such hours, saying what is allowed
+     * @throws IllegalArgumentException if the text is not a range of hours; says what is allowed
      */
     static Window parse(String hours, int warmDays) {
         Matcher matcher = SYNTAX.matcher(hours.strip());

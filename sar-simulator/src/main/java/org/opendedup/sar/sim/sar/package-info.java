@@ -1,11 +1,12 @@
 /**
- * The SAR paper's evaluation (ACM TOS 10(2), 2014, §4.3): block traces replayed on models of its machine by several storage systems.
+ * The SAR paper's evaluation (ACM TOS 10(2), 2014, §4.3): block traces replayed on models of its machine by several
+ * storage systems.
  *
- * <p>A {@link org.opendedup.sar.sim.sar.StorageSystem} says which transfers a request costs; it knows no time. {@link
- * org.opendedup.sar.sim.sar.Replay} warms it up with the days before, then submits what it says to the devices when the trace says so,
- * and measures. Systems: native, dedupe, an SSD cache before either ({@link org.opendedup.sar.sim.sar.CacheSystem}), and SAR
- * ({@link org.opendedup.sar.sim.sar.SarSystem}), which runs the volume's own policy classes through {@link
- * org.opendedup.sar.sim.sar.SarTier}.
+ * <p>A {@link org.opendedup.sar.sim.sar.StorageSystem} decides which transfers a request costs, without any notion of
+ * time. {@link org.opendedup.sar.sim.sar.Replay} warms it up with the preceding days, then submits its transfers to the
+ * devices at the times of the trace, and measures. Systems: native, dedupe, an SSD cache in front of either
+ * ({@link org.opendedup.sar.sim.sar.CacheSystem}), and SAR ({@link org.opendedup.sar.sim.sar.SarSystem}), which runs
+ * the volume's own policy classes through {@link org.opendedup.sar.sim.sar.SarTier}.
  */
 @NullMarked
 package org.opendedup.sar.sim.sar;

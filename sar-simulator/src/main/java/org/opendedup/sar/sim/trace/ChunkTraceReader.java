@@ -14,7 +14,7 @@ import org.tukaani.xz.XZ;
 import org.tukaani.xz.XZInputStream;
 
 /**
- * Reads a chunk trace: a text file, plain or compressed with xz (told by its first bytes, not by its name).
+ * Reads a chunk trace: a text file, plain or compressed with xz (detected by its first bytes, not by its name).
  *
  * <pre>
  * trace   = { version }
@@ -26,7 +26,7 @@ public final class ChunkTraceReader {
     private static final String VERSION = "# version ";
     /** Digits of a fingerprint that are used: 64 bits. */
     private static final int FINGERPRINT_DIGITS = 16;
-    /** What xz may take to decompress; {@code xz -9} takes 65 MiB. */
+    /** Memory limit of decompression, in KiB; {@code xz -9} needs 65 MiB. */
     private static final int XZ_MEMORY_KIB = 128 << 10;
 
     private final Path file;
@@ -40,7 +40,7 @@ public final class ChunkTraceReader {
     /**
      * Reads a whole trace.
      *
-     * @throws TraceFormatException if a line is not of the format, or the file ends early
+     * @throws TraceFormatException if a line does not have the format, or the file ends early
      */
     public static void read(Path file, ChunkTraceVisitor visitor) throws IOException {
         new ChunkTraceReader(file).read(visitor);
@@ -89,7 +89,7 @@ public final class ChunkTraceReader {
                 takeChunk(text, visitor);
             }
         } catch (IllegalArgumentException e) {
-            // NumberFormatException is one, too.
+            // Also catches NumberFormatException, a subclass.
             throw new TraceFormatException(file, line, "'" + shortened(text) + "': " + e.getMessage(), e);
         }
     }

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Writes what it is told as a chunk trace, plain, as {@link ChunkTraceReader} describes it. */
+/** Writes a plain chunk trace in the format of {@link ChunkTraceReader}. */
 public final class ChunkTraceWriter implements ChunkTraceVisitor, AutoCloseable {
     private final BufferedWriter out;
 

@@ -5,14 +5,18 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * A made-up series of full backups whose versions drift: each is the one before, with runs of chunks replaced, added and left out at
- * random. The same parameters make the same series, on any machine. It stands in for the lookahead paper's data sets, which are not public, with what
- * the paper says matters: how much is duplicate, and how it is scattered.
+ * A synthetic series of full backups whose versions drift: each is the one before, with runs of chunks replaced, added
+ * and removed at random. The same parameters make the same series, on any machine. It replaces the lookahead paper's
+ * data sets, which are not public, and has the properties that matter according to the paper: the amount of duplicates,
+ * and how they are scattered.
  */
 public final class DriftingSeries {
     private static final int MIN_CHUNK_BYTES = 2 << 10;
     private static final int MAX_CHUNK_BYTES = 64 << 10;
-    /** With the bounds above chunks of 8 KiB on average, as of content-defined chunking. */
+    /**
+     * Mean length of a chunk above the minimum; with the bounds above, chunks have 8 KiB on average, as with
+     * content-defined chunking.
+     */
     private static final int EXCESS_BYTES = 6 << 10;
 
     private final SeriesParameters parameters;
@@ -25,7 +29,7 @@ public final class DriftingSeries {
         random = new SplittableRandom(parameters.seed());
     }
 
-    /** Tells a series from its first version to its last. Two versions are in memory at a time, 12 bytes a chunk. */
+    /** Reports a series from its first version to its last. Memory: two versions at a time, 12 bytes a chunk. */
     public static void tell(SeriesParameters parameters, ChunkTraceVisitor visitor) throws IOException {
         var series = new DriftingSeries(parameters);
         for (int number = 1; number <= parameters.versions(); number++) {
@@ -73,7 +77,7 @@ public final class DriftingSeries {
         }
     }
 
-    /** Geometric. */
+    /** Draws a length from a geometric distribution. */
     private int runLength() {
         return 1 + (int) (-StrictMath.log(1 - random.nextDouble()) * (parameters.runChunks() - 1));
     }

@@ -1,16 +1,16 @@
 package org.opendedup.sar.sim.trace;
 
 /**
- * What a {@link DriftingSeries} is like. Shares are 0 to 1.
+ * Parameters of a {@link DriftingSeries}. Shares are 0 to 1.
  *
- * @param versions how many there are; 1 or more
- * @param chunks of the first version; 1 or more
- * @param runChunks chunks of a run on average: what changes, comes and goes does so in runs; 1 or more
+ * @param versions number of versions; 1 or more
+ * @param chunks chunks of the first version; 1 or more
+ * @param runChunks mean number of chunks of a run: all changes, additions and removals are in runs; 1 or more
  * @param changed share of the runs that a version replaces by new ones
- * @param added share of the runs that it puts a new run behind
+ * @param added share of the runs after which it adds a new run
  * @param removed share of the runs that it leaves out
  * @param duplicates share of the new runs that repeat chunks which are in the series already
- * @param seed makes the series another one
+ * @param seed selects another series with the same parameters
  */
 public record SeriesParameters(
         int versions,

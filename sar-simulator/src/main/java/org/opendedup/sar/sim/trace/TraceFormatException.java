@@ -3,7 +3,7 @@ package org.opendedup.sar.sim.trace;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A trace is not what its format says. The message names file and line. */
+/** Thrown if a trace does not have its format. The message names file and line. */
 public final class TraceFormatException extends IOException {
     private static final long serialVersionUID = 1;
 

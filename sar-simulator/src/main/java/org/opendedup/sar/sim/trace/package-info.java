@@ -1,7 +1,7 @@
 /**
- * Traces of backup streams as their chunks. {@link org.opendedup.sar.sim.trace.ChunkTraceReader} reads a file and tells a {@link
- * org.opendedup.sar.sim.trace.ChunkTraceVisitor} what is in it, line by line, so that a trace may be larger than the memory. {@link
- * org.opendedup.sar.sim.trace.DriftingSeries} makes one up.
+ * Traces of backup streams as their chunks. {@link org.opendedup.sar.sim.trace.ChunkTraceReader} reads a file and
+ * reports it to a {@link org.opendedup.sar.sim.trace.ChunkTraceVisitor}, line by line, so that a trace may be larger
+ * than the memory. {@link org.opendedup.sar.sim.trace.DriftingSeries} makes a synthetic one.
  */
 @NullMarked
 package org.opendedup.sar.sim.trace;

@@ -21,7 +21,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sim.SarSim;
 import org.opendedup.sar.ssd.SsdSize;
 
-/** The command on a folder with 24 KiB: {@code one} has the blocks A B A, {@code below/two} has A, zeros, and A again. */
+/**
+ * The command on a folder with 24 KiB: {@code one} has the blocks A B A, {@code below/two} has A, zeros, and A again.
+ */
 class EstimateCommandTest {
     private static final int BLOCK = 4096;
 

@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Files made up from a seed: bytes that compress and such that do not, zeros, and runs of blocks that other files have as well. */
+/**
+ * Files made up from a seed: bytes that compress and such that do not, zeros, and runs of blocks that other files have
+ * as well.
+ */
 final class MadeData {
     static final int BLOCK_BYTES = 4096;
     private static final int POOL_BLOCKS = 3000;

@@ -10,15 +10,15 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.restore.DiskModel;
-import org.opendedup.sar.restore.FileFragmentation;
+import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.volume.OpenFile;
-import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.VolumeConfig;
-import org.opendedup.sar.volume.VolumeConfigs;
 import org.opendedup.sar.volume.VolumeStatistics;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
 
 /**
  * What a volume really makes of files.
@@ -42,7 +42,7 @@ record RealVolume(VolumeStatistics statistics, List<FileFragmentation> fragmenta
         try (Volume volume = Volume.open(config)) {
             List<FileFragmentation> fragmentation = new ArrayList<>();
             for (long inode : inodes) {
-                fragmentation.add(volume.fragmentation(inode, DiskModel.DEFAULT));
+                fragmentation.add(volume.maintenance().fragmentation(inode, DiskModel.DEFAULT));
             }
             return new RealVolume(volume.statistics(), fragmentation);
         }

@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.container.Compression;
-import org.opendedup.sar.restore.DiskModel;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.disk.DiskModel;
 
 /** What is not read: files that give an error, and all that comes after a stop. */
 class UnreadableFilesTest {

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.sim.SarSim;
 
 /**
- * The command on {@code small.trace}: chunks of 10 bytes, containers of 30. Version 1 stores the chunks 1 to 9 in the containers A, B
- * and C; version 2 is 1 4 7 2 5 8 3 6 9, which is A B C A B C A B C.
+ * The command on {@code small.trace}: chunks of 10 bytes, containers of 30. Version 1 stores the chunks 1 to 9 in the
+ * containers A, B and C; version 2 is 1 4 7 2 5 8 3 6 9, which is A B C A B C A B C.
  */
 class RestoreCommandTest {
     private final StringWriter out = new StringWriter();

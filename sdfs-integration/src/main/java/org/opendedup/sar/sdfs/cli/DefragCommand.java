@@ -9,6 +9,12 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.FileControl;
+import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -21,9 +27,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "defrag",
         description = {
-            "Makes a fragmented file faster to read: chunks that lie in containers of which the file wants less than half",
-            "are stored once more, next to each other, the sparsest containers first. Prints the figures of",
-            "'sdfscli VOLUME file' before and after.",
+            "Makes a fragmented file faster to read.",
+            "",
+            "Chunks that lie in containers of which the file wants less than half are stored once more, next to each",
+            "other, the sparsest containers first. It prints the figures of 'sdfscli VOLUME file' before and after.",
             ""
         },
         customSynopsis = "sdfscli VOLUME defrag FILE [--share=PERCENT] [--dry-run] [--json]%n",

@@ -7,6 +7,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.FileControl;
+import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -16,8 +22,10 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "file",
         description = {
-            "Says how a file's chunks are spread over containers, and how fast a hard disk can give it back. Reads the",
-            "file's recipe, not its data; what was just written to it is stored first.",
+            "Says how fragmented a file is, and how fast it comes back.",
+            "",
+            "That is how its chunks are spread over containers, and how fast a hard disk can give it back. It reads the",
+            "file's recipe, not its data; what was just written to the file is stored first.",
             ""
         },
         customSynopsis = "sdfscli VOLUME file FILE [--json]%n",
@@ -27,7 +35,7 @@ import picocli.CommandLine.ParentCommand;
             "",
             "containers wanted  different containers that hold chunks of the file",
             "mean use           how much of such a container's data the file wants, on average. A container that is used",
-            "                   below 50 % is sparse: the disk seeks to it for little",
+            "                   below 50 %% is sparse: the disk seeks to it for little",
             "container reads    how often a container is read when the file is read in sequence, with nothing in memory",
             "                   at first and the restore cache that the volume has",
             "speed factor       MiB of the file for each container read. About 4 or more is good, below 1 is slow",

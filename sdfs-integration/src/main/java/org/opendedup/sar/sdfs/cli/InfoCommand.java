@@ -5,11 +5,15 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
-/** {@code sdfscli VOLUME info}: how the volume is made, and whether it is mounted. Needs no daemon. */
+/** {@code sdfscli VOLUME info}: the volume's settings, and whether it is mounted. Needs no daemon. */
 @Command(
         name = "info",
         description = "How the volume is made, where it lies, whether it is mounted.",

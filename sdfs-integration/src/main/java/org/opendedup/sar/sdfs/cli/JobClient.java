@@ -6,32 +6,41 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgressLine;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.control.FileControl;
+import org.opendedup.sar.sdfs.cli.control.JobControl;
 
 /**
- * The asking side of {@link JobControl}: starts a job, shows how far it is on the error stream, and stops it when the command is
- * interrupted.
+ * The client side of {@link JobControl}: starts a job, shows its progress on the error stream, and stops it when the
+ * command is interrupted.
  */
 final class JobClient {
     private static final long POLL_MILLIS = 200;
     private static final int BAR = 30;
-    /** Longer than a job takes from one place where it may stop to the next. */
+    /** Number of polls for the end of a job; together longer than a job runs between two points where it can stop. */
     private static final int STOP_POLLS = 300;
 
     private final SdfsCli cli;
     private final String command;
     private final boolean showProgress;
+    private final ProgressLine progress;
 
     JobClient(SdfsCli cli, String command, boolean showProgress) {
         this.cli = cli;
         this.command = command;
         this.showProgress = showProgress;
+        this.progress = new ProgressLine(cli.environment());
     }
 
     /** Starts a job and waits for its end; returns its last report. */
     Map<String, Object> run(Map<String, ?> arguments) throws IOException, CommandFailedException, InterruptedException {
         var start = new LinkedHashMap<String, Object>(arguments);
         start.put("action", FileControl.START);
-        // Open to the end: the daemon takes a command that is suspended for one that is there.
+        // Stays open to the end: from the open connection the daemon knows that the command still exists, even
+        // suspended.
         try (ControlSocket.Held held = cli.hold(command, start)) {
             return await(held.result());
         }
@@ -52,14 +61,11 @@ final class JobClient {
         } finally {
             removeHook(interrupted);
         }
-        if (showProgress) {
-            err().print("\r" + " ".repeat(100) + "\r");
-            err().flush();
-        }
+        progress.clear();
         return report;
     }
 
-    /** While the process ends already, the hook is running and does what is to be done. */
+    /** Removes the hook. If the process is already ending, the hook is running and finishes the work. */
     private static void removeHook(Thread hook) throws InterruptedException {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
@@ -83,7 +89,7 @@ final class JobClient {
                 Thread.sleep(POLL_MILLIS);
                 report = ask(number, JobControl.STATUS);
             }
-            err().println();
+            progress.clear();
             err().println("sdfscli: " + lastWords(command, report));
         } catch (IOException | CommandFailedException e) {
             err().println("sdfscli: " + e.getMessage());
@@ -92,7 +98,7 @@ final class JobClient {
         }
     }
 
-    /** What an interrupted command says in the end. */
+    /** Returns the last message of an interrupted command. */
     static String lastWords(String command, Map<String, Object> report) {
         return switch (String.valueOf(report.get("state"))) {
             case "running" -> "the " + command + " is being stopped";
@@ -104,8 +110,7 @@ final class JobClient {
 
     private void show(Map<String, Object> report) {
         if (showProgress) {
-            err().print("\r" + line(report));
-            err().flush();
+            progress.show(line(report));
         }
     }
 
@@ -113,7 +118,10 @@ final class JobClient {
         return cli.environment().err();
     }
 
-    /** {@code [#####.....]  50 %, 1.20 GiB of 2.40 GiB, 310 MB/s, 4 s left}; while bytes are not known, what was found. */
+    /**
+     * Returns {@code [#####.....] 50 %, 1.20 GiB of 2.40 GiB, 310 MB/s, 4 s left}; while the number of bytes is not
+     * known, the number of entries found.
+     */
     static String line(Map<String, Object> report) {
         long bytes = Json.number(report, "bytes");
         long done = Json.number(report, "bytesDone");

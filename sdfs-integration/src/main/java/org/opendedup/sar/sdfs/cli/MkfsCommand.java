@@ -1,8 +1,6 @@
 package org.opendedup.sar.sdfs.cli;
 
-import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,14 +12,30 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.common.ByteSize;
-import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.CompressionConverter;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.MachineMemory;
+import org.opendedup.sar.sdfs.cli.command.ModeConverter;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.command.SizeConverter;
+import org.opendedup.sar.sdfs.cli.command.Umask;
+import org.opendedup.sar.sdfs.cli.control.RestoreOptions;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonMemory;
+import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
+import org.opendedup.sar.sdfs.cli.daemon.MountArguments;
+import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
+import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
-import org.opendedup.sar.volume.MemoryPlan;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.config.MemoryPlan;
+import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -39,7 +53,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Makes a deduplicating volume. Mount it with mount.sdfs.",
             "",
-            "Sizes are digits and a unit (256KB, 10GB, 2TB); units are binary: 1KB is 1024 bytes.",
+            "Sizes are digits and a unit (256KB, 10GB, 2TB); units are binary: 1KB is 1024 bytes. A folder that is named may be",
+            "missing, and is made then, or be there and empty.",
             ""
         },
         footer = {
@@ -52,8 +67,6 @@ import picocli.CommandLine.Spec;
             "            --chunk-store-hashdb-location=/ssd/pool0-hashdb"
         })
 public final class MkfsCommand implements Callable<Integer> {
-    private static final long DEFAULT_BUDGET_BYTES_MAX = 1L << 30;
-    private static final long MIB = 1 << 20;
     private static final int FRAME_BYTES = 64 << 10;
     private static final int BACKUP_FRAME_BYTES = 256 << 10;
     private static final int ZSTD_LEVEL = 1;
@@ -78,7 +91,7 @@ public final class MkfsCommand implements Callable<Integer> {
             required = true,
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "The most bytes its files may hold, before deduplication; holes do not count.")
+            description = "The most bytes its files may hold, before deduplication; holes do not count. At least 1MB.")
     long capacityBytes;
 
     @Option(
@@ -212,6 +225,9 @@ public final class MkfsCommand implements Callable<Integer> {
                     + "release. Default: ${DEFAULT-VALUE}.")
     String garbageCollectionSchedule = "";
 
+    @Option(names = "--verbose", description = "Print every setting, and how the memory budget is divided.")
+    boolean verbose;
+
     @Option(names = "--json", description = "Print the result as JSON.")
     boolean json;
 
@@ -255,13 +271,13 @@ public final class MkfsCommand implements Callable<Integer> {
         makeFolder(environment.configDirectory().folder(), "SDFS_CONFIG_DIR sets another folder for volume files");
         makeFolder(definition.basePath(), "--base-path=FOLDER names another place");
         maker.make(definition.engineConfig());
-        // Last: a volume that has a file is whole.
+        // Last: a volume that has a file is complete.
         VolumeFile.write(file, definition);
         report(file, definition);
         return ExitCode.OK;
     }
 
-    /** Before anything is made: a volume whose file cannot be written would only be in the way. */
+    /** Makes a folder ahead of all else: a volume whose file cannot be written would only be an obstacle. */
     private static void makeFolder(Path folder, String remedy) throws IOException, CommandFailedException {
         try {
             PrivateFiles.createFolders(folder);
@@ -285,6 +301,9 @@ public final class MkfsCommand implements Callable<Integer> {
             throw new IllegalArgumentException("'" + name
                     + "' is a command of sdfscli, which could not tell the volume from it; choose another name");
         }
+        if (memoryBudgetBytes != null) {
+            MachineMemory.check(memoryBudgetBytes);
+        }
         Path base = absolute(basePath, Path.of("/opt/sdfs/volumes", name));
         Path process = Path.of("/proc/self");
         var config = new VolumeConfig(
@@ -298,7 +317,7 @@ public final class MkfsCommand implements Callable<Integer> {
                 chunking,
                 compression(),
                 Math.toIntExact(Math.min(pageBytes, Integer.MAX_VALUE)),
-                memoryBudgetBytes == null ? defaultMemoryBudgetBytes() : memoryBudgetBytes,
+                memoryBudgetBytes == null ? MachineMemory.defaultBudgetBytes() : memoryBudgetBytes,
                 writeThreads == null ? Runtime.getRuntime().availableProcessors() : writeThreads,
                 folderMode,
                 owner == null ? (Integer) Files.getAttribute(process, "unix:uid") : owner,
@@ -314,7 +333,7 @@ public final class MkfsCommand implements Callable<Integer> {
         return definition;
     }
 
-    /** As it is mounted without options. */
+    /** Returns the configuration of a mount without options. */
     private static VolumeConfig served(VolumeDefinition definition) {
         return definition.engineConfig().withRequests(FuseMountService.requestBuffersOf(""));
     }
@@ -331,12 +350,6 @@ public final class MkfsCommand implements Callable<Integer> {
         return (given == null ? otherwise : given).toAbsolutePath().normalize();
     }
 
-    private static long defaultMemoryBudgetBytes() {
-        var system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
-        long quarter = system.getTotalMemorySize() / 4 / MIB * MIB;
-        return Math.max(VolumeDefinition.MEMORY_BUDGET_BYTES_MIN, Math.min(DEFAULT_BUDGET_BYTES_MAX, quarter));
-    }
-
     private void refuseExisting(Path file, VolumeDefinition definition) throws IOException, CommandFailedException {
         if (Files.exists(file)) {
             throw new CommandFailedException("the volume '" + name + "' exists already: " + file);
@@ -349,7 +362,7 @@ public final class MkfsCommand implements Callable<Integer> {
         for (Path place : places) {
             refuseUnlessEmpty(place, List.of());
         }
-        // The base path may hold the way to the locations, but no other volume.
+        // The base path may contain the parent folders of the locations, but no other volume.
         refuseUnlessEmpty(
                 definition.basePath(),
                 Stream.concat(
@@ -361,6 +374,9 @@ public final class MkfsCommand implements Callable<Integer> {
     private static void refuseUnlessEmpty(Path folder, List<Path> allowed) throws IOException, CommandFailedException {
         if (!Files.exists(folder)) {
             return;
+        }
+        if (!Files.isDirectory(folder)) {
+            throw new CommandFailedException(folder + " is not a folder; choose another place");
         }
         try (Stream<Path> entries = Files.list(folder)) {
             var inTheWay = entries.filter(entry -> allowed.stream().noneMatch(path -> path.startsWith(entry)))
@@ -381,13 +397,10 @@ public final class MkfsCommand implements Callable<Integer> {
             environment.out().println(Json.pretty(all));
             return;
         }
-        environment.out().println("Made the volume " + name + ".");
-        environment.out().print(DefinitionReport.table(result));
-        environment
-                .out()
-                .println("Memory plan, of a budget of "
-                        + ByteSize.rounded(definition.config().memoryBudgetBytes()) + ":");
-        environment.out().print(memory.table());
-        environment.out().println("Mount it with: mount.sdfs " + name + " MOUNTPOINT");
+        var report = new MkfsReport(file, definition);
+        if (verbose) {
+            environment.out().print(report.details(result, memory));
+        }
+        environment.out().print(report.summary());
     }
 }

@@ -4,6 +4,18 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonStart;
+import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
+import org.opendedup.sar.sdfs.cli.daemon.MountArguments;
+import org.opendedup.sar.sdfs.cli.daemon.MountService;
+import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,7 +56,7 @@ public final class MountCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print the result as JSON.")
     boolean json;
 
-    /** @param daemonClass whose {@code main} is the daemon */
+    /** @param daemonClass class whose {@code main} is the daemon */
     MountCommand(Environment environment, MountService service, Class<?> daemonClass) {
         this.environment = environment;
         this.service = service;

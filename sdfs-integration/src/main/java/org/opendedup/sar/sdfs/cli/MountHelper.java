@@ -6,14 +6,32 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonStart;
+import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
+import org.opendedup.sar.sdfs.cli.daemon.MountArguments;
+import org.opendedup.sar.sdfs.cli.daemon.MountService;
+import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
+import org.opendedup.sar.sdfs.cli.mounts.DeadMount;
+import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
+import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
+import org.opendedup.sar.sdfs.mounts.MountTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * {@code /sbin/mount.sdfs} as mount(8) calls it: {@code mount.sdfs source target [-sfnv] [-N namespace] [-o options] [-t
- * type]}, for {@code mount -t sdfs}, for lines of fstab, and for {@code mount -o remount}. See mount(8), "EXTERNAL HELPERS".
- * Apart from {@link MountCommand} because -f means something else, success is silent, and exit codes are those of mount(8).
+ * {@code /sbin/mount.sdfs} as mount(8) calls it: {@code mount.sdfs source target [-sfnv] [-N namespace] [-o options]
+ * [-t type]}, for {@code mount -t sdfs}, for lines of fstab, and for {@code mount -o remount}. See mount(8), "EXTERNAL
+ * HELPERS". Separate from {@link MountCommand} because -f has another meaning, success prints nothing, and exit codes
+ * are those of mount(8).
  */
 @Command(
         name = "mount.sdfs",
@@ -56,7 +74,7 @@ public final class MountHelper implements Callable<Integer> {
     @Option(names = "-t", paramLabel = "TYPE", description = "Without effect: there is one type.")
     String type = "";
 
-    /** @param daemonClass whose {@code main} is the daemon */
+    /** @param daemonClass class whose {@code main} is the daemon */
     MountHelper(Environment environment, MountService service, Class<?> daemonClass) {
         this.environment = environment;
         this.service = service;
@@ -68,7 +86,7 @@ public final class MountHelper implements Callable<Integer> {
         System.exit(run(environment, new FuseMountService(), DaemonCommand.class, arguments));
     }
 
-    /** Runs the helper; mount(8) ends with what this returns. */
+    /** Runs the helper; mount(8) exits with the code that this returns. */
     static int run(Environment environment, MountService service, Class<?> daemonClass, String... arguments) {
         int code = CommandRunner.run(new MountHelper(environment, service, daemonClass), environment, arguments);
         return switch (code) {
@@ -98,7 +116,7 @@ public final class MountHelper implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    /** mount(8) makes a path of a volume's name if there is a file of that name in the current folder. */
+    /** Returns the name. mount(8) makes a path of it if the current folder has a file with the volume's name. */
     private static String volumeName(String source) {
         Path name = source.startsWith("/") ? Path.of(source).getFileName() : null;
         return name == null ? source : name.toString();
@@ -131,6 +149,26 @@ public final class MountHelper implements Callable<Integer> {
         }
     }
 
+    /** Makes the daemon accept changes again, in case a disk had failed: the kernel does not report a remount to it. */
+    private void resume() throws IOException, CommandFailedException {
+        RunFiles files;
+        try {
+            files = environment.runFiles(arguments.definition(environment));
+        } catch (IOException e) {
+            environment
+                    .err()
+                    .println("mount.sdfs: " + CommandRunner.messageOf(e) + "; if a disk failed, use sdfscli "
+                            + arguments.volume + " resume");
+            return;
+        }
+        try {
+            ControlSocket.ask(files.socket(), VolumeDaemon.RESUME);
+        } catch (IOException e) {
+            throw new CommandFailedException(
+                    "the volume '" + arguments.volume + "' stays read-only: " + CommandRunner.messageOf(e));
+        }
+    }
+
     private void remount() throws IOException, CommandFailedException {
         String options = arguments.mountOptions(service);
         Path mountPoint = arguments.absoluteMountPoint();
@@ -139,6 +177,9 @@ public final class MountHelper implements Callable<Integer> {
                 .filter(DeadMount::isOurs)
                 .orElseThrow(() -> new CommandFailedException("no volume is mounted on " + mountPoint));
         if (!fake) {
+            if (!List.of(options.split(",")).contains("ro")) {
+                resume();
+            }
             service.remount(mountPoint, MountAccess.of(mount).kept() + options);
         }
         if (verbose) {

@@ -3,11 +3,15 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.control.SarControl;
+import org.opendedup.sar.sdfs.cli.report.SarText;
 import org.opendedup.sar.sdfs.config.SarParameters;
 
 /**
- * What set and resize do: the daemon of a mounted volume changes the parameters, and the volume file; else the file is changed
- * alone.
+ * The common part of set and resize. If the volume is mounted, its daemon changes the parameters and the volume file;
+ * otherwise only the file is changed.
  *
  * @param json whether the result is printed as JSON
  * @param untilDemoted whether to wait for the demotion that follows

@@ -12,17 +12,25 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.PlainNames;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.FileControl;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/** {@code sdfscli VOLUME restore}: files and folders to another file system, past FUSE. */
+/** {@code sdfscli VOLUME restore}: restores files and folders to another file system, without FUSE. */
 @Command(
         name = "restore",
         description = {
-            "Restores a file or a folder with all that is in it to another file system. The volume's containers are read",
-            "in their order, each once for all files together: of many or fragmented files faster than cp.",
+            "Restores a file or a folder with all that is in it to another file system.",
+            "",
+            "The volume's containers are read in their order, each once for all files together: of many or fragmented",
+            "files faster than cp.",
             "Names, links, owners, modes, access lists, extended attributes, times and holes are kept.",
             ""
         },

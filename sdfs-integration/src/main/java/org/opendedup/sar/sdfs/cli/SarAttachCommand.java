@@ -7,6 +7,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.command.SizeConverter;
+import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.config.SarParameters;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -15,14 +20,16 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/** {@code sdfscli VOLUME sar attach}: takes an SSD into use. */
+/** {@code sdfscli VOLUME sar attach}: starts using an SSD. */
 @Command(
         name = "attach",
         description = {
-            "Takes an SSD into use: an empty folder, or one that this volume used before, whose copies are then used",
-            "again. Another folder than before is kept in the volume file. A volume that is not mounted, or has no SSD",
-            "yet: the file alone is changed. Mounting never fills an empty folder, which may be where a disk is not",
-            "mounted: attach it once more then.",
+            "Takes an SSD into use.",
+            "",
+            "It is a folder that is missing, and is made then, or is empty, or that this volume used before, whose copies are",
+            "then used again. Another folder than before is kept in the volume file. A volume that is not mounted, or has no",
+            "SSD yet: the file alone is changed. Mounting never makes a folder, and never fills an empty one, which may be",
+            "where a disk is not mounted: attach it once more then.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar attach [FOLDER] [--capacity=SIZE] [--json]%n",
@@ -89,7 +96,7 @@ final class SarAttachCommand implements Callable<Integer> {
         sar.print(
                 json,
                 Map.of("location", folder.toString()),
-                "The volume file names " + folder + " now. When the volume is mounted, take an empty folder into use: "
+                "The volume file names " + folder + " now. When the volume is mounted, take a new folder into use: "
                         + "sdfscli " + sar.cli().name() + " sar attach");
     }
 

@@ -7,6 +7,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.control.SarControl;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -14,7 +19,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code sdfscli VOLUME sar}: the SSD of a volume. What it asks of the daemon, {@link SarControl} answers. */
+/** {@code sdfscli VOLUME sar}: the SSD of a volume. {@link SarControl} answers its requests in the daemon. */
 @Command(
         name = "sar",
         description = "The SSD of a volume: watch it, steer it, take it away, bring it back.",
@@ -59,7 +64,7 @@ final class SarCommand implements Callable<Integer> {
         return Objects.requireNonNull(parent);
     }
 
-    /** Whether JSON is wanted, by this command, one above it, or the one that asks. */
+    /** Returns whether JSON is wanted, by this command, one above it, or the calling subcommand. */
     boolean json(boolean asked) {
         return asked || json || cli().json;
     }
@@ -80,7 +85,7 @@ final class SarCommand implements Callable<Integer> {
         cli().environment().out().println(line);
     }
 
-    /** Prints a reply as it is, or in the words given. */
+    /** Prints a reply as JSON, or as the given text. */
     void print(boolean asked, Map<String, Object> reply, String words) {
         print(json(asked) ? Json.pretty(reply) : words);
     }

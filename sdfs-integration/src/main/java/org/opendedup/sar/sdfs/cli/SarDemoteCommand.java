@@ -5,17 +5,22 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.SarControl;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
-/** {@code sdfscli VOLUME sar demote}: takes chunks off the SSD, once. */
+/** {@code sdfscli VOLUME sar demote}: demotes chunks from the SSD, once. */
 @Command(
         name = "demote",
         description = {
-            "Takes chunks off the SSD, in the background. Their homes on the disk are not touched, and no parameter",
-            "changes: what qualifies may be promoted again.",
+            "Takes chunks off the SSD, in the background.",
+            "",
+            "Their homes on the disk are not touched, and no parameter changes: what qualifies may be promoted again.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar demote --below=N | --all [--wait] [--json]%n",
@@ -35,7 +40,7 @@ final class SarDemoteCommand implements Callable<Integer> {
     @ArgGroup(multiplicity = "1")
     Which which = new Which();
 
-    /** One of the two. */
+    /** Exactly one of the two options. */
     static final class Which {
         @Option(
                 names = "--below",

@@ -5,6 +5,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.SarControl;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
@@ -13,8 +17,10 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "detach",
         description = {
-            "Stops using the SSD. When the command returns, it can be unmounted and pulled. The volume goes on from",
-            "the disk. Until it is attached again, or the volume is mounted again and the SSD is there.",
+            "Stops using the SSD.",
+            "",
+            "When the command returns, it can be unmounted and pulled. The volume goes on from the disk, until it is attached",
+            "again, or the volume is mounted again and the SSD is there.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar detach [--json]%n",

@@ -10,6 +10,12 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.SarControl;
+import org.opendedup.sar.sdfs.cli.report.ExplanationText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -19,8 +25,10 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "explain",
         description = {
-            "Says which of a file's chunks are on the SSD, why the others are not, and what that saves a reader who",
-            "reads it in sequence while nothing is in memory. Reads the file's recipe, not its data.",
+            "Says which of a file's chunks are on the SSD, why the others are not, and what that saves.",
+            "",
+            "What it saves is that of a reader in sequence, while nothing is in memory. It reads the file's recipe, not",
+            "its data.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar explain FILE [--chunks] [--json]%n",

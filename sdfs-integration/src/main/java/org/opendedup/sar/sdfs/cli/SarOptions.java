@@ -2,15 +2,18 @@ package org.opendedup.sar.sdfs.cli;
 
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.ChoiceConverter;
+import org.opendedup.sar.sdfs.cli.command.SizeConverter;
+import org.opendedup.sar.sdfs.config.SarParameters;
 import org.opendedup.sar.sdfs.config.SarSettings;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings;
 import picocli.CommandLine.Option;
 
 /**
- * The {@code --sar-*} options of mkfs.sdfs. Defaults stand twice: picocli applies those of the annotations only to a group
- * that is used.
+ * The {@code --sar-*} options of mkfs.sdfs. Defaults are written twice, because picocli applies those of the
+ * annotations only if an option of the group is used.
  */
-final class SarOptions {
+public final class SarOptions {
     @Option(
             names = "--sar-enabled",
             arity = "1",
@@ -23,7 +26,7 @@ final class SarOptions {
     @Option(
             names = "--sar-ssd-location",
             paramLabel = "FOLDER",
-            description = "Empty or new folder on the SSD, for copies of chunks. Nothing is lost when it is.")
+            description = "Folder on the SSD, for copies of chunks. Nothing is lost when it is.")
     @Nullable
     Path ssdLocation;
 
@@ -81,21 +84,25 @@ final class SarOptions {
                             + "Default: ${DEFAULT-VALUE}.")
     TierSettings.Policy policy = TierSettings.Policy.REFERENCE_COUNT;
 
+    /** @throws IllegalArgumentException if a value is not allowed; says which, and what is allowed */
     SarSettings settings() {
+        if (ssdLocation != null) {
+            SarParameters.requireUseful(ssdCapacityBytes);
+        }
         return new SarSettings(
                 ssdLocation == null ? null : ssdLocation.toAbsolutePath().normalize(),
                 new TierSettings(
                         enabled == null ? ssdLocation != null : enabled,
                         ssdCapacityBytes,
                         referenceCountThreshold,
-                        // What does not fit is refused as too long.
+                        // A value that does not fit is refused as too long.
                         (int) Math.min(maxRunBytes, Integer.MAX_VALUE),
                         promoteOnRead,
                         lruEntries,
                         policy));
     }
 
-    /** Dashes as in the volume file. */
+    /** Converts a policy, spelled with dashes as in the volume file. */
     static final class PolicyConverter extends ChoiceConverter<TierSettings.Policy> {
         PolicyConverter() {
             super(TierSettings.Policy.class);

@@ -5,19 +5,24 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.command.SizeConverter;
 import org.opendedup.sar.sdfs.config.SarParameters;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
-/** {@code sdfscli VOLUME sar resize}: more or less space on the SSD. */
+/** {@code sdfscli VOLUME sar resize}: changes the space used on the SSD. */
 @Command(
         name = "resize",
         description = {
-            "Changes how much space is used on the SSD, at once and for later mounts. A smaller size is reached in the",
-            "background: what is worth least is demoted, then the log is cleaned. A volume that is not mounted: the",
-            "file alone is changed.",
+            "Changes how much space is used on the SSD, at once and for later mounts.",
+            "",
+            "A smaller size is reached in the background: what is worth least is demoted, then the log is cleaned. A",
+            "volume that is not mounted: the file alone is changed.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar resize SIZE [--wait] [--json]%n",

@@ -6,8 +6,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.command.SizeConverter;
 import org.opendedup.sar.sdfs.config.SarParameters;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -19,8 +23,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "set",
         description = {
-            "Changes parameters while the volume is in use, and keeps them in the volume file. What no longer",
-            "qualifies is demoted in the background. A volume that is not mounted: the file alone is changed.",
+            "Changes parameters while the volume is in use, and keeps them in the volume file.",
+            "",
+            "What no longer qualifies is demoted in the background. A volume that is not mounted: the file alone is changed.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar set OPTION... [--wait] [--json]%n",

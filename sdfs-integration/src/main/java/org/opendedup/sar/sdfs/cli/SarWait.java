@@ -1,10 +1,13 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.util.Map;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgressLine;
+import org.opendedup.sar.sdfs.cli.control.SarControl;
 
-/** Waits for a sweep of the Map table to end, showing how far it is. */
+/** Waits for a sweep of the Map table to end, and shows its progress. */
 final class SarWait {
     private static final long POLL_MILLIS = 250;
     private static final int BAR = 30;
@@ -12,35 +15,30 @@ final class SarWait {
     private SarWait() {}
 
     /**
-     * Shows the progress on the error stream, so that the output stays what was asked for. May be interrupted without harm:
-     * the sweep goes on.
+     * Shows the progress on the error stream, so that the output stream has only the result. An interruption does no
+     * harm: the sweep continues.
      *
-     * @return the status when none is under way any more
+     * @return the status when no sweep is running any more
      */
     static Map<String, Object> forSweep(SarCommand sar)
             throws IOException, CommandFailedException, InterruptedException {
-        PrintWriter err = sar.cli().environment().err();
+        var progress = new ProgressLine(sar.cli().environment());
         long startNanos = System.nanoTime();
-        boolean shown = false;
         while (true) {
             Map<String, Object> status = sar.ask(SarControl.STATUS, Map.of());
             Map<String, Object> demotion = Json.object(status, "demotion");
             if (!Boolean.TRUE.equals(demotion.get("running"))) {
-                if (shown) {
-                    err.println();
-                }
+                progress.clear();
                 return status;
             }
             long examined = ((Number) demotion.getOrDefault("examined", 0)).longValue();
             long toExamine = ((Number) demotion.getOrDefault("toExamine", 0)).longValue();
-            err.print("\r" + bar(examined, toExamine, System.nanoTime() - startNanos));
-            err.flush();
-            shown = true;
+            progress.show(bar(examined, toExamine, System.nanoTime() - startNanos));
             Thread.sleep(POLL_MILLIS);
         }
     }
 
-    /** {@code [#####.....]  50 %, 500 of 1000 entries, 12 s left}. */
+    /** Returns {@code [#####.....] 50 %, 500 of 1000 entries, 12 s left}. */
     static String bar(long examined, long toExamine, long elapsedNanos) {
         double share = toExamine <= 0 ? 0 : Math.min(1, (double) examined / toExamine);
         int filled = (int) (share * BAR);

@@ -12,6 +12,14 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import picocli.CommandLine.Command;
@@ -21,7 +29,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code sdfscli}: looks at volumes and administers them. A new subcommand joins by its entry in {@code subcommands}. */
+/** {@code sdfscli}: shows and administers volumes. A new subcommand is added by an entry in {@code subcommands}. */
 @Command(
         name = "sdfscli",
         mixinStandardHelpOptions = true,
@@ -33,11 +41,13 @@ import picocli.CommandLine.Spec;
         subcommands = {
             InfoCommand.class,
             StatsCommand.class,
+            DfCommand.class,
             TopCommand.class,
             FileCommand.class,
             DefragCommand.class,
             RestoreCommand.class,
             SarCommand.class,
+            ResumeCommand.class,
             UnmountCommand.class
         },
         footer = {
@@ -64,7 +74,7 @@ public final class SdfsCli implements Callable<Integer> {
     @Option(names = "--json", description = "Print JSON. Also after a command.")
     boolean json;
 
-    /** Whether a word is one of the commands: a volume of that name could not be told from it. */
+    /** Returns whether a word is one of the commands: a volume with that name would be ambiguous. */
     static boolean isCommand(String word) {
         Command annotation = Objects.requireNonNull(SdfsCli.class.getAnnotation(Command.class));
         return Arrays.stream(annotation.subcommands())
@@ -73,7 +83,7 @@ public final class SdfsCli implements Callable<Integer> {
                         .equals(word));
     }
 
-    SdfsCli(Environment environment) {
+    public SdfsCli(Environment environment) {
         this.environment = environment;
     }
 
@@ -126,7 +136,7 @@ public final class SdfsCli implements Callable<Integer> {
         return environment;
     }
 
-    /** Where the named volume's file is. */
+    /** Returns the path of the named volume's file. */
     Path volumeFile() {
         return environment.configDirectory().fileOf(name());
     }
@@ -141,7 +151,7 @@ public final class SdfsCli implements Callable<Integer> {
         return ControlSocket.ask(runFiles().socket(), command);
     }
 
-    /** The volume's name, which every subcommand needs. */
+    /** Returns the volume's name, which every subcommand needs. */
     String name() {
         if (volume == null) {
             throw usage("name the volume first: sdfscli VOLUME COMMAND");
@@ -154,21 +164,24 @@ public final class SdfsCli implements Callable<Integer> {
         return volume;
     }
 
-    /** As {@link #ask(String)}, of a command with arguments. */
+    /** Sends a command with arguments, as {@link #ask(String)}. */
     Map<String, Object> ask(String command, Map<String, ?> arguments) throws IOException, CommandFailedException {
         return ControlSocket.ask(runFiles().socket(), command, arguments).orElseThrow(this::notMounted);
     }
 
-    /** As {@link #ask(String, Map)}, and the daemon knows that who asked is there until this is closed. */
+    /**
+     * Sends a command as {@link #ask(String, Map)}; until the result is closed, the daemon knows that the client still
+     * exists.
+     */
     ControlSocket.Held hold(String command, Map<String, ?> arguments) throws IOException, CommandFailedException {
         return ControlSocket.hold(runFiles().socket(), command, arguments).orElseThrow(this::notMounted);
     }
 
     /**
-     * Where a file or folder lies from the volume's root.
+     * Returns the path of a file or folder from the volume's root.
      *
-     * @param path an absolute one in the mounted volume, or one from the volume's root
-     * @throws CommandFailedException if it does not lie in the volume, or that is not mounted
+     * @param path an absolute path in the mounted volume, or one from the volume's root
+     * @throws CommandFailedException if it is not in the volume, or the volume is not mounted
      */
     String pathInVolume(Path path) throws IOException, CommandFailedException {
         if (!path.isAbsolute()) {
@@ -181,6 +194,11 @@ public final class SdfsCli implements Callable<Integer> {
             throw new CommandFailedException(path + " does not lie in the volume, which is mounted on " + root);
         }
         return root.relativize(found).toString();
+    }
+
+    /** Makes the error for commands that unmount. */
+    CommandFailedException nothingToUnmount() {
+        return new CommandFailedException("the volume '" + name() + "' is not mounted");
     }
 
     CommandFailedException notMounted() {

@@ -7,6 +7,10 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
@@ -38,7 +42,7 @@ final class StatsCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    /** One line a figure; those of the SSD after the others, under a heading. */
+    /** Prints one line a figure; the SSD's figures follow the others, under a heading. */
     private static void print(SdfsCli cli, Map<String, Object> figures) {
         figures.forEach((key, value) -> {
             if (value instanceof Map<?, ?>) {
@@ -50,7 +54,7 @@ final class StatsCommand implements Callable<Integer> {
         });
     }
 
-    /** The key, the value as it is and, for sizes, once more in a unit. */
+    /** Returns the key, the value unchanged and, for sizes, again in a unit. */
     private static String line(String key, Object value) {
         if (value instanceof Double ratio) {
             return String.format(Locale.ROOT, "%-20s %20.3f", key, ratio);

@@ -5,11 +5,20 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.FileControl;
+import org.opendedup.sar.sdfs.cli.report.ReadersReport;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
 
-/** {@code sdfscli VOLUME top}: who reads in sequence now, and where the bytes come from. */
+/** {@code sdfscli VOLUME top}: the current sequential readers, and where their bytes are read from. */
 @Command(
         name = "top",
         description = {"Shows the sequential readers of a mounted volume, until interrupted.", ""},
@@ -35,6 +44,12 @@ import picocli.CommandLine.ParentCommand;
 final class TopCommand implements Callable<Integer> {
     private static final long MILLIS = 1000;
 
+    private static final int SECONDS_MAX = 3600;
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
     @ParentCommand
     @Nullable
     SdfsCli parent;
@@ -46,7 +61,7 @@ final class TopCommand implements Callable<Integer> {
             names = "--interval",
             paramLabel = "SECONDS",
             defaultValue = "1",
-            description = "Between two looks, from 1 on. Default: ${DEFAULT-VALUE}.")
+            description = "Between two looks, from 1 to 3600. Default: ${DEFAULT-VALUE}.")
     int seconds = 1;
 
     @Option(names = "--json", description = "Print JSON; the keys are stable.")
@@ -54,6 +69,11 @@ final class TopCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, CommandFailedException, InterruptedException {
+        if (seconds < 1 || seconds > SECONDS_MAX) {
+            throw new ParameterException(
+                    Objects.requireNonNull(spec).commandLine(),
+                    "the interval is " + seconds + " s; it must be from 1 to " + SECONDS_MAX);
+        }
         SdfsCli cli = Objects.requireNonNull(parent);
         if (json || cli.json) {
             cli.environment().out().println(Json.pretty(cli.ask(FileControl.TOP, Map.of())));
@@ -65,7 +85,11 @@ final class TopCommand implements Callable<Integer> {
             if (once) {
                 return ExitCode.OK;
             }
-            Thread.sleep(Math.max(1, seconds) * MILLIS);
+            if (cli.environment().out().checkError()) {
+                // The reader of the output has ended.
+                return ExitCode.FAILED;
+            }
+            Thread.sleep(seconds * MILLIS);
         }
     }
 }

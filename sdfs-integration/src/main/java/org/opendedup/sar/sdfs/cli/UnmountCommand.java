@@ -1,19 +1,28 @@
 package org.opendedup.sar.sdfs.cli;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.daemon.ClosingReport;
+import org.opendedup.sar.sdfs.cli.daemon.DaemonProcess;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
 /**
- * {@code sdfscli VOLUME unmount}: unmounts and waits until the volume is closed, which {@code umount} does not.
+ * {@code sdfscli VOLUME unmount}: unmounts, waits until the volume is closed and its daemon has released its disks, and
+ * reports what is lost if not everything could be written.
  */
 @Command(
         name = "unmount",
@@ -35,9 +44,10 @@ final class UnmountCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException, CommandFailedException {
         SdfsCli cli = Objects.requireNonNull(parent);
-        Map<String, Object> state = cli.ask("unmount").orElseThrow(cli::notMounted);
+        Map<String, Object> state = unmount(cli);
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS_MAX);
-        while (LockFile.isHeld(cli.runFiles().lock())) {
+        long daemon = Json.number(state, "pid");
+        while (LockFile.isHeld(cli.runFiles().lock()) || DaemonProcess.isAlive(daemon)) {
             if (System.nanoTime() > deadline) {
                 throw new CommandFailedException("unmounted, but process " + state.get("pid") + " is still closing the "
                         + "volume after " + CLOSE_SECONDS_MAX + " s; see its log");
@@ -48,10 +58,31 @@ final class UnmountCommand implements Callable<Integer> {
             var result = new LinkedHashMap<String, Object>();
             result.put("name", cli.name());
             result.put("mountPoint", state.get("mountPoint"));
+            List.of("closed", "error", "lost").forEach(key -> {
+                if (state.containsKey(key)) {
+                    result.put(key, state.get(key));
+                }
+            });
             cli.environment().out().println(Json.pretty(result));
-        } else {
-            cli.environment().out().println("Unmounted " + cli.name() + " from " + state.get("mountPoint") + ".");
+            return ClosingReport.isClosed(state) ? ExitCode.OK : ExitCode.FAILED;
         }
+        if (!ClosingReport.isClosed(state)) {
+            throw new CommandFailedException("unmounted from " + state.get("mountPoint")
+                    + ", but the volume was not closed in order:\n  "
+                    + new ClosingReport(state).text("\n  ") + "\nSee "
+                    + cli.runFiles().log());
+        }
+        cli.environment().out().println("Unmounted " + cli.name() + " from " + state.get("mountPoint") + ".");
         return ExitCode.OK;
+    }
+
+    /** Asks the daemon, which answers when the volume is closed. */
+    private static Map<String, Object> unmount(SdfsCli cli) throws IOException, CommandFailedException {
+        try {
+            return cli.ask("unmount").orElseThrow(cli::nothingToUnmount);
+        } catch (EOFException e) {
+            throw new CommandFailedException("the daemon ended before it said how the volume was closed: what was not "
+                    + "synced may be lost; see " + cli.runFiles().log());
+        }
     }
 }

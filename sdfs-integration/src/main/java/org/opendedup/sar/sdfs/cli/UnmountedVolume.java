@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.util.function.UnaryOperator;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 
@@ -11,7 +13,7 @@ import org.opendedup.sar.sdfs.config.VolumeFile;
 record UnmountedVolume(SdfsCli cli) {
 
     /**
-     * Changes the volume file, holding the volume's lock: no daemon starts meanwhile.
+     * Changes the volume file while holding the volume's lock, so that no daemon starts meanwhile.
      *
      * @throws CommandFailedException if a daemon serves the volume or is about to, or the change is not allowed
      */

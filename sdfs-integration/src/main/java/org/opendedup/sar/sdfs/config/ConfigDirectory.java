@@ -7,17 +7,17 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The folder of the volume files: {@code <name>-volume-cfg.xml} each, as in SDFS. */
+/** The folder of the volume files. Each file is named {@code <name>-volume-cfg.xml}, as in SDFS. */
 public record ConfigDirectory(Path folder) {
     private static final String SUFFIX = "-volume-cfg.xml";
 
-    /** Where a volume's file is or would be. */
+    /** Returns the path of a volume's file, which need not exist. */
     public Path fileOf(String volume) {
         VolumeDefinition.checkName(volume);
         return folder.resolve(volume + SUFFIX);
     }
 
-    /** Names of the volumes that have a file here, sorted. Empty if the folder does not exist. */
+    /** Returns the names of the volumes that have a file here, sorted. Empty if the folder does not exist. */
     public List<String> volumes() throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.map(file -> file.getFileName().toString())
@@ -33,7 +33,7 @@ public record ConfigDirectory(Path folder) {
     /**
      * Reads a volume's file.
      *
-     * @throws NoSuchVolumeException if there is none; the message lists those there are
+     * @throws NoSuchVolumeException if there is no such file; the message lists the existing volumes
      */
     public VolumeDefinition read(String volume) throws IOException {
         Path file = fileOf(volume);

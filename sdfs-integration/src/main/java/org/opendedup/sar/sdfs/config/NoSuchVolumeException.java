@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** No volume of this name has a file in the config folder. */
+/** Thrown if no volume of this name has a file in the config folder. */
 public final class NoSuchVolumeException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -4,12 +4,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.tier.TierSettings;
-import org.opendedup.sar.tier.TierSettings.Policy;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.ssd.SsdSize;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings.Policy;
 
 /**
- * SAR's parameters by their names, which JSON, the control socket and JMX share. What a value may be is checked by {@link
- * TierSettings} alone; here only that it is of the right type.
+ * The parameters of SAR by their names, which JSON, the control socket and JMX share. This class checks only the types
+ * of values; {@link TierSettings} checks the allowed values.
  */
 public final class SarParameters {
     public static final String ENABLED = "enabled";
@@ -22,7 +24,7 @@ public final class SarParameters {
 
     private SarParameters() {}
 
-    /** Names and values, in a fixed order; the policy as the volume file spells it. */
+    /** Returns names and values in a fixed order. The policy is spelled as in the volume file. */
     public static Map<String, Object> of(TierSettings settings) {
         var values = new LinkedHashMap<String, Object>();
         values.put(ENABLED, settings.enabled());
@@ -35,16 +37,18 @@ public final class SarParameters {
         return values;
     }
 
-    /** How volume file, commands and JMX spell a policy: {@code reference-count} or {@code cost}. */
+    /**
+     * Returns the spelling of a policy in the volume file, commands and JMX: {@code reference-count} or {@code cost}.
+     */
     public static String spelling(Policy policy) {
         return XmlElement.spelling(policy);
     }
 
     /**
-     * The settings with some values changed.
+     * Returns the settings with some values changed.
      *
-     * @param changes by name; numbers of any integer type
-     * @throws IllegalArgumentException naming what is wrong and what is allowed
+     * @param changes new values by name; numbers of any integer type
+     * @throws IllegalArgumentException if a name or value is not allowed; the message names what is allowed
      */
     public static TierSettings change(TierSettings before, Map<String, ?> changes) {
         Map<String, Object> values = of(before);
@@ -54,6 +58,9 @@ public final class SarParameters {
             }
             values.put(name, value);
         });
+        if (changes.containsKey(CAPACITY_BYTES)) {
+            requireUseful(number(values, CAPACITY_BYTES));
+        }
         return new TierSettings(
                 bool(values, ENABLED),
                 number(values, CAPACITY_BYTES),
@@ -62,6 +69,21 @@ public final class SarParameters {
                 bool(values, PROMOTE_ON_READ),
                 integer(values, LRU_ENTRIES),
                 policy(values));
+    }
+
+    /**
+     * Refuses a capacity that is too small to hold a chunk.
+     *
+     * @param capacityBytes capacity in bytes
+     * @throws IllegalArgumentException if it is too small; the message names it and the smallest capacity that works
+     */
+    public static void requireUseful(long capacityBytes) {
+        long least = SsdSize.leastCapacity();
+        if (capacityBytes < least) {
+            throw new IllegalArgumentException("an SSD capacity of " + ByteSize.exact(capacityBytes)
+                    + " holds no chunk, as the log and the Map table's database need room; it must be at least "
+                    + ByteSize.exact(least));
+        }
     }
 
     private static boolean bool(Map<String, Object> values, String name) {

@@ -4,17 +4,17 @@ import static org.opendedup.sar.sdfs.config.VolumeDefinition.check;
 
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings;
 
 /**
- * Selective promotion of a volume's chunks to an SSD (SAR paper §3), as the volume file keeps it.
+ * The settings of a volume's selective promotion of chunks to an SSD (SAR paper §3), as stored in the volume file.
  *
  * @param ssdLocation folder on the SSD, or null
- * @param tier the parameters; the capacity is 0 without a location
+ * @param tier the parameters; the capacity is 0 bytes without a location
  */
 public record SarSettings(@Nullable Path ssdLocation, TierSettings tier) {
 
-    /** @throws IllegalArgumentException naming what is wrong and what is allowed */
+    /** @throws IllegalArgumentException if a value is not allowed; the message names what is allowed */
     public SarSettings {
         check(ssdLocation == null || ssdLocation.isAbsolute(), "the SSD location must be an absolute path");
         check(!tier.enabled() || ssdLocation != null, "promotion needs an SSD location");

@@ -6,22 +6,22 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
-import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.restore.RestoreSettings;
-import org.opendedup.sar.volume.MemoryPlan;
-import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.config.MemoryPlan;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
- * A volume as its XML file describes it: what the engine takes, and what only the front ends or later releases use. Checked
- * when it is made, wherever it comes from.
+ * The definition of a volume, as in its XML file: settings of the engine, and settings that only the front ends or
+ * later releases use. The constructor checks it, whatever its source.
  *
- * @param config what the engine takes
+ * @param config settings of the engine
  * @param basePath folder of everything that has no location of its own; also holds {@code log} and {@code run}
- * @param indexName fingerprint index; {@code rocksdb}
+ * @param indexName type of the fingerprint index; {@code rocksdb}
  * @param garbageCollectionSchedule cron expression; stored for the garbage collector of a later release
- * @param fileMode SDFS's default mode of new files; stored only, since every maker of a file says its mode
+ * @param fileMode SDFS's default mode of new files; only stored, because every program that makes a file sets its mode
  * @param sar selective promotion to an SSD
- * @param restore how sequential reading back is cached
+ * @param restore settings of the restore cache, for sequential reads
  */
 public record VolumeDefinition(
         VolumeConfig config,
@@ -35,8 +35,11 @@ public record VolumeDefinition(
     /** The only fingerprint index of this release. */
     public static final String ROCKSDB_INDEX = "rocksdb";
 
-    /** Below this, the index and the caches have no room to work. */
+    /** Smallest memory budget, in bytes: below it, the index and the caches have no room to work. */
     public static final long MEMORY_BUDGET_BYTES_MIN = MemoryPlan.MIN_BUDGET_BYTES;
+
+    /** Smallest capacity, in bytes. A smaller value is most likely a size without its unit. */
+    private static final long CAPACITY_BYTES_MIN = 1 << 20;
 
     private static final int PAGE_BYTES_MIN = 64 << 10;
     private static final int PAGE_BYTES_MAX = 4 << 20;
@@ -48,10 +51,13 @@ public record VolumeDefinition(
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]*");
     private static final Pattern CRON = Pattern.compile("[0-9A-Za-z*?,/#-]+( [0-9A-Za-z*?,/#-]+){4,6}");
 
-    /** @throws IllegalArgumentException naming what is wrong and what is allowed */
+    /** @throws IllegalArgumentException if a value is not allowed; the message names what is allowed */
     public VolumeDefinition {
         checkName(config.name());
-        check(config.capacityBytes() > 0, "the capacity must be greater than 0");
+        check(
+                config.capacityBytes() >= CAPACITY_BYTES_MIN,
+                "the capacity is " + ByteSize.exact(config.capacityBytes()) + "; it must be at least "
+                        + ByteSize.exact(CAPACITY_BYTES_MIN) + " (1TB is a terabyte)");
         checkRange("the maximum full percentage", config.maximumFullPercentage(), 1, 100);
         checkPageBytes(config.pageBytes());
         check(
@@ -72,13 +78,13 @@ public record VolumeDefinition(
                 "'" + garbageCollectionSchedule + "' is no cron schedule; write 5 to 7 fields, such as 0 0 12 ? * SUN");
     }
 
-    /** What the engine takes to make, open and serve the volume. */
+    /** Returns the settings with which the engine makes, opens and serves the volume. */
     public VolumeConfig engineConfig() {
         VolumeConfig engine = config.withRestore(restore);
         return sar.ssdLocation() == null ? engine : engine.withSsd(sar.ssdLocation(), sar.tier());
     }
 
-    /** The folders that hold the volume's own files alone, by what they are called in messages. */
+    /** Returns the folders that hold only the volume's own files, by their names in messages. */
     public Map<String, Path> stores() {
         return stores(config.locations(), sar.ssdLocation());
     }
@@ -88,9 +94,9 @@ public record VolumeDefinition(
     }
 
     /**
-     * Checks a volume's name, before a file is named after it.
+     * Checks the name of a volume, before a file is named after it.
      *
-     * @throws IllegalArgumentException if it is not one
+     * @throws IllegalArgumentException if the name is not allowed
      */
     public static void checkName(String name) {
         check(
@@ -117,7 +123,10 @@ public record VolumeDefinition(
                         + ByteSize.exact(FRAME_BYTES_MIN) + " to " + ByteSize.exact(FRAME_BYTES_MAX));
     }
 
-    /** Two locations in one folder, or one inside another, would take each other's files for their own. */
+    /**
+     * Checks the paths. If two locations were one folder, or one lay inside the other, each would treat the other's
+     * files as its own.
+     */
     private static void checkPaths(Path basePath, VolumeConfig.Locations locations, @Nullable Path ssd) {
         checkPath("base path", basePath);
         Map<String, Path> places = stores(locations, ssd);
@@ -149,7 +158,10 @@ public record VolumeDefinition(
                 "the " + name + " '" + path + "' must be an absolute path, in UTF-8 and without control characters");
     }
 
-    /** Java puts U+FFFD in place of bytes that are no text: the folder of the name that it makes is another one. */
+    /**
+     * Returns whether a character is not allowed in a path. Java replaces bytes that are not text with U+FFFD, and the
+     * resulting name is that of another folder.
+     */
     private static boolean isNoText(int character) {
         return Character.isISOControl(character) || character == '\uFFFD';
     }

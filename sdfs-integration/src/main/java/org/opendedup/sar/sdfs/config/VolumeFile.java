@@ -9,16 +9,19 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.io.AtomicFile;
 
 /**
- * The SDFS volume XML. Element and attribute names are SDFS's where the meaning is the same; {@code sar} and {@code restore}
- * are ours. Read strictly: a DOCTYPE, an unknown element or attribute, a missing one or a wrong type is refused with file,
- * line and name, because a setting that is silently ignored is one that an administrator relies on in vain. Never holds a
- * key or password.
+ * Reads and writes the SDFS volume XML. Element and attribute names are those of SDFS where the meaning is the same;
+ * {@code sar} and {@code restore} exist only here. Reading is strict: a DOCTYPE, an unknown or missing element or
+ * attribute, or a wrong type is refused with file, line and name. The reason: an administrator would rely on a setting
+ * that is silently ignored. The file never holds a key or password.
  */
 public final class VolumeFile {
     static final String ROOT = "subsystem-config";
     static final int VERSION = 1;
 
-    /** A volume file has about 2 KB; a megabyte is something else. */
+    /**
+     * Largest accepted file, in bytes. A volume file has about 2 KB; a file of more than one megabyte is something
+     * else.
+     */
     private static final long FILE_BYTES_MAX = 1 << 20;
 
     private VolumeFile() {}
@@ -26,7 +29,7 @@ public final class VolumeFile {
     /**
      * Reads a volume file.
      *
-     * @throws VolumeFileException if it is none, naming file and line
+     * @throws VolumeFileException if the file is not a valid volume file; the message names file and line
      * @throws IOException if it cannot be read
      */
     public static VolumeDefinition read(Path file) throws IOException {
@@ -43,9 +46,9 @@ public final class VolumeFile {
     }
 
     /**
-     * Writes a volume file: after a crash, the old one or the new one is there, whole.
+     * Writes a volume file atomically: after a crash, either the old or the new file is there, complete.
      *
-     * @throws IOException if it cannot be written; the old file then stands
+     * @throws IOException if it cannot be written; the old file then stays
      */
     public static void write(Path file, VolumeDefinition definition) throws IOException {
         AtomicFile.write(file, VolumeFileWriter.text(definition).getBytes(StandardCharsets.UTF_8));

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** A volume's XML file is not one: the message names file, line and what is wrong. */
+/** Thrown if a volume's XML file is not valid. The message names the file, the line and the problem. */
 public final class VolumeFileException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -7,13 +7,13 @@ import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.restore.cache.CachePolicy;
-import org.opendedup.sar.tier.TierSettings;
-import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
-/** The reading half of {@link VolumeFile}: text to elements, elements to a definition. */
+/** The reader of {@link VolumeFile}: parses text to elements, and elements to a definition. */
 final class VolumeFileReader {
     private static final int DEPTH_MAX = 8;
 
@@ -170,7 +170,7 @@ final class VolumeFileReader {
         return element;
     }
 
-    /** Comments and white space are, the end of the document is; all else stands for something we do not know. */
+    /** Refuses all events except comments, white space and the end of the document: their meaning is not known. */
     private static void checkHarmless(Path file, XMLStreamReader reader) throws VolumeFileException {
         int event = reader.getEventType();
         boolean harmless = event == XMLStreamConstants.COMMENT
@@ -185,7 +185,7 @@ final class VolumeFileReader {
 
     private static String firstLine(XMLStreamException e) {
         String message = String.valueOf(e.getMessage());
-        // The JDK puts "ParseError at [row,col]:[..]\nMessage: " in front.
+        // The JDK puts "ParseError at [row,col]:[..]\nMessage: " in front of the message.
         int start = message.indexOf("Message: ");
         return (start < 0 ? message : message.substring(start + "Message: ".length()))
                 .lines()

@@ -9,12 +9,12 @@ import javax.xml.stream.XMLOutputFactory;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 import org.opendedup.sar.common.ByteSize;
-import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.restore.RestoreSettings;
-import org.opendedup.sar.tier.TierSettings;
-import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
-/** The writing half of {@link VolumeFile}: a definition to text, one line an element. */
+/** The writer of {@link VolumeFile}: converts a definition to text, one line per element. */
 final class VolumeFileWriter {
     private VolumeFileWriter() {}
 
@@ -112,7 +112,7 @@ final class VolumeFileWriter {
         return attributes;
     }
 
-    /** Names and values in turn; kept in their order. */
+    /** Returns a map of alternating names and values, in their order. */
     private static Map<String, Object> attributes(Object... namesAndValues) {
         var attributes = new LinkedHashMap<String, Object>();
         for (int i = 0; i < namesAndValues.length; i += 2) {

@@ -11,11 +11,11 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
-import org.opendedup.sar.restore.DiskOption;
+import org.opendedup.sar.disk.DiskOption;
 
 /**
- * An element of the volume file while it is read. Attributes and children are taken out one by one, as what they should be;
- * {@link #end} refuses what nobody took.
+ * An element of the volume file while it is read. The reader removes attributes and children one by one, with the
+ * expected type. {@link #end} refuses those that are left.
  */
 final class XmlElement {
     private final Path file;
@@ -42,7 +42,7 @@ final class XmlElement {
         children.add(child);
     }
 
-    /** Takes the one child of this name. */
+    /** Removes and returns the only child of this name. */
     XmlElement child(String childName) throws VolumeFileException {
         XmlElement found = null;
         for (Iterator<XmlElement> i = children.iterator(); i.hasNext(); ) {
@@ -103,14 +103,17 @@ final class XmlElement {
         return attributes.containsKey(attribute) ? path(attribute) : null;
     }
 
-    /** What {@code --restore-disk} takes; {@code auto} if there is none. */
+    /**
+     * Returns the value of an attribute with the values of {@code --restore-disk}; {@code auto} if the attribute is
+     * missing.
+     */
     DiskOption diskIfAny(String attribute) throws VolumeFileException {
         return attributes.containsKey(attribute)
                 ? convert(attribute, text(attribute), "one of " + DiskOption.ALLOWED, DiskOption::parse)
                 : DiskOption.AUTO;
     }
 
-    /** A constant of an enum, written in lower case with dashes. */
+    /** Returns a constant of an enum, which the file writes in lower case with dashes. */
     <E extends Enum<E>> E choice(String attribute, Class<E> type) throws VolumeFileException {
         var allowed = new ArrayList<String>();
         for (E constant : type.getEnumConstants()) {
@@ -124,12 +127,12 @@ final class XmlElement {
         });
     }
 
-    /** How the volume file writes a constant. */
+    /** Returns the spelling of a constant in the volume file. */
     static String spelling(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** Refuses attributes and children that nobody took. */
+    /** Refuses attributes and children that the reader has not removed. */
     void end() throws VolumeFileException {
         if (!attributes.isEmpty()) {
             throw problem("<" + name + "> has an unknown attribute "

@@ -6,7 +6,7 @@ import org.opendedup.sar.common.PosixException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one place where a failure becomes a Linux error number ({@code asm-generic/errno.h}). */
+/** Converts failures to Linux error numbers ({@code asm-generic/errno.h}). No other class does this. */
 public final class Errno {
     public static final int EPERM = 1;
     public static final int ENOENT = 2;
@@ -47,10 +47,10 @@ public final class Errno {
     private Errno() {}
 
     /**
-     * The number that tells a caller of this failure. What is not the caller's doing is also logged: an I/O error with
-     * its message, a programmer's error with its stack.
+     * Returns the error number for a failure. Also logs failures that the caller did not cause: an I/O error with its
+     * message, a programming error with its stack trace.
      *
-     * @param operation what was asked for, for the log
+     * @param operation name of the operation, for the log
      */
     public static int of(Throwable failure, String operation) {
         if (failure instanceof PosixException refused) {

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.opendedup.sar.common.PosixException;
 
-/** The names extended attributes may have, and who sees them (xattr(7)). */
+/** Checks the names of extended attributes, and selects those that a user may list (xattr(7)). */
 public final class ExtendedAttributeName {
     private static final byte[] TRUSTED = bytes("trusted.");
     private static final List<byte[]> PREFIXES = List.of(bytes("user."), bytes("security."), TRUSTED);
@@ -20,7 +20,7 @@ public final class ExtendedAttributeName {
         return text.getBytes(ISO_8859_1);
     }
 
-    /** @throws PosixException EOPNOTSUPP for a name of no known kind, EINVAL for nothing but a kind */
+    /** @throws PosixException EOPNOTSUPP if the prefix is not supported, EINVAL if nothing follows the prefix */
     public static void check(byte[] name) throws PosixException {
         for (byte[] prefix : PREFIXES) {
             if (startsWith(name, prefix)) {
@@ -30,7 +30,7 @@ public final class ExtendedAttributeName {
                 return;
             }
         }
-        // The only ones of the kernel's own that are kept.
+        // The only names of the prefix "system." that are stored.
         if (isAccessList(name)) {
             return;
         }
@@ -38,17 +38,17 @@ public final class ExtendedAttributeName {
                 PosixException.Reason.EOPNOTSUPP, "the extended attribute " + new String(name, ISO_8859_1));
     }
 
-    /** Whether it is one of the two that hold a POSIX access control list. */
+    /** Returns whether the name is one of the two that hold a POSIX access control list. */
     public static boolean isAccessList(byte[] name) {
         return ACCESS_LISTS.stream().anyMatch(known -> Arrays.equals(name, known));
     }
 
-    /** Whether it holds the list by which a file itself is accessed. */
+    /** Returns whether the name holds the access list of the file itself (not the default list of a directory). */
     public static boolean isOwnAccessList(byte[] name) {
         return Arrays.equals(name, OWN_ACCESS_LIST);
     }
 
-    /** What listxattr(2) answers: the names, a 0 byte behind each. Trusted ones are shown only to root. */
+    /** Returns the reply to listxattr(2): each name followed by a 0 byte. Lists trusted names for root only. */
     public static byte[] listFor(int uid, List<byte[]> names) {
         ByteArrayOutputStream list = new ByteArrayOutputStream();
         for (byte[] name : names) {

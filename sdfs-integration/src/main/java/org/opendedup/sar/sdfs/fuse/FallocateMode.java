@@ -4,11 +4,11 @@ import java.io.IOException;
 import org.opendedup.sar.common.PosixException;
 
 /**
- * What a mode of fallocate(2) asks for. Served are 0, KEEP_SIZE, PUNCH_HOLE with KEEP_SIZE, and ZERO_RANGE with or without
- * KEEP_SIZE.
+ * The decoded mode of fallocate(2). Supported modes: 0, KEEP_SIZE, PUNCH_HOLE with KEEP_SIZE, and ZERO_RANGE with or
+ * without KEEP_SIZE.
  *
- * @param zeroes the range reads as zeros afterwards; else it is only allocated
- * @param keepsSize a range beyond the file's end does not extend it
+ * @param zeroes true: the range reads as zeros afterwards; false: the range is only allocated
+ * @param keepsSize true: a range beyond the end of the file does not extend the file
  */
 public record FallocateMode(boolean zeroes, boolean keepsSize) {
     /** {@code FALLOC_FL_*} of {@code linux/falloc.h}. */
@@ -17,7 +17,7 @@ public record FallocateMode(boolean zeroes, boolean keepsSize) {
     private static final int PUNCH_HOLE = 1 << 1;
     private static final int ZERO_RANGE = 1 << 4;
 
-    /** @throws PosixException EOPNOTSUPP for a mode that is not served */
+    /** @throws PosixException EOPNOTSUPP if the mode is not supported */
     public static FallocateMode of(int mode) throws PosixException {
         return switch (mode) {
             case 0, KEEP_SIZE -> new FallocateMode(false, mode == KEEP_SIZE);
@@ -27,7 +27,7 @@ public record FallocateMode(boolean zeroes, boolean keepsSize) {
         };
     }
 
-    /** Does it to {@code length} bytes of an open file, from {@code offset}. */
+    /** Applies the mode to {@code length} bytes of an open file, from byte {@code offset}. */
     public void apply(FuseOperations operations, long handle, long offset, long length) throws IOException {
         if (zeroes) {
             operations.zero(handle, offset, length, keepsSize);

@@ -1,9 +1,9 @@
 package org.opendedup.sar.sdfs.fuse;
 
-import org.opendedup.sar.volume.Attributes;
-import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
 
-/** {@code st_mode}: its bits, and the rules POSIX and Linux tie to them. */
+/** Bits of {@code st_mode}, and the rules of POSIX and Linux for them. */
 public final class FileMode {
     public static final int TYPE_MASK = 0170000;
     public static final int DIRECTORY = 0040000;
@@ -25,10 +25,11 @@ public final class FileMode {
     }
 
     /**
-     * The mode a file keeps when an unprivileged process writes or truncates it, or when anyone changes its owner:
-     * without setuid, and without setgid. Directories keep all.
+     * Returns the mode of a file after an unprivileged process wrote or truncated it, or after any process changed its
+     * owner: without setuid and setgid. A directory keeps its whole mode.
      *
-     * @param keepsSetGid whether setgid stays where the group may not execute the file (it once meant mandatory locking)
+     * @param keepsSetGid true: setgid stays if the group may not execute the file (this combination once meant
+     *     mandatory locking)
      */
     public static int withoutSetId(int mode, boolean keepsSetGid) {
         if (isDirectory(mode)) {
@@ -38,12 +39,15 @@ public final class FileMode {
         return mode & ~(setGidStays ? SETUID : SETUID | SETGID);
     }
 
-    /** Who owns what {@code caller} makes in a directory: a setgid directory gives its group on. */
+    /**
+     * Returns the owner of a file that {@code caller} makes in a directory. The file inherits the group of a setgid
+     * directory.
+     */
     public static Owner ownerIn(Attributes directory, Owner caller) {
         return (directory.mode() & SETGID) != 0 ? new Owner(caller.uid(), directory.gid(), caller.umask()) : caller;
     }
 
-    /** The mode of a directory made in {@code parent}: setgid is inherited. */
+    /** Returns the mode of a directory made in {@code parent}: setgid is inherited. */
     public static int directoryModeIn(Attributes parent, int mode) {
         return mode | (parent.mode() & SETGID);
     }

@@ -5,36 +5,45 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.EntryVisitor;
 import org.opendedup.sar.volume.OpenFile;
-import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.Volume.RenameMode;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * A {@link Volume} as the kernel wants to see it. Adds what belongs to neither: numbers for open files, and the group a
- * setgid directory gives on. Does not own the volume.
+ * Serves a {@link Volume} to the kernel. Adds what neither of them has: handles for open files, names of inodes for
+ * messages, and the group that files inherit from a setgid directory. Does not own the volume.
  */
 public final class FuseFileSystem implements FuseOperations {
     private final Volume volume;
+    private final AccessRules accesses;
     private final HandleTable<OpenFile> openFiles;
+    private final SeenNames names = new SeenNames();
 
-    public FuseFileSystem(Volume volume) {
-        this(volume, new HandleTable<>());
+    /** @param options the options of the mount to be made */
+    public FuseFileSystem(Volume volume, MountOptions options) {
+        this(volume, options, new HandleTable<>());
     }
 
-    FuseFileSystem(Volume volume, HandleTable<OpenFile> openFiles) {
+    FuseFileSystem(Volume volume, MountOptions options, HandleTable<OpenFile> openFiles) {
         this.volume = volume;
+        this.accesses = new AccessRules(options);
         this.openFiles = openFiles;
     }
 
     @Override
     public Attributes lookup(long directory, byte[] name) throws IOException {
-        return volume.lookup(directory, name);
+        return saw(directory, name, volume.lookup(directory, name));
+    }
+
+    private Attributes saw(long directory, byte[] name, Attributes found) {
+        names.saw(directory, name, found.inode());
+        return found;
     }
 
     @Override
@@ -56,6 +65,21 @@ public final class FuseFileSystem implements FuseOperations {
     }
 
     @Override
+    public boolean noteRead(long inode) {
+        return volume.noteAccess(inode, accesses.ofFiles());
+    }
+
+    @Override
+    public boolean noteOpened(long inode) {
+        return volume.noteOpened(inode, accesses.ofFiles());
+    }
+
+    @Override
+    public void noteListed(long directory) {
+        volume.noteAccess(directory, accesses.ofDirectories());
+    }
+
+    @Override
     public void dropCapability(long inode) throws IOException {
         volume.dropCapability(inode);
     }
@@ -67,19 +91,20 @@ public final class FuseFileSystem implements FuseOperations {
 
     @Override
     public Attributes makeNode(long directory, byte[] name, int mode, int device, Owner caller) throws IOException {
-        return volume.makeNode(directory, name, mode, device, ownerIn(directory, caller));
+        return saw(directory, name, volume.makeNode(directory, name, mode, device, ownerIn(directory, caller)));
     }
 
     @Override
     public Attributes makeDirectory(long directory, byte[] name, int mode, Owner caller) throws IOException {
         Attributes parent = volume.attributes(directory);
-        return volume.makeDirectory(
+        Attributes made = volume.makeDirectory(
                 directory, name, FileMode.directoryModeIn(parent, mode), FileMode.ownerIn(parent, caller));
+        return saw(directory, name, made);
     }
 
     @Override
     public Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner caller) throws IOException {
-        return volume.makeSymbolicLink(directory, name, target, ownerIn(directory, caller));
+        return saw(directory, name, volume.makeSymbolicLink(directory, name, target, ownerIn(directory, caller)));
     }
 
     private Owner ownerIn(long directory, Owner caller) throws IOException {
@@ -88,28 +113,38 @@ public final class FuseFileSystem implements FuseOperations {
 
     @Override
     public Attributes link(long inode, long directory, byte[] name) throws IOException {
-        return volume.link(inode, directory, name);
+        return saw(directory, name, volume.link(inode, directory, name));
     }
 
     @Override
     public void unlink(long directory, byte[] name) throws IOException {
         volume.unlink(directory, name);
+        names.removed(directory, name);
     }
 
     @Override
     public void removeDirectory(long directory, byte[] name) throws IOException {
         volume.removeDirectory(directory, name);
+        names.removed(directory, name);
     }
 
     @Override
     public void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode)
             throws IOException {
         volume.rename(directory, name, newDirectory, newName, mode);
+        names.renamed(directory, name, newDirectory, newName, mode);
     }
 
     @Override
     public void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException {
-        volume.list(directory, cookie, withAttributes, visitor);
+        volume.list(directory, cookie, withAttributes, (name, inode, type, next, attributes) -> {
+            boolean taken = visitor.visit(name, inode, type, next, attributes);
+            if (taken && attributes != null) {
+                // The kernel will not send a LOOKUP for this entry.
+                names.saw(directory, name, inode);
+            }
+            return taken;
+        });
     }
 
     @Override
@@ -120,6 +155,7 @@ public final class FuseFileSystem implements FuseOperations {
             if (truncate) {
                 truncate(inode, handle);
             }
+            names.opened(inode);
             return handle;
         } catch (IOException | RuntimeException | Error e) {
             volume.close(file);
@@ -127,7 +163,9 @@ public final class FuseFileSystem implements FuseOperations {
         }
     }
 
-    /** Comes last, as it does on local file systems: an open that fails leaves the file as it was. */
+    /**
+     * Truncates as the last step of an open, as local file systems do: an open that fails leaves the file unchanged.
+     */
     private void truncate(long inode, long handle) throws IOException {
         try {
             change(inode, AttributeChange.ofTruncation(0, Instant.now()));
@@ -227,7 +265,9 @@ public final class FuseFileSystem implements FuseOperations {
 
     @Override
     public void close(long handle) throws IOException {
-        volume.close(openFiles.remove(handle));
+        OpenFile file = openFiles.remove(handle);
+        names.closed(file.inode());
+        volume.close(file);
     }
 
     @Override
@@ -256,6 +296,16 @@ public final class FuseFileSystem implements FuseOperations {
     @Override
     public SpaceUse space() throws IOException {
         return volume.space();
+    }
+
+    @Override
+    public String nameOf(long inode) {
+        return names.of(inode);
+    }
+
+    @Override
+    public String nameOf(long directory, byte[] name) {
+        return names.of(directory, name);
     }
 
     @Override

@@ -2,54 +2,80 @@ package org.opendedup.sar.sdfs.fuse;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.EntryVisitor;
-import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.Volume.RenameMode;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * What a {@link FuseBinding} asks of a file system, in inode numbers (the root is 1) and handles of open files. Called by
- * many threads at once. Every call may refuse with {@link PosixException}; any other exception
- * reaches the caller as EIO or ENOSPC ({@link Errno}).
+ * The file system operations that a {@link FuseBinding} calls. They take inode numbers (the root is 1) and handles of
+ * open files. Many threads call them at the same time. Each call may fail with {@link PosixException}; any other
+ * exception reaches the calling program as EIO or ENOSPC ({@link Errno}).
  *
- * <p>The kernel has checked permissions, applied the umask or left it in {@link Owner}, and serializes changes of one directory. It keeps names,
- * attributes and pages in its caches for as long as it likes: nothing may change but through these calls.
+ * <p>The kernel has already checked permissions, and has applied the umask or left it in {@link Owner}. It serializes
+ * changes of one directory. It caches names, attributes and pages for an unlimited time: therefore only these calls may
+ * change the file system.
  *
- * <p><b>References.</b> {@link #lookup}, the make calls, {@link #create}, {@link #link} and a listing with attributes retain
- * the inode they return, until {@link #forget} was called as often.
+ * <p><b>References.</b> {@link #lookup}, the make calls, {@link #create}, {@link #link} and a listing with attributes
+ * retain the inode that they return: each adds one reference. {@link #forget} releases references.
  */
 public interface FuseOperations {
-    /** Finds a name, {@code .} (of any inode) and {@code ..} included; retains what it finds. ENOENT, ESTALE. */
+    /** Finds a name and retains the inode found. Accepts {@code .} (of any inode) and {@code ..}. ENOENT, ESTALE. */
     Attributes lookup(long directory, byte[] name) throws IOException;
 
-    /** Gives references back. Never fails. */
+    /** Releases {@code references} references to an inode. Never fails. */
     void forget(long inode, long references);
 
     Attributes attributes(long inode) throws IOException;
 
     Attributes change(long inode, AttributeChange change) throws IOException;
 
-    /** Takes a program's capabilities away, before a write. A truncation and a new owner do so by themselves. */
+    /**
+     * Notes a read of a file or a symbolic link: sets the access time if the options of the mount require it. Never
+     * fails. A file system may have no access times.
+     *
+     * @return true if the access time was set
+     */
+    default boolean noteRead(long inode) {
+        return false;
+    }
+
+    /**
+     * As {@link #noteRead}, for a file that is opened for reading. If the kernel has the bytes in its cache, no read
+     * request follows.
+     */
+    default boolean noteOpened(long inode) {
+        return false;
+    }
+
+    /** As {@link #noteRead}, for the names in a directory. */
+    default void noteListed(long directory) {}
+
+    /**
+     * Removes the capabilities of a program file; called before a write. A truncation and a change of owner remove them
+     * without this call.
+     */
     void dropCapability(long inode) throws IOException;
 
     byte[] readSymbolicLink(long inode) throws IOException;
 
-    /** Makes a regular file, fifo, socket or device node; retains it. {@code mode} holds the type too. */
+    /** Makes a regular file, fifo, socket or device node, and retains it. {@code mode} includes the file type. */
     Attributes makeNode(long directory, byte[] name, int mode, int device, Owner caller) throws IOException;
 
-    /** Makes a directory; retains it. */
+    /** Makes a directory and retains it. */
     Attributes makeDirectory(long directory, byte[] name, int mode, Owner caller) throws IOException;
 
-    /** Makes a symbolic link; retains it. */
+    /** Makes a symbolic link and retains it. */
     Attributes makeSymbolicLink(long directory, byte[] name, byte[] target, Owner caller) throws IOException;
 
-    /** Gives a file another name; retains it. */
+    /** Adds a name to a file and retains the file. */
     Attributes link(long inode, long directory, byte[] name) throws IOException;
 
     void unlink(long directory, byte[] name) throws IOException;
@@ -62,11 +88,12 @@ public interface FuseOperations {
     void list(long directory, long cookie, boolean withAttributes, EntryVisitor visitor) throws IOException;
 
     /**
-     * Opens a regular file. It must be readable in any case: with a write-back cache the kernel reads the rest of a page
-     * that is written in part.
+     * Opens a regular file. The file is readable even if it is opened for writing only: with a write-back cache, the
+     * kernel reads the rest of a page that is partly written.
      *
-     * @param caller if it is root, what is written may take what of the capacity is kept for it: the kernel does not say later who wrote
-     * @return its handle
+     * @param caller the user who opens; if it is root, writes through this handle may use the capacity reserved for
+     *     root, because the kernel does not report later who wrote
+     * @return handle of the open file
      */
     long open(long inode, boolean writable, boolean truncate, Owner caller) throws IOException;
 
@@ -74,7 +101,7 @@ public interface FuseOperations {
     CreatedFile create(long directory, byte[] name, int mode, boolean writable, Owner caller) throws IOException;
 
     /**
-     * Makes a regular file without a name (O_TMPFILE), as in {@code directory}, retains it and opens it. {@link #link} can
+     * Makes a regular file without a name in {@code directory} (O_TMPFILE), retains it and opens it. {@link #link} can
      * name it.
      */
     CreatedFile createUnnamed(long directory, int mode, boolean writable, Owner caller) throws IOException;
@@ -83,19 +110,19 @@ public interface FuseOperations {
     record CreatedFile(Attributes attributes, long handle) {}
 
     /**
-     * Reads up to {@code target.remaining()} bytes; fewer only at the end of the file. The buffer is direct, and the
-     * binding's own: it must not be kept.
+     * Reads up to {@code target.remaining()} bytes; returns fewer only at the end of the file. The buffer is direct and
+     * belongs to the binding: do not keep it after the call.
      *
      * @return bytes read
      */
     int read(long handle, long offset, ByteBuffer target) throws IOException;
 
-    /** Writes all of {@code source}, a direct buffer of the binding's, not to be kept. */
+    /** Writes all bytes of {@code source}, a direct buffer of the binding. Do not keep it after the call. */
     void write(long handle, long offset, ByteBuffer source) throws IOException;
 
     /**
-     * As {@link #write}, of bytes the kernel had taken into its cache earlier. It keeps the file's times meanwhile and sets
-     * them by {@link #change}, so that this call should leave them alone.
+     * As {@link #write}, for bytes that the kernel had in its write-back cache. The kernel keeps the file's times
+     * meanwhile and sets them by {@link #change}, so this call does not change them.
      */
     void writeBack(long handle, long offset, ByteBuffer source) throws IOException;
 
@@ -105,7 +132,10 @@ public interface FuseOperations {
     /** As {@link org.opendedup.sar.volume.Volume#zero}. */
     void zero(long handle, long offset, long length, boolean keepSize) throws IOException;
 
-    /** Whether the handle's file is open for writing, by this handle or another: the kernel may keep bytes not sent yet. */
+    /**
+     * Returns whether the file is open for writing, by this handle or another. If it is, the kernel may have written
+     * bytes in its cache that it has not sent yet.
+     */
     boolean hasWriters(long handle) throws IOException;
 
     /** As {@link org.opendedup.sar.volume.Volume#seekData}. */
@@ -114,38 +144,47 @@ public interface FuseOperations {
     /** As {@link org.opendedup.sar.volume.Volume#seekHole}. */
     long seekHole(long handle, long offset) throws IOException;
 
-    /** As {@link org.opendedup.sar.volume.Volume#copy}. After EOPNOTSUPP the kernel copies bytes. */
+    /**
+     * As {@link org.opendedup.sar.volume.Volume#copy}. If it fails with EOPNOTSUPP, the kernel copies the bytes by
+     * reads and writes.
+     */
     long copy(long source, long from, long target, long to, long length) throws IOException;
 
-    /** A descriptor of the file is closed: the last chance to report an earlier write's failure. Not a sync. */
+    /**
+     * Called when a descriptor of the file is closed: the last chance to report the failure of an earlier write. Not a
+     * sync.
+     */
     void flush(long handle) throws IOException;
 
-    /** The first part of {@link #sync}: stores what was written to the file. */
+    /** Stores the written data of the file: the first part of {@link #sync}. */
     void store(long handle) throws IOException;
 
-    /** The first part of {@link #syncAll}: stores what was written to any file. */
+    /** Stores the written data of all files: the first part of {@link #syncAll}. */
     void storeAll() throws IOException;
 
-    /** Makes durable what is stored, and every change of names and attributes. Callers that wait together share one commit. */
+    /**
+     * Makes the stored data and all changes of names and attributes durable. Callers that wait at the same time share
+     * one commit.
+     */
     void commit() throws IOException;
 
-    /** Makes a file durable: fsync, fdatasync. */
+    /** Makes a file durable, for fsync and fdatasync. */
     default void sync(long handle) throws IOException {
         store(handle);
         commit();
         flush(handle);
     }
 
-    /** Makes everything durable: fsync of a directory, syncfs. */
+    /** Makes everything durable, for fsync of a directory and syncfs. */
     default void syncAll() throws IOException {
         storeAll();
         commit();
     }
 
-    /** Ends an opening. */
+    /** Closes a handle. */
     void close(long handle) throws IOException;
 
-    /** The attribute's value, or null if there is none. */
+    /** Returns the value of the attribute, or null if there is none. */
     byte @Nullable [] extendedAttribute(long inode, byte[] name) throws IOException;
 
     void setExtendedAttribute(long inode, byte[] name, byte[] value, SetMode mode) throws IOException;
@@ -156,6 +195,19 @@ public interface FuseOperations {
 
     SpaceUse space() throws IOException;
 
-    /** The service has ended: no further call comes, and what the kernel had open or retained is not given back. */
+    /** Returns the name of an inode for messages: its number, and its path if the path is known without a search. */
+    default String nameOf(long inode) {
+        return "inode " + inode;
+    }
+
+    /** As {@link #nameOf(long)}, for a name in a directory. The name need not exist. */
+    default String nameOf(long directory, byte[] name) {
+        return new String(name, StandardCharsets.UTF_8) + " in " + nameOf(directory);
+    }
+
+    /**
+     * Ends the service. No further call follows. Files that the kernel still had open, and inodes that it still
+     * retained, are not released by calls.
+     */
     void end();
 }

@@ -8,19 +8,22 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
 
 /**
- * Gives numbers to open files. Numbers of closed files are used again. Finding takes no lock; adding and removing take
- * this object's.
+ * Assigns handles (small numbers) to open files. Reuses the handles of closed files. {@link #get} takes no lock; adding
+ * and removing lock this object.
  */
 public final class HandleTable<T> {
-    /** Bounds the table: 1 Mi files open at once; more than Linux lets one process open. */
+    /** Limit of the table, in open files: 1 Mi, more than Linux lets one process open. */
     static final int MAX_HANDLES = 1 << 20;
 
     private static final int INITIAL_SLOTS = 64;
 
-    /** Replaced by a longer copy when full. A reader with the old one still finds what was added before. */
+    /**
+     * Replaced by a longer copy when full. A reader that still has the old array finds all files that were added before
+     * the copy.
+     */
     private volatile AtomicReferenceArray<@Nullable T> slots = new AtomicReferenceArray<>(INITIAL_SLOTS);
 
-    /** Free numbers below {@link #unused}, the last freed on top. */
+    /** Free handles below {@link #unused}; a stack with the last freed handle on top. */
     private int[] free = new int[INITIAL_SLOTS];
 
     private int freeCount;
@@ -49,7 +52,7 @@ public final class HandleTable<T> {
         return handle;
     }
 
-    /** @throws PosixException EBADF if no file has this number */
+    /** @throws PosixException EBADF if no open file has this handle */
     public T get(long handle) throws PosixException {
         AtomicReferenceArray<@Nullable T> current = slots;
         T value = handle >= 0 && handle < current.length() ? current.get((int) handle) : null;
@@ -59,7 +62,11 @@ public final class HandleTable<T> {
         return value;
     }
 
-    /** Takes a file out; the caller closes it. @throws PosixException EBADF if no file has this number */
+    /**
+     * Removes a file and returns it. The caller closes it.
+     *
+     * @throws PosixException EBADF if no open file has this handle
+     */
     public synchronized T remove(long handle) throws PosixException {
         T value = get(handle);
         slots.set((int) handle, null);
@@ -67,7 +74,7 @@ public final class HandleTable<T> {
         return value;
     }
 
-    /** Takes all files out. */
+    /** Removes all files and returns them. */
     public synchronized List<T> removeAll() {
         List<T> all = new ArrayList<>();
         for (int handle = 0; handle < slots.length(); handle++) {

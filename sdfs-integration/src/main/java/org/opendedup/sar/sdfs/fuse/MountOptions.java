@@ -5,22 +5,25 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import org.opendedup.sar.volume.AccessTimes;
 
 /**
- * How to mount. Start from {@link #of} and change what differs.
+ * The options of a mount. Start from {@link #of} and change individual options.
  *
  * @param mountPoint an existing directory
- * @param source what {@code mount} and {@code df} show as the device: the volume's name
- * @param readOnly refuse every change
- * @param allowOther let users in other than the one who mounts, root included where a user mounts; others than root need
- *     {@code user_allow_other} in {@code /etc/fuse.conf} for it. The kernel always checks permissions
- * @param noSuid ignore setuid bits; always so where another user than root mounts
- * @param noDev ignore device nodes; always so where another user than root mounts
- * @param noExec refuse to run programs
- * @param noAccessTime leave access times alone
- * @param synchronous each write is durable when it returns
- * @param threads requests served at once, 1 to {@value #MAX_THREADS}; each costs about 2 MiB of buffers
- * @param readAheadKib the kernel's read-ahead in KiB, set where this process may (root); 0 leaves the kernel's own
+ * @param source device name that {@code mount} and {@code df} show: the name of the volume
+ * @param readOnly true: refuse every change
+ * @param allowOther true: let in users other than the one who mounts, including root if a user mounts. Users other than
+ *     root need {@code user_allow_other} in {@code /etc/fuse.conf}. The kernel always checks permissions
+ * @param noSuid true: ignore setuid bits; always on if a user other than root mounts
+ * @param noDev true: ignore device nodes; always on if a user other than root mounts
+ * @param noExec true: refuse to run programs
+ * @param accessTimes when reading sets access times; never with {@code readOnly}
+ * @param noDirectoryAccessTime true: listing a directory sets no access time
+ * @param synchronous true: each write is durable when it returns
+ * @param threads requests served at the same time, 1 to {@value #MAX_THREADS}; each costs about 2 MiB of buffers
+ * @param readAheadKib read-ahead of the kernel, in KiB; set only if this process has the permission (root); 0 keeps the
+ *     kernel's default
  */
 public record MountOptions(
         Path mountPoint,
@@ -30,20 +33,21 @@ public record MountOptions(
         boolean noSuid,
         boolean noDev,
         boolean noExec,
-        boolean noAccessTime,
+        AccessTimes accessTimes,
+        boolean noDirectoryAccessTime,
         boolean synchronous,
         int threads,
         int readAheadKib) {
 
-    /** Enough that a few slow disk reads and an fsync do not keep a lookup waiting; 16 MiB of buffers. */
+    /** Default number of threads: a few slow disk reads and an fsync do not delay a lookup. The buffers use 16 MiB. */
     public static final int DEFAULT_THREADS = 8;
 
     public static final int MAX_THREADS = 64;
 
-    /** What is off by default; applied first, so that what forbids it beats it. */
+    /** Options that turn on what is off by default. They are applied first, so options that forbid override them. */
     private static final Set<String> ALLOWING = Set.of("allow_suid", "allow_dev");
 
-    /** Four requests of 1 MiB ahead of a sequential reader. */
+    /** Default read-ahead, in KiB: four requests of 1 MiB for a sequential reader. */
     public static final int DEFAULT_READ_AHEAD_KIB = 4096;
 
     public MountOptions {
@@ -56,8 +60,8 @@ public record MountOptions(
     }
 
     /**
-     * The defaults: writable, for the user who mounts. Setuid programs and devices are off: a volume holds copies of other machines,
-     * whose programs and devices keep their bits and numbers but are not to work here.
+     * Returns the defaults: writable, for the user who mounts. Setuid programs and devices are off: a volume holds
+     * copies of other machines, whose programs and devices keep their mode bits and numbers but must not work here.
      */
     public static MountOptions of(Path mountPoint, String source) {
         return new MountOptions(
@@ -68,10 +72,21 @@ public record MountOptions(
                 true,
                 true,
                 false,
+                AccessTimes.RELATIVE,
                 false,
                 false,
                 DEFAULT_THREADS,
                 DEFAULT_READ_AHEAD_KIB);
+    }
+
+    /** Returns whether reading sets no access times. */
+    public boolean noAccessTime() {
+        return accessTimes == AccessTimes.NEVER;
+    }
+
+    /** Returns when listing a directory sets its access time. */
+    public AccessTimes directoryAccessTimes() {
+        return noDirectoryAccessTime ? AccessTimes.NEVER : accessTimes;
     }
 
     public MountOptions withMountPoint(Path value) {
@@ -87,10 +102,11 @@ public record MountOptions(
     }
 
     /**
-     * Applies options as {@code mount -o} takes them: a list with commas, the last of a kind wins. Only {@code nosuid} and {@code nodev}
-     * beat {@code allow_suid} and {@code allow_dev} from any place in the list: mount(8) hands on those it knows before the others.
+     * Applies options in the syntax of {@code mount -o}: a list separated by commas, in which the last option of a kind
+     * applies. The exception: {@code nosuid} and {@code nodev} override {@code allow_suid} and {@code allow_dev} at any
+     * position, because mount(8) passes the options that it knows before the others.
      *
-     * @throws IllegalArgumentException if one is not known; the message names it
+     * @throws IllegalArgumentException if an option is not known; the message names it
      */
     public MountOptions with(String commaSeparated) {
         List<String> options =
@@ -107,7 +123,7 @@ public record MountOptions(
         return draft.finished();
     }
 
-    /** Options that are being changed. */
+    /** A mutable copy of the options. */
     private static final class Draft {
         private Path mountPoint;
         private final String source;
@@ -116,7 +132,8 @@ public record MountOptions(
         private boolean noSuid;
         private boolean noDev;
         private boolean noExec;
-        private boolean noAccessTime;
+        private AccessTimes accessTimes;
+        private boolean noDirectoryAccessTime;
         private boolean synchronous;
         private int threads;
         private int readAheadKib;
@@ -129,7 +146,8 @@ public record MountOptions(
             noSuid = options.noSuid;
             noDev = options.noDev;
             noExec = options.noExec;
-            noAccessTime = options.noAccessTime;
+            accessTimes = options.accessTimes;
+            noDirectoryAccessTime = options.noDirectoryAccessTime;
             synchronous = options.synchronous;
             threads = options.threads;
             readAheadKib = options.readAheadKib;
@@ -144,7 +162,8 @@ public record MountOptions(
                     noSuid,
                     noDev,
                     noExec,
-                    noAccessTime,
+                    accessTimes,
+                    noDirectoryAccessTime,
                     synchronous,
                     threads,
                     readAheadKib);
@@ -166,16 +185,18 @@ public record MountOptions(
                 case "allow_other" -> allowOther = true;
                 case "noallow_other" -> allowOther = false;
                 case "nosuid" -> noSuid = true;
-                // mount(8) keeps suid and dev to itself, as what a file system does anyway: it hands on the others.
+                // mount(8) does not pass on suid and dev, because file systems allow both by default. It passes on
+                // allow_suid and allow_dev.
                 case "suid", "allow_suid" -> noSuid = false;
                 case "nodev" -> noDev = true;
                 case "dev", "allow_dev" -> noDev = false;
                 case "noexec" -> noExec = true;
                 case "exec" -> noExec = false;
-                case "noatime" -> noAccessTime = true;
-                // No access time changes by reading, so there is nothing to choose.
-                case "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "diratime", "nodiratime" ->
-                    noAccessTime = false;
+                case "noatime" -> accessTimes = AccessTimes.NEVER;
+                case "strictatime" -> accessTimes = AccessTimes.ALWAYS;
+                case "atime", "relatime", "norelatime", "nostrictatime" -> accessTimes = AccessTimes.RELATIVE;
+                case "nodiratime" -> noDirectoryAccessTime = true;
+                case "diratime" -> noDirectoryAccessTime = false;
                 case "sync" -> synchronous = true;
                 case "async" -> synchronous = false;
                 // default_permissions is always on.

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Threads that make things durable for programs that wait for it. They end when they are idle. Where the machine gives no thread, who has
- * something to do does it: else a program would wait for ever.
+ * A pool of threads that make data durable for waiting programs. A thread ends when it is idle. If the system cannot
+ * create a thread, the caller of {@link #execute} runs the task; otherwise a program would wait forever.
  */
 public final class SyncThreads implements Closeable {
     private static final long IDLE_SECONDS = 10;
@@ -32,19 +32,19 @@ public final class SyncThreads implements Closeable {
         threads.allowCoreThreadTimeOut(true);
     }
 
-    /** @param task takes what it does from a queue, and does nothing where that is empty: it may run twice */
+    /** @param task takes its work from a queue and does nothing if the queue is empty, because it may run twice */
     public void execute(Runnable task) {
         try {
             threads.execute(task);
         } catch (OutOfMemoryError e) {
-            // "unable to create native thread": another thread may have got the task nevertheless.
+            // "unable to create native thread": another thread may have taken the task nevertheless.
             LOG.warn("{}: a program's fsync is served by a thread that others need", e.getMessage());
             threads.remove(task);
             task.run();
         }
     }
 
-    /** Returns when all is done. Nothing comes any more. */
+    /** Waits until all tasks are done. No task may be added after this call. */
     @Override
     public void close() {
         threads.shutdown();

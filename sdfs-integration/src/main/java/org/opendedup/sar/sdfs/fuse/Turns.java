@@ -8,19 +8,19 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Things to do for users, who get their turns in rotation: each turn is for one thing of one user. So a user with many things does not
- * hold up one with few. Safe for use by many threads.
+ * A queue of tasks that serves users in rotation: each turn returns one task of one user. A user with many tasks does
+ * not delay a user with few. Safe for use by many threads.
  */
 public final class Turns<T> {
-    /** By user, in the order of their turns; none of the queues is empty. Guarded by this. */
+    /** Tasks by user ID, in the order of the users' turns; no queue in it is empty. Guarded by this. */
     private final Map<Integer, Queue<T>> waiting = new LinkedHashMap<>();
 
-    /** Puts a thing behind all others of its user. */
+    /** Adds a task at the end of its user's queue. */
     public synchronized void add(int user, T thing) {
         waiting.computeIfAbsent(user, added -> new ArrayDeque<>()).add(thing);
     }
 
-    /** Takes the next thing out; null if there is none. */
+    /** Removes and returns the next task; null if there is none. */
     public synchronized @Nullable T poll() {
         Iterator<Map.Entry<Integer, Queue<T>>> turns = waiting.entrySet().iterator();
         if (!turns.hasNext()) {

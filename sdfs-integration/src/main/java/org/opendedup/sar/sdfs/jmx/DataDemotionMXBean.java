@@ -1,7 +1,7 @@
 package org.opendedup.sar.sdfs.jmx;
 
 /**
- * What left the SSD, how far the sweep under way is, and a way to start one. In JMX:
+ * Counts of demoted chunks, progress of the running sweep, and operations that start a sweep. In JMX:
  * {@code org.opendedup.sar:type=DataDemotion,volume=<volume>}.
  */
 @Description("What leaves the SSD (SAR paper §3.5)")
@@ -40,7 +40,12 @@ public interface DataDemotionMXBean {
 
     @Description("Demotes everything with fewer references than that, in the background")
     @Unit("none")
-    void demoteBelow(@Description("Chunks with this many references or more stay") @Unit("references") int references);
+    void demoteBelow(
+            @Name("references")
+                    @Description("Chunks with this many references or more stay")
+                    @Unit("references")
+                    @Range(min = "1", max = "" + Integer.MAX_VALUE)
+                    int references);
 
     @Description("Demotes everything, in the background")
     @Unit("none")

@@ -1,8 +1,9 @@
 package org.opendedup.sar.sdfs.jmx;
 
-import org.opendedup.sar.tier.DemotionStatistics;
+import org.opendedup.sar.sdfs.jmx.SarAdministration.Way;
+import org.opendedup.sar.tier.demotion.DemotionStatistics;
 
-/** What left the SSD, how far the sweep under way is, and a way to start one. */
+/** Implements {@link DataDemotionMXBean} on {@link SarAdministration}. */
 record DataDemotionView(SarAdministration sar) implements DataDemotionMXBean {
     @Override
     public long getDemotedChunks() {
@@ -46,12 +47,12 @@ record DataDemotionView(SarAdministration sar) implements DataDemotionMXBean {
 
     @Override
     public void demoteBelow(int references) {
-        sar.demoteBelow(references);
+        sar.demoteBelow(Way.JMX, references);
     }
 
     @Override
     public void demoteAll() {
-        sar.demoteAll();
+        sar.demoteAll(Way.JMX);
     }
 
     private DemotionStatistics figures() {

@@ -1,10 +1,16 @@
 package org.opendedup.sar.sdfs.jmx;
 
-/**
- * Hits, bytes and response times by source. In JMX: {@code org.opendedup.sar:type=DataDistributor,volume=<volume>}.
- */
+/** Hits, bytes and response times by source. In JMX: {@code org.opendedup.sar:type=DataDistributor,volume=<volume>}. */
 @Description("Where reads are served from (SAR paper §3.6)")
 public interface DataDistributorMXBean {
+    @Description("Chunks that requests wanted: those from memory, SSD and home, and those not read, together")
+    @Unit("chunks")
+    long getChunks();
+
+    @Description("Chunks that could not be read, or whose reader went elsewhere before they were")
+    @Unit("chunks")
+    long getUnread();
+
     @Description("Chunks read from the SSD")
     @Unit("chunks")
     long getSsdHits();
@@ -25,7 +31,7 @@ public interface DataDistributorMXBean {
     @Unit("bytes")
     long getHomeBytes();
 
-    @Description("Chunks whose frames were in memory")
+    @Description("Chunks that were in memory, or were being brought there for others")
     @Unit("chunks")
     long getMemoryHits();
 

@@ -1,9 +1,19 @@
 package org.opendedup.sar.sdfs.jmx;
 
-import org.opendedup.sar.tier.DistributorStatistics;
+import org.opendedup.sar.tier.distributor.DistributorStatistics;
 
-/** Hits, bytes and response times by source. */
+/** Implements {@link DataDistributorMXBean} on {@link SarAdministration}. */
 record DataDistributorView(SarAdministration sar) implements DataDistributorMXBean {
+    @Override
+    public long getChunks() {
+        return figures().chunks();
+    }
+
+    @Override
+    public long getUnread() {
+        return figures().unread();
+    }
+
     @Override
     public long getSsdHits() {
         return figures().ssdHits();

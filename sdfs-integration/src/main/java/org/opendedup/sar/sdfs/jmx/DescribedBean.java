@@ -12,7 +12,7 @@ import javax.management.NotificationEmitter;
 import javax.management.StandardEmitterMBean;
 import org.jspecify.annotations.Nullable;
 
-/** An MXBean that tells JMX consoles what its {@link Description} and {@link Unit} annotations say. */
+/** An MXBean that shows its {@link Description}, {@link Unit} and {@link Name} annotations to JMX consoles. */
 final class DescribedBean extends StandardEmitterMBean {
     private final Class<?> type;
 
@@ -46,6 +46,14 @@ final class DescribedBean extends StandardEmitterMBean {
     }
 
     @Override
+    protected @Nullable String getParameterName(MBeanOperationInfo info, MBeanParameterInfo parameter, int sequence) {
+        Name name = method(info.getName(), info.getSignature().length)
+                .getParameters()[sequence]
+                .getAnnotation(Name.class);
+        return name == null ? super.getParameterName(info, parameter, sequence) : name.value();
+    }
+
+    @Override
     protected int getImpact(MBeanOperationInfo info) {
         return MBeanOperationInfo.ACTION;
     }
@@ -55,7 +63,7 @@ final class DescribedBean extends StandardEmitterMBean {
         return description == null ? otherwise : description.value();
     }
 
-    /** The unit stands in the text too, as most consoles show no descriptors. */
+    /** Appends the unit to the text, because most consoles show no descriptors. */
     private static @Nullable String withUnit(AnnotatedElement element, @Nullable String text) {
         Unit unit = element.getAnnotation(Unit.class);
         return unit == null ? text : text + " (" + unit.value() + ")";

@@ -5,7 +5,7 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** What an attribute, operation or parameter means, in the words a JMX console shows. */
+/** The meaning of an attribute, operation or parameter, as a text that JMX consoles show. */
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE})
 @interface Description {

@@ -1,13 +1,17 @@
 package org.opendedup.sar.sdfs.jmx;
 
+import org.opendedup.sar.tier.policy.TierSettings;
+
 /**
- * Size and use of the LRU list. In JMX: {@code org.opendedup.sar:type=LruList,volume=<volume>}. What is set is kept in
- * the volume file; a value that is not allowed throws an IllegalArgumentException that says what is.
+ * Size and use of the LRU list. In JMX: {@code org.opendedup.sar:type=LruList,volume=<volume>}. Setters also store the
+ * new value in the volume file. A setter throws an IllegalArgumentException for a value that is not allowed; its
+ * message names the allowed values.
  */
 @Description("The chunks lately read from the disk (SAR paper §3.3)")
 public interface LruListMXBean {
     @Description("Length of the list; a change takes effect when the SSD is attached or the volume mounted")
     @Unit("list items")
+    @Range(min = "0", max = "" + TierSettings.LRU_ENTRIES_MAX)
     int getLruEntries();
 
     void setLruEntries(int lruEntries);

@@ -2,9 +2,9 @@ package org.opendedup.sar.sdfs.jmx;
 
 import org.opendedup.sar.sdfs.config.SarParameters;
 import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings;
 
-/** Size and use of the LRU list. */
+/** Implements {@link LruListMXBean} on {@link SarAdministration}. */
 record LruListView(SarAdministration sar) implements LruListMXBean {
     @Override
     public int getLruEntries() {

@@ -1,8 +1,6 @@
 package org.opendedup.sar.sdfs.jmx;
 
-/**
- * Size of the Map table. In JMX: {@code org.opendedup.sar:type=MapTable,volume=<volume>}.
- */
+/** Size of the Map table. In JMX: {@code org.opendedup.sar:type=MapTable,volume=<volume>}. */
 @Description("Where promoted chunks lie on the SSD (SAR paper §3.3)")
 public interface MapTableMXBean {
     @Description("Chunks on the SSD")

@@ -2,7 +2,7 @@ package org.opendedup.sar.sdfs.jmx;
 
 import org.opendedup.sar.tier.SsdTier;
 
-/** Size of the Map table. */
+/** Implements {@link MapTableMXBean} on {@link SarAdministration}. */
 record MapTableView(SarAdministration sar) implements MapTableMXBean {
     @Override
     public long getEntries() {

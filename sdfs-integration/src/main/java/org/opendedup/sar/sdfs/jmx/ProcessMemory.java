@@ -6,14 +6,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What the kernel says of this process's memory. */
+/** Reads the memory use of this process from the kernel. */
 final class ProcessMemory {
     private static final Path STATUS = Path.of("/proc/self/status");
     private static final String RESIDENT = "VmRSS:";
 
     private ProcessMemory() {}
 
-    /** Memory in RAM, heap and native, in bytes. */
+    /** Returns the resident memory of this process, heap and native, in bytes. */
     static long residentBytes() {
         try {
             return residentBytes(Files.readAllLines(STATUS));
@@ -22,7 +22,7 @@ final class ProcessMemory {
         }
     }
 
-    /** The line reads {@code VmRSS:     12345 kB}. */
+    /** Parses the line {@code VmRSS: 12345 kB}. */
     static long residentBytes(List<String> status) throws IOException {
         for (String line : status) {
             if (line.startsWith(RESIDENT)) {

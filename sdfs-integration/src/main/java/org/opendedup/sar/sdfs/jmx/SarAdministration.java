@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -10,13 +11,17 @@ import org.opendedup.sar.sdfs.config.SarParameters;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The Administration Interface of the SAR paper (§3.2) for a mounted volume: the one way on which commands and JMX change
- * anything, so that what is changed is also kept in the volume file. Safe for use by many threads.
+ * The Administration Interface of the SAR paper (§3.2) for a mounted volume. Commands and JMX change settings only
+ * through this class, so that each change is also stored in the volume file. Safe for use by many threads.
  */
 public final class SarAdministration {
+    private static final Logger LOG = LoggerFactory.getLogger(SarAdministration.class);
+
     private final SarSource source;
     private final SettingsKeeper keeper;
     private final LocationCheck check;
@@ -24,21 +29,38 @@ public final class SarAdministration {
     /** Guarded by this. */
     private VolumeDefinition definition;
 
-    /** Keeps settings for the next mount. */
+    /** The interface through which a user requests a change, for the log. */
+    public enum Way {
+        SDFSCLI("sdfscli"),
+        JMX("JMX");
+
+        private final String text;
+
+        Way(String text) {
+            this.text = text;
+        }
+
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    /** Stores settings for the next mount. */
     @FunctionalInterface
     public interface SettingsKeeper {
-        /** @throws IOException if they cannot be kept; the old ones then stand */
+        /** @throws IOException if they cannot be stored; the old settings then stay stored */
         void keep(SarSettings settings) throws IOException;
     }
 
-    /** Looks at a folder before it is taken for the SSD's. */
+    /** Checks a folder before it is used for the SSD. */
     @FunctionalInterface
     public interface LocationCheck {
-        /** @throws IOException saying why it cannot be */
+        /** @throws IOException if the folder cannot be used; the message says why */
         void check(Path location) throws IOException;
     }
 
-    /** @param definition what the volume was mounted with */
+    /** @param definition the definition that the volume was mounted with */
     public SarAdministration(
             SarSource source, VolumeDefinition definition, SettingsKeeper keeper, LocationCheck check) {
         this.source = source;
@@ -52,55 +74,77 @@ public final class SarAdministration {
     }
 
     /**
-     * Changes some parameters, now and for later mounts. Demotion of what no longer qualifies goes on in the background.
+     * Changes some parameters, now and for later mounts. Chunks that no longer qualify are demoted in the background.
+     * Logs one line for each parameter whose value changes.
      *
-     * @param changes by the names of {@link SarParameters}
-     * @return the settings before
-     * @throws IllegalArgumentException naming what is wrong and what is allowed; nothing is changed then
-     * @throws IOException if they cannot be set, or not be kept; says which
+     * @param changes new values by the names of {@link SarParameters}
+     * @return the settings before the change
+     * @throws IllegalArgumentException if a name or value is not allowed; the message names what is allowed. Nothing is
+     *     changed then
+     * @throws IOException if the settings cannot be applied, or cannot be stored; the message says which
      */
-    public synchronized TierSettings change(Map<String, ?> changes) throws IOException {
+    public synchronized TierSettings change(Way way, Map<String, ?> changes) throws IOException {
         SarSettings before = definition.sar();
         VolumeDefinition changed = definition.withSar(before.withTier(SarParameters.change(before.tier(), changes)));
         source.change(changed.sar().tier());
+        logChanges(way, before.tier(), changed.sar().tier());
         keep(changed);
         return before.tier();
     }
 
+    private void logChanges(Way way, TierSettings before, TierSettings after) {
+        Map<String, Object> old = SarParameters.of(before);
+        SarParameters.of(after).forEach((name, value) -> {
+            Object former = old.get(name);
+            if (former != null && !value.equals(former)) {
+                log(way, "{} changed from {} to {}", name, former, value);
+            }
+        });
+    }
+
+    /** Logs an action, with the name of the volume and the interface in front. */
+    private void log(Way way, String done, Object... values) {
+        LOG.info("volume " + definition.config().name() + ", by " + way + ": " + done, values);
+    }
+
     /**
-     * Demotes everything with fewer references than that, in the background; returns at once.
+     * Demotes all chunks with fewer than {@code references} references, in the background; returns at once.
      *
-     * @throws IllegalArgumentException unless it is greater than 0
+     * @throws IllegalArgumentException if {@code references} is less than 1
      */
-    public void demoteBelow(int references) {
+    public synchronized void demoteBelow(Way way, int references) {
         if (references < 1) {
             throw new IllegalArgumentException(
-                    "the number of references is " + references + "; it must be greater than 0");
+                    "the number of references is " + references + "; it must be from 1 to " + Integer.MAX_VALUE);
         }
+        log(way, "demoting all with fewer references than {}", references);
         source.demoteUpTo(references - 1);
     }
 
-    /** Demotes everything, in the background; returns at once. */
-    public void demoteAll() {
+    /** Demotes all chunks, in the background; returns at once. */
+    public synchronized void demoteAll(Way way) {
+        log(way, "demoting all");
         source.demoteUpTo(Integer.MAX_VALUE);
     }
 
-    /** Stops using the SSD, until it is attached or the volume is mounted again. */
-    public synchronized void detach() throws IOException {
+    /** Stops using the SSD until it is attached or the volume is mounted again. */
+    public synchronized void detach(Way way) throws IOException {
         source.detach();
+        log(way, "SSD detached");
     }
 
     /**
-     * Takes an SSD into use.
+     * Starts to use an SSD.
      *
-     * @param location an absolute path; null: the folder that the volume file names
-     * @throws IllegalArgumentException if it is not absolute, or lies in another location of the volume
-     * @throws IOException if it can't be used, or not be kept in the volume file; says which
+     * @param location an absolute path; null for the folder in the volume file
+     * @throws IllegalArgumentException if the path is not absolute, or lies in another location of the volume
+     * @throws IOException if the SSD cannot be used, or its location cannot be stored in the volume file; the message
+     *     says which
      */
-    public synchronized void attach(@Nullable Path location) throws IOException {
+    public synchronized void attach(Way way, @Nullable Path location) throws IOException {
         Path configured = definition.sar().ssdLocation();
         if (configured == null) {
-            // Only mounting gives the tier its memory.
+            // The tier gets its memory only at mount time.
             throw new IOException(
                     "the volume was mounted without an SSD location: unmount it, attach the SSD, mount it, and attach it again");
         }
@@ -110,6 +154,11 @@ public final class SarAdministration {
         Path taken = location == null ? configured : location;
         check.check(taken);
         source.attach(taken);
+        if (taken.equals(configured)) {
+            log(way, "SSD attached at {}", taken);
+        } else {
+            log(way, "SSD attached; its location changed from {} to {}", configured, taken);
+        }
         if (!changed.equals(definition)) {
             keep(changed);
         }
@@ -124,17 +173,17 @@ public final class SarAdministration {
         }
     }
 
-    /** Sets who hears of events; one at a time. */
+    /** Sets the listener for events; replaces the previous one. */
     void listen(Consumer<SsdTier.Event> listener) {
         source.listen(listener);
     }
 
-    /** As {@link #change}, of one parameter, for JMX. */
-    void set(String parameter, Object value) {
-        run(() -> change(Map.of(parameter, value)));
+    /** As {@link #change}, for one parameter and for JMX, whose clients may pass null for a text. */
+    void set(String parameter, @Nullable Object value) {
+        run(() -> change(Way.JMX, Collections.singletonMap(parameter, value)));
     }
 
-    /** For JMX, whose clients get an exception with its causes only if it is unchecked. */
+    /** Runs a change for JMX. JMX clients get an exception with its causes only if it is unchecked. */
     void run(Change change) {
         try {
             change.run();
@@ -143,7 +192,7 @@ public final class SarAdministration {
         }
     }
 
-    /** Something that may fail for the SSD's or the volume file's sake. */
+    /** A change that may fail because of the SSD or the volume file. */
     @FunctionalInterface
     interface Change {
         void run() throws IOException;

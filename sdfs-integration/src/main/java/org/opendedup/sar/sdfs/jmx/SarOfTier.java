@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings;
 
-/** The engine's tier as {@link SarSource}. */
+/** Implements {@link SarSource} on the engine's tier. */
 public record SarOfTier(SsdTier tier) implements SarSource {
     @Override
     public SsdTier.Status status() {

@@ -4,14 +4,17 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.opendedup.sar.ssd.SsdLogStatistics;
-import org.opendedup.sar.tier.DemotionStatistics;
-import org.opendedup.sar.tier.DistributorStatistics;
-import org.opendedup.sar.tier.Latency;
-import org.opendedup.sar.tier.PromotionStatistics;
 import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.demotion.DemotionStatistics;
+import org.opendedup.sar.tier.distributor.DistributorStatistics;
+import org.opendedup.sar.tier.distributor.Latency;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.tier.promotion.PromotionStatistics;
 
-/** A volume that was mounted without an SSD: all figures are 0. Settings are taken, for the next mount. */
+/**
+ * The {@link SarSource} of a volume that was mounted without an SSD. All statistics are 0. Accepts settings for the
+ * next mount.
+ */
 public final class SarWithoutSsd implements SarSource {
     private static final String REASON = "the volume was mounted without an SSD location";
 
@@ -36,9 +39,9 @@ public final class SarWithoutSsd implements SarSource {
                 0,
                 0,
                 0,
-                new PromotionStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+                PromotionStatistics.NONE,
                 new DemotionStatistics(0, 0, 0, 0, false, 0, 0),
-                new DistributorStatistics(0, 0, 0, 0, 0, 0, 0, Latency.NONE, Latency.NONE),
+                new DistributorStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, Latency.NONE, Latency.NONE),
                 new SsdLogStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
     }
 
@@ -47,7 +50,7 @@ public final class SarWithoutSsd implements SarSource {
         settings = changed;
     }
 
-    /** Nothing is there to demote. */
+    /** Does nothing: there are no chunks to demote. */
     @Override
     public void demoteUpTo(int references) {}
 
@@ -61,7 +64,7 @@ public final class SarWithoutSsd implements SarSource {
         throw new IOException(REASON + "; unmount it, attach the SSD, and mount it again");
     }
 
-    /** Nothing ever happens. */
+    /** Does nothing: no event ever occurs. */
     @Override
     public void listen(Consumer<SsdTier.Event> listener) {}
 }

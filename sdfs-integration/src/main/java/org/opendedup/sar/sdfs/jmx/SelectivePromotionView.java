@@ -1,10 +1,12 @@
 package org.opendedup.sar.sdfs.jmx;
 
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.config.SarParameters;
-import org.opendedup.sar.tier.PromotionStatistics;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.copies.Refusal;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.tier.promotion.PromotionStatistics;
 
-/** What is promoted, and by which parameters. */
+/** Implements {@link SelectivePromotionMXBean} on {@link SarAdministration}. */
 record SelectivePromotionView(SarAdministration sar) implements SelectivePromotionMXBean {
     @Override
     public boolean isEnabled() {
@@ -52,8 +54,28 @@ record SelectivePromotionView(SarAdministration sar) implements SelectivePromoti
     }
 
     @Override
-    public void setPolicy(String policy) {
+    public void setPolicy(@Nullable String policy) {
         sar.set(SarParameters.POLICY, policy);
+    }
+
+    @Override
+    public long getOfferedChunks() {
+        return figures().offered();
+    }
+
+    @Override
+    public long getQueuedChunks() {
+        return figures().queued();
+    }
+
+    @Override
+    public long getRememberedChunks() {
+        return figures().remembered();
+    }
+
+    @Override
+    public long getRefusedChunks() {
+        return figures().allRefused();
     }
 
     @Override
@@ -83,32 +105,62 @@ record SelectivePromotionView(SarAdministration sar) implements SelectivePromoti
 
     @Override
     public long getRefusedCount() {
-        return figures().refusedCount();
+        return figures().refused(Refusal.COUNT);
     }
 
     @Override
     public long getRefusedRun() {
-        return figures().refusedRun();
+        return figures().refused(Refusal.RUN);
     }
 
     @Override
     public long getRefusedPresent() {
-        return figures().refusedPresent();
-    }
-
-    @Override
-    public long getRefusedQueue() {
-        return figures().refusedQueue();
+        return figures().refused(Refusal.PRESENT);
     }
 
     @Override
     public long getRefusedRank() {
-        return figures().refusedRank();
+        return figures().refused(Refusal.RANK);
+    }
+
+    @Override
+    public long getRefusedTooLarge() {
+        return figures().refused(Refusal.TOO_LARGE);
+    }
+
+    @Override
+    public long getRefusedNoRoom() {
+        return figures().refused(Refusal.NO_ROOM);
+    }
+
+    @Override
+    public long getRefusedQueue() {
+        return figures().refused(Refusal.QUEUE);
     }
 
     @Override
     public long getRefusedUnavailable() {
-        return figures().refusedUnavailable();
+        return figures().refused(Refusal.UNAVAILABLE);
+    }
+
+    @Override
+    public long getRefusedWriteFailed() {
+        return figures().refused(Refusal.WRITE_FAILED);
+    }
+
+    @Override
+    public long getRefusedDamaged() {
+        return figures().refused(Refusal.DAMAGED);
+    }
+
+    @Override
+    public long getRefusedUnreadable() {
+        return figures().refused(Refusal.UNREADABLE);
+    }
+
+    @Override
+    public long getRefusedUnreferenced() {
+        return figures().refused(Refusal.UNREFERENCED);
     }
 
     private TierSettings settings() {

@@ -1,9 +1,11 @@
 package org.opendedup.sar.sdfs.jmx;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * How the SSD does, its log, and ways to take it away and bring it back. In JMX:
- * {@code org.opendedup.sar:type=SsdLog,volume=<volume>}. What is set is kept in the volume file; a value that is not
- * allowed throws an IllegalArgumentException that says what is.
+ * The state of the SSD, statistics of its log, and operations that detach and attach it. In JMX:
+ * {@code org.opendedup.sar:type=SsdLog,volume=<volume>}. Setters also store the new value in the volume file. A setter
+ * throws an IllegalArgumentException for a value that is not allowed; its message names the allowed values.
  */
 @Description("The SSD and the log of promoted chunks on it")
 public interface SsdLogMXBean {
@@ -21,6 +23,7 @@ public interface SsdLogMXBean {
 
     @Description("The most bytes used on the SSD")
     @Unit("bytes")
+    @Range(min = "8388608", max = "" + Long.MAX_VALUE)
     long getCapacityBytes();
 
     void setCapacityBytes(long capacityBytes);
@@ -49,9 +52,9 @@ public interface SsdLogMXBean {
     @Unit("bytes")
     long getQueuedBytes();
 
-    @Description("Chunks dropped because too much was on its way")
+    @Description("Chunks taken and not written yet")
     @Unit("chunks")
-    long getQueueDrops();
+    long getQueuedChunks();
 
     @Description("Batches that the SSD did not take")
     @Unit("batches")
@@ -81,7 +84,12 @@ public interface SsdLogMXBean {
     @Unit("none")
     void detach();
 
-    @Description("Takes an SSD into use: an empty folder, or one that this volume used before")
+    @Description("Takes an SSD into use: a folder that is missing or empty, or one that this volume used before")
     @Unit("none")
-    void attach(@Description("The folder; empty: the one that the volume file names") @Unit("path") String location);
+    void attach(
+            @Name("location")
+                    @Description("The folder; empty: the one that the volume file names")
+                    @Unit("path")
+                    @Nullable
+                    String location);
 }

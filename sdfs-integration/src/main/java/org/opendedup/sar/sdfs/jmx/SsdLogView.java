@@ -1,12 +1,14 @@
 package org.opendedup.sar.sdfs.jmx;
 
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.config.SarParameters;
+import org.opendedup.sar.sdfs.jmx.SarAdministration.Way;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings;
 
-/** How the SSD does, its log, and ways to take it away and bring it back. */
+/** Implements {@link SsdLogMXBean} on {@link SarAdministration}. */
 record SsdLogView(SarAdministration sar) implements SsdLogMXBean {
     @Override
     public String getState() {
@@ -64,8 +66,8 @@ record SsdLogView(SarAdministration sar) implements SsdLogMXBean {
     }
 
     @Override
-    public long getQueueDrops() {
-        return figures().queueDrops();
+    public long getQueuedChunks() {
+        return figures().queuedChunks();
     }
 
     @Override
@@ -100,12 +102,16 @@ record SsdLogView(SarAdministration sar) implements SsdLogMXBean {
 
     @Override
     public void detach() {
-        sar.run(sar::detach);
+        sar.run(() -> sar.detach(Way.JMX));
     }
 
     @Override
-    public void attach(String location) {
-        sar.run(() -> sar.attach(location.isEmpty() ? null : Path.of(location)));
+    public void attach(@Nullable String location) {
+        if (location == null) {
+            throw new IllegalArgumentException(
+                    "the location is null; name a folder, or give an empty text for the volume file's");
+        }
+        sar.run(() -> sar.attach(Way.JMX, location.isEmpty() ? null : Path.of(location)));
     }
 
     private TierSettings settings() {

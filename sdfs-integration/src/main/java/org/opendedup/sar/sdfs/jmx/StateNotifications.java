@@ -8,8 +8,8 @@ import javax.management.ObjectName;
 import org.opendedup.sar.tier.SsdTier;
 
 /**
- * Tells JMX clients how the SSD does: a notification of type {@value #TYPE} for each {@link SsdTier.Event}, its user data
- * the new state's name.
+ * Notifies JMX clients of changes of the SSD's state: sends one notification of type {@value #TYPE} for each
+ * {@link SsdTier.Event}. The user data is the name of the new state.
  */
 final class StateNotifications extends NotificationBroadcasterSupport {
     static final String TYPE = "org.opendedup.sar.ssd.state";
@@ -17,7 +17,7 @@ final class StateNotifications extends NotificationBroadcasterSupport {
     private final ObjectName source;
     private final AtomicLong sequence = new AtomicLong();
 
-    /** @param source the MBean that notifies */
+    /** @param source name of the MBean that sends the notifications */
     StateNotifications(ObjectName source) {
         super(new MBeanNotificationInfo(
                 new String[] {TYPE}, Notification.class.getName(), "The SSD came, went, or does worse or better"));

@@ -6,7 +6,10 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import javax.management.DescriptorKey;
 
-/** What an attribute, a result or a parameter is counted in: the descriptor field {@code units}. Public, as JMX itself reads it. */
+/**
+ * The unit of an attribute, a result or a parameter: the descriptor field {@code units}. Public, because JMX itself
+ * reads it.
+ */
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.PARAMETER})
 public @interface Unit {

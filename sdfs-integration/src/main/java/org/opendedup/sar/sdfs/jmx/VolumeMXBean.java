@@ -3,9 +3,9 @@ package org.opendedup.sar.sdfs.jmx;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 
 /**
- * A mounted volume, as JMX shows it: {@code org.opendedup.sar:type=Volume,name=<volume>}. The commands print the same values
- * under the same names, beginning with a small letter; these names are stable. Sizes are in bytes. A getter throws {@link
- * java.io.UncheckedIOException} when the volume cannot tell.
+ * The statistics of a mounted volume in JMX: {@code org.opendedup.sar:type=Volume,volume=<volume>}. The commands print
+ * the same values under the same names, with a small first letter. These names are stable. Sizes are in bytes. A getter
+ * throws {@link java.io.UncheckedIOException} if the volume cannot return the value.
  */
 @Description("A mounted volume")
 @JsonPropertyOrder({
@@ -15,12 +15,16 @@ import com.fasterxml.jackson.annotation.JsonPropertyOrder;
     "uptimeSeconds",
     "capacityBytes",
     "freeBytes",
+    "availableBytes",
+    "deviceFreeBytes",
     "logicalBytes",
     "uniqueBytes",
+    "garbageBytes",
     "storedBytes",
     "dedupRatio",
     "reductionRatio",
     "chunks",
+    "garbageChunks",
     "containers",
     "files",
     "inodesInUse",
@@ -58,33 +62,52 @@ public interface VolumeMXBean {
     @Unit("bytes")
     long getCapacityBytes();
 
-    @Description("Bytes that can still be written if nothing of them is a duplicate")
+    @Description("Bytes of the capacity that files do not take; root's share is in them")
     @Unit("bytes")
     long getFreeBytes();
 
-    @Description("Sum of the files' sizes")
+    @Description(
+            "Bytes that others than root can write now if nothing of them is a duplicate: by capacity and by devices")
+    @Unit("bytes")
+    long getAvailableBytes();
+
+    @Description("Bytes that the scarcest device can take if nothing of them is a duplicate")
+    @Unit("bytes")
+    long getDeviceFreeBytes();
+
+    @Description("Bytes that the files have, without holes and zero runs: what they take of the capacity")
     @Unit("bytes")
     long getLogicalBytes();
 
-    @Description("Bytes of the stored chunks before compression, garbage included")
+    @Description("Bytes of the stored chunks that files refer to, before compression")
     @Unit("bytes")
     long getUniqueBytes();
 
-    @Description("Bytes of the container files")
+    @Description(
+            "Bytes of the stored chunks that no file refers to, before compression; written again, they are used again")
+    @Unit("bytes")
+    long getGarbageBytes();
+
+    @Description("Bytes of the container files: compressed, garbage included")
     @Unit("bytes")
     long getStoredBytes();
 
-    @Description("Logical over unique bytes")
+    @Description("Logical over unique bytes, so without garbage")
     @Unit("ratio")
     double getDedupRatio();
 
-    @Description("Logical over stored bytes: deduplication and compression together")
+    @Description(
+            "Logical over stored bytes: deduplication and compression together; garbage counts as long as it is stored")
     @Unit("ratio")
     double getReductionRatio();
 
-    @Description("Stored chunks, garbage included")
+    @Description("Stored chunks that files refer to")
     @Unit("chunks")
     long getChunks();
+
+    @Description("Stored chunks that no file refers to")
+    @Unit("chunks")
+    long getGarbageChunks();
 
     @Description("Container files")
     @Unit("containers")

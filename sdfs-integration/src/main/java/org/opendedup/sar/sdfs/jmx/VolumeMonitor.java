@@ -7,7 +7,10 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeStatistics;
 
-/** Takes a volume's figures from the engine. One sample serves all attributes that a console asks for in a row. */
+/**
+ * Reads the statistics of a volume from the engine. One sample serves all attributes that a console requests within a
+ * short time.
+ */
 public final class VolumeMonitor implements VolumeMXBean {
     private static final long SAMPLE_NANOS_MAX = TimeUnit.MILLISECONDS.toNanos(200);
 
@@ -19,7 +22,7 @@ public final class VolumeMonitor implements VolumeMXBean {
     /** Guarded by this. */
     private @Nullable Figures figures;
 
-    /** What the engine said at one moment. */
+    /** A sample of the engine's statistics at one moment. */
     private record Figures(VolumeStatistics statistics, SpaceUse space, long takenNanos) {}
 
     public VolumeMonitor(String name, String mountPoint, VolumeSource source) {
@@ -59,6 +62,16 @@ public final class VolumeMonitor implements VolumeMXBean {
     }
 
     @Override
+    public long getAvailableBytes() {
+        return figures().space().availableBytes();
+    }
+
+    @Override
+    public long getDeviceFreeBytes() {
+        return figures().space().deviceFreeBytes();
+    }
+
+    @Override
     public long getLogicalBytes() {
         return statistics().logicalBytes();
     }
@@ -66,6 +79,11 @@ public final class VolumeMonitor implements VolumeMXBean {
     @Override
     public long getUniqueBytes() {
         return statistics().uniqueBytes();
+    }
+
+    @Override
+    public long getGarbageBytes() {
+        return statistics().garbageBytes();
     }
 
     @Override
@@ -86,6 +104,11 @@ public final class VolumeMonitor implements VolumeMXBean {
     @Override
     public long getChunks() {
         return statistics().chunks();
+    }
+
+    @Override
+    public long getGarbageChunks() {
+        return statistics().garbageChunks();
     }
 
     @Override

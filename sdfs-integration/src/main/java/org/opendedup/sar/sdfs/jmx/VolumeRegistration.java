@@ -14,7 +14,9 @@ import javax.management.ObjectName;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The places of a volume and of its SSD on the platform's MBean server, from {@link #register} to {@link #close}. */
+/**
+ * The registration of a volume and its SSD on the platform's MBean server, from {@link #register} to {@link #close}.
+ */
 public final class VolumeRegistration implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeRegistration.class);
     private static final String DOMAIN = "org.opendedup.sar";
@@ -24,7 +26,7 @@ public final class VolumeRegistration implements AutoCloseable {
 
     private VolumeRegistration() {}
 
-    /** @throws IllegalStateException if a volume of this name is registered in this process already */
+    /** @throws IllegalStateException if a volume of this name is already registered in this process */
     public static VolumeRegistration register(VolumeMXBean volume, SarAdministration sar) {
         var registration = new VolumeRegistration();
         try {
@@ -64,29 +66,25 @@ public final class VolumeRegistration implements AutoCloseable {
         }
     }
 
-    /** The name under which a volume is found. */
+    /** Returns the JMX name of a volume. */
     public static ObjectName objectName(String volume) {
-        return objectName("Volume", "name", volume);
+        return objectName("Volume", volume);
     }
 
-    /**
-     * The name under which a part of SAR is found.
-     *
-     * @param type SelectivePromotion, DataDemotion, MapTable, DataDistributor, LruList or SsdLog
-     */
+    /** Returns the JMX name of a part of SAR. */
     public static ObjectName sarName(String type, String volume) {
-        return objectName(type, "volume", volume);
+        return objectName(type, volume);
     }
 
-    private static ObjectName objectName(String type, String key, String volume) {
+    private static ObjectName objectName(String type, String volume) {
         try {
-            return new ObjectName(DOMAIN + ":type=" + type + "," + key + "=" + volume);
+            return new ObjectName(DOMAIN + ":type=" + type + ",volume=" + volume);
         } catch (MalformedObjectNameException e) {
             throw new IllegalArgumentException("'" + volume + "' is no volume name", e);
         }
     }
 
-    /** Takes the volume off the server. Idempotent. */
+    /** Removes the volume from the server. Idempotent. */
     @Override
     public void close() {
         for (ObjectName name : registered) {

@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeStatistics;
 
-/** Where a volume's figures come from; {@link org.opendedup.sar.volume.Volume} has both methods. */
+/** The source of a volume's statistics; {@link org.opendedup.sar.volume.Volume} has both methods. */
 public interface VolumeSource {
     VolumeStatistics statistics() throws IOException;
 

@@ -1,11 +1,12 @@
 /**
- * A mounted volume's figures: {@link org.opendedup.sar.sdfs.jmx.VolumeMXBean} names them once, for JMX and for the commands;
- * {@link org.opendedup.sar.sdfs.jmx.VolumeMonitor} takes them from the engine; {@link
- * org.opendedup.sar.sdfs.jmx.VolumeRegistration} shows them to jconsole and other JMX clients.
+ * The statistics and the administration of a mounted volume. {@link org.opendedup.sar.sdfs.jmx.VolumeMXBean} defines
+ * the names of the statistics, for JMX and for the commands; {@link org.opendedup.sar.sdfs.jmx.VolumeMonitor} reads
+ * them from the engine; {@link org.opendedup.sar.sdfs.jmx.VolumeRegistration} makes them visible to jconsole and other
+ * JMX clients.
  *
- * <p>The volume's SSD is a {@link org.opendedup.sar.sdfs.jmx.SarSource}; {@link org.opendedup.sar.sdfs.jmx.SarAdministration} is
- * the one way on which commands and JMX change anything of it. Six MXBeans show it, named as the parts of the SAR paper are
- * (§3.2).
+ * <p>The volume's SSD is a {@link org.opendedup.sar.sdfs.jmx.SarSource}. Commands and JMX change its settings only
+ * through {@link org.opendedup.sar.sdfs.jmx.SarAdministration}. Six MXBeans show it, named after the parts in the SAR
+ * paper (§3.2).
  */
 @NullMarked
 package org.opendedup.sar.sdfs.jmx;

@@ -4,16 +4,19 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The first of what a report names, so many that they fit into it. */
+/** The first entries of a list in a report, as many as fit into it. */
 final class BoundedWords {
     private static final int MAX = 50;
-    /** A byte may become six in the JSON of a report, whose line has 64 KiB at most; and there are two such lists. */
+    /**
+     * Limit of all entries in bytes. In the JSON of a report a byte may become six; a line of JSON has 64 KiB at most,
+     * and a report has two such lists.
+     */
     private static final int MAX_BYTES = 5 << 10;
 
     private final List<String> words = new ArrayList<>();
     private int bytes;
 
-    /** False: there was no room for it. */
+    /** Adds an entry; returns false if there is no room. */
     boolean add(String more) {
         int moreBytes = more.getBytes(StandardCharsets.UTF_8).length;
         if (words.size() == MAX || bytes + moreBytes > MAX_BYTES) {

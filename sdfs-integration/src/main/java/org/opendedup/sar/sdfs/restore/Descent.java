@@ -7,21 +7,21 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Opens folders below an open folder, through no symbolic link and into no other file system, however deep they lie.
+ * Opens folders at any depth below an open folder. Follows no symbolic link and enters no other file system.
  *
- * <p>The kernel (5.6 and later) sees to that in one call, openat2. Where that call is missing, or a container's filter forbids it, one
- * name after the other is opened.
+ * <p>The kernel (5.6 and later) does this in one call, openat2. If that call is missing, or a container's filter
+ * forbids it, the names are opened one by one.
  */
 final class Descent {
     private static final int FLAGS =
             PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY | PosixCalls.O_NOFOLLOW | PosixCalls.O_CLOEXEC;
-    /** The number of openat2 on all architectures. */
+    /** The system call number of openat2 on all architectures. */
     private static final int OPENAT2 = 437;
     /** RESOLVE_NO_XDEV, _NO_MAGICLINKS, _NO_SYMLINKS and _BENEATH. */
     private static final long RESOLVE = 1 | 2 | 4 | 8;
     /** {@code sizeof(struct open_how)}: flags, mode, resolve. */
     private static final int HOW_BYTES = 3 * Long.BYTES;
-    /** PATH_MAX, less the zero at the end. */
+    /** PATH_MAX without the terminating zero, in bytes. */
     private static final int MAX_PATH_BYTES = 4095;
 
     private final PosixCalls posix;
@@ -47,7 +47,7 @@ final class Descent {
         return (int) posix.functions().syscall(OPENAT2, folder, path, how, HOW_BYTES);
     }
 
-    /** How many of these names, from the first on, {@link #open} takes at a time. */
+    /** Returns the number of names, from the first one, that {@link #open} accepts in one call. */
     int count(List<byte[]> names) {
         int bytes = 0;
         int count = 0;
@@ -62,7 +62,7 @@ final class Descent {
     }
 
     /**
-     * Opens the last of these names, each of which lies in the one before it.
+     * Opens the last of these names; each name is in the folder before it.
      *
      * @return its descriptor; negative if that fails
      */

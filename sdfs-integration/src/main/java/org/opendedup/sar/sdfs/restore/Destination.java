@@ -12,12 +12,12 @@ import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.sdfs.restore.TreeEntry.ExtendedAttribute;
 
 /**
- * The place that a tree is restored to. While that goes on, folders and files there are their owner's alone; {@link #finish} gives
- * them what they had, the root last. Whatever is done is done to an open file or folder, or to a name in an open folder, never to a
- * path. Safe for use by many threads.
+ * The place that a tree is restored to. During the restore, only the owner has access to folders and files there;
+ * {@link #finish} sets their original attributes, the root's last. Every operation uses an open file or folder, or a
+ * name in an open folder, never a path. Safe for use by many threads.
  */
 final class Destination implements Closeable {
-    /** Files kept open: chunks of one container mostly go to few files. */
+    /** Files kept open, at most. The chunks of one container usually belong to few files. */
     private static final int MAX_OPEN = 128;
 
     private static final int BUFFER_BYTES = 256 << 10;
@@ -41,7 +41,7 @@ final class Destination implements Closeable {
     private final Map<Long, Handle> files = new LinkedHashMap<>(16, 0.75f, true);
     private final OpenFolders folders;
 
-    /** @param progress is told what cannot be made or set */
+    /** @param progress records what cannot be made or set */
     Destination(PosixCalls posix, EntryLog entries, DestinationRoot root, RestoreProgress progress) {
         this.posix = posix;
         this.entries = entries;
@@ -51,14 +51,14 @@ final class Destination implements Closeable {
         folders = new OpenFolders(posix, entries, root);
     }
 
-    /** The path of an entry for messages. */
+    /** Returns the path of an entry for messages. */
     String text(TreeEntry entry) throws IOException {
         return entries.text(root.toString(), entry);
     }
 
     /**
-     * Makes a folder, an empty file of the right length, a symbolic link, or a node. A link or node that the destination does not
-     * allow is tried once more, and told, when it is to get its attributes.
+     * Makes a folder, an empty file of the right length, a symbolic link, or a node. If the destination does not allow
+     * a link or node, {@link #finish} retries it, and reports a failure.
      */
     synchronized void make(TreeEntry entry) throws IOException {
         if (entry.isRoot()) {
@@ -88,9 +88,9 @@ final class Destination implements Closeable {
     }
 
     /**
-     * Gives what was made another name.
+     * Adds a second name to an entry that was made.
      *
-     * @return false if the destination does not allow that, or has not allowed what was to be made
+     * @return false if the destination does not allow links, or did not allow the entry itself
      */
     synchronized boolean link(TreeEntry made, TreeEntry name) throws IOException {
         try (Handle first = folders.get(made.parent()).named(NewEntry.name(made), "")) {
@@ -108,7 +108,7 @@ final class Destination implements Closeable {
         }
     }
 
-    /** Whether an earlier restore could make two names of one file. */
+    /** Returns whether an earlier restore made two names of one file. */
     synchronized boolean isLinked(TreeEntry made, TreeEntry name) throws IOException {
         FileStatus one = folders.get(made.parent()).statusOf(NewEntry.name(made), "");
         FileStatus other = folders.get(name.parent()).statusOf(NewEntry.name(name), "");
@@ -120,8 +120,8 @@ final class Destination implements Closeable {
     }
 
     /**
-     * Whether what an earlier restore made is there: files with their length. Folders become their owner's alone again. A link or node
-     * may be missing, if the destination did not allow it.
+     * Returns whether what an earlier restore made still exists: for files, with their length. Restricts folders to
+     * their owner again. A link or node may be missing, if the destination did not allow it.
      */
     synchronized boolean isStillThere(TreeEntry entry) throws IOException {
         if (entry.isRoot()) {
@@ -192,13 +192,13 @@ final class Destination implements Closeable {
         return file;
     }
 
-    /** Opens a file that was made; null if it is not there. */
+    /** Opens a file that was made; null if it does not exist. */
     private @Nullable Handle openFile(TreeEntry entry) throws IOException {
         Handle folder = folders.get(entry.parent());
         byte[] name = NewEntry.name(entry);
         Handle file = folder.at(name, WRITING, 0, "");
         if (file == null && posix.errno() == PosixCalls.EACCES) {
-            // An earlier restore has given it its mode already.
+            // An earlier restore has already set its mode.
             try (Handle found = folder.named(name, "")) {
                 if (found != null && found.status().isRegular()) {
                     found.changeMode(0600);
@@ -220,9 +220,9 @@ final class Destination implements Closeable {
     }
 
     /**
-     * Gives an entry its owner, mode, extended attributes and times. Folders come after what is in them, the root after all others:
-     * from then on others get in. What the file system or this user's rights do not allow is told; without its owner an entry does not
-     * get the bits that set user and group ids either, nor capabilities.
+     * Sets the owner, mode, extended attributes and times of an entry. Folders follow after their entries, and the root
+     * after all others: from then on other users have access. Reports what the file system or this user's rights do not
+     * allow. If the owner cannot be set, the bits that set user and group ids and capabilities are not set either.
      */
     synchronized void finish(long number, TreeEntry entry) throws IOException {
         if (entry.isRoot()) {
@@ -275,10 +275,10 @@ final class Destination implements Closeable {
     private void finish(TreeEntry entry, Handle handle) throws IOException {
         boolean owned = isSet(handle.changeOwner(entry.uid(), entry.gid()), entry, "the owner");
         if (root.user() != SUPERUSER && needsWriting(entry) && (handle.status().mode() & WRITABLE_BY_OWNER) == 0) {
-            // An earlier restore has given it its mode already, which forbids its owner to set attributes.
+            // An earlier restore has already set its mode, which forbids its owner to set attributes.
             handle.changeMode(entry.isDirectory() ? 0700 : 0600);
         }
-        // Before the mode, which may forbid to write.
+        // Set attributes ahead of the mode, which may forbid writing.
         for (ExtendedAttribute attribute : entry.extendedAttributes()) {
             if (owned || !Arrays.equals(attribute.name(), CAPABILITY)) {
                 set(handle, entry, attribute);
@@ -288,7 +288,7 @@ final class Destination implements Closeable {
             }
         }
         if (!entry.isSymbolicLink()) {
-            // Programs would run with the rights of another owner than they had.
+            // With these bits, programs would run with the rights of a different owner.
             int mode = owned ? entry.permissions() : entry.permissions() & ~SET_USER_AND_GROUP_ID;
             isSet(handle.changeMode(mode), entry, "the mode");
         }
@@ -306,8 +306,8 @@ final class Destination implements Closeable {
     private void set(Handle handle, TreeEntry entry, ExtendedAttribute attribute) throws IOException {
         int result = handle.setAttribute(attribute.name(), attribute.value());
         String what = "the attribute " + EntryNames.text(attribute.name());
-        // Of an attribute these two mean that there is no room for one of this length, though there may be for all
-        // else.
+        // For an attribute these two errors mean that there is no room for one of this length; there may be room for
+        // everything else.
         if (result != 0 && (posix.errno() == PosixCalls.ENOSPC || posix.errno() == PosixCalls.EDQUOT)) {
             lose(entry, what);
         } else {
@@ -315,7 +315,10 @@ final class Destination implements Closeable {
         }
     }
 
-    /** False, and told, if the file system or this user's rights do not allow it; any other failure is thrown. */
+    /**
+     * Returns false, and reports it, if the file system or this user's rights do not allow it; throws on any other
+     * failure.
+     */
     private boolean isSet(int result, TreeEntry entry, String what) throws IOException {
         if (result == 0) {
             return true;
@@ -332,7 +335,7 @@ final class Destination implements Closeable {
         progress.lostAttribute(text(entry) + ": " + what + ": " + posix.reason(errno));
     }
 
-    /** Closes the files and folders that are open. */
+    /** Closes all open files and folders. */
     @Override
     public synchronized void close() {
         files.values().forEach(Handle::close);

@@ -9,13 +9,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a tree's root becomes, held open from when it is made. Others may own the folder above, and put something else in its place:
- * that is noticed at the end, and nothing is done to it.
+ * The root of a restored tree at its destination, held open from when it is made. Other users may own the folder above
+ * and replace the root; this is noticed at the end, and the replacement is not touched.
  *
- * <p>A folder is made in its place, or an empty one that is there is taken over; nobody else gets into it before the very last step.
- * What is no folder is made in the work folder, where nobody else gets either, and stays there until it has its bytes, owner and mode.
- * Then it gets its name: its owner could have written to it before it was given bits that set user ids, and what others may replace
- * is not safely made by its name.
+ * <p>A folder is made in its place, or an existing empty one is used; no other user has access to it before the very
+ * last step. A root that is not a folder is made in the work folder, where no other user has access either, and stays
+ * there until its bytes, owner and mode are complete. Only then it gets its name. There are two reasons: if it had its
+ * name earlier, its owner could write to it before the bits that set user ids are set; and an entry that other users
+ * may replace cannot be made safely by its name.
  */
 final class DestinationRoot implements Closeable {
     private static final int FOLDER = PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY;
@@ -25,7 +26,7 @@ final class DestinationRoot implements Closeable {
     private final WorkFolder work;
     private final byte[] name;
     private final String shown;
-    /** Who writes, as the file system of the root knows it. */
+    /** User id of the writer, as the file system of the root reports it. */
     private int user;
 
     private @Nullable Handle handle;
@@ -33,8 +34,8 @@ final class DestinationRoot implements Closeable {
 
     /**
      * @param parent the open folder above it; the caller closes it
-     * @param work in that folder too; open by the time when something is made
-     * @param name in the folder above
+     * @param work work folder in the same folder; must be open when something is made
+     * @param name name in the folder above
      */
     DestinationRoot(PosixCalls posix, Handle parent, WorkFolder work, byte[] name, String shown) {
         this.posix = posix;
@@ -45,7 +46,7 @@ final class DestinationRoot implements Closeable {
         user = posix.functions().geteuid();
     }
 
-    /** Whether nothing is there, or an empty folder. */
+    /** Returns whether the place is free: nothing exists there, or an empty folder. */
     boolean isFree() throws IOException {
         FileStatus status = parent.statusOf(name, shown);
         if (status == null) {
@@ -65,7 +66,7 @@ final class DestinationRoot implements Closeable {
         }
     }
 
-    /** Makes it: a folder that only the user gets into, a file of the right length, a link or a node. */
+    /** Makes the root: a folder that only the user can enter, a file of the right length, a link or a node. */
     void make(TreeEntry entry) throws IOException {
         if (entry.isDirectory()) {
             hold(makeFolder());
@@ -83,7 +84,7 @@ final class DestinationRoot implements Closeable {
         return work.folder().opened(WorkFolder.UNPUBLISHED, PosixCalls.O_PATH, shown);
     }
 
-    /** Of what is no folder. */
+    /** Checks the place of a root that is not a folder. */
     private void checkFree() throws IOException {
         if (parent.statusOf(name, shown) != null) {
             throw existsAlready();
@@ -114,7 +115,10 @@ final class DestinationRoot implements Closeable {
                 + " the restore does not go on");
     }
 
-    /** Makes a folder the user's alone. What somebody puts into it until then is theirs: it is given back. */
+    /**
+     * Restricts a folder to the user. If another user put something into it until then, the folder gets back its
+     * earlier mode and owner.
+     */
     private void take(Handle folder, boolean isNew) throws IOException {
         if (isNew && Mounts.id(folder) != Mounts.id(parent)) {
             throw replaced();
@@ -162,8 +166,8 @@ final class DestinationRoot implements Closeable {
     /**
      * Opens what an earlier restore has made.
      *
-     * @param mayBeOpen whether that restore may have given it its owner and mode already
-     * @return false if it is not there, or is something else
+     * @param mayBeOpen whether that restore may have already set its owner and mode
+     * @return false if it does not exist, or is something else
      */
     boolean reopen(TreeEntry entry, long inode, boolean mayBeOpen) throws IOException {
         Handle above = parent;
@@ -192,15 +196,18 @@ final class DestinationRoot implements Closeable {
         return isOurs && status.inode() == inode && status.type() == entry.type();
     }
 
-    /** Whether an earlier restore has come to its very end. Of what is no folder; see {@link #publish}. */
+    /**
+     * Returns whether an earlier restore finished completely. Only for a root that is not a folder; see
+     * {@link #publish}.
+     */
     boolean isPublished(TreeEntry entry, long inode) throws IOException {
         FileStatus there = parent.statusOf(name, shown);
         return there != null && there.inode() == inode && there.type() == entry.type();
     }
 
     /**
-     * Gives its name to what is no folder: it is complete and durable, and nothing is done to it any more. Whatever has that name
-     * already is not replaced.
+     * Publishes a root that is not a folder under its name. It is complete and durable, and is not changed afterwards.
+     * An existing entry with that name is not replaced.
      */
     void publish() throws IOException {
         int from = work.folder().fd();
@@ -208,7 +215,7 @@ final class DestinationRoot implements Closeable {
         byte[] published = PosixCalls.terminated(name);
         int result = posix.functions().linkat(from, unpublished, parent.fd(), published, 0);
         if (result != 0 && NewEntry.isRefusal(posix.errno())) {
-            // No hard links there; where there are some, this flag is often not known.
+            // No hard links there; file systems that have hard links often do not support this flag.
             result =
                     posix.functions().renameat2(from, unpublished, parent.fd(), published, PosixCalls.RENAME_NOREPLACE);
         }
@@ -225,27 +232,27 @@ final class DestinationRoot implements Closeable {
         return entry.isRegular() ? PosixCalls.O_WRONLY | PosixCalls.O_NONBLOCK : PosixCalls.O_PATH;
     }
 
-    /** What is held open; after {@link #make} or {@link #reopen}. */
+    /** Returns the open root; only after {@link #make} or {@link #reopen}. */
     Handle handle() {
         return Objects.requireNonNull(handle);
     }
 
-    /** The user who writes, as the file system knows it. */
+    /** Returns the id of the user who writes, as the file system reports it. */
     int user() {
         return user;
     }
 
-    /** Number of the file system that it lies in. */
+    /** Returns the device number of its file system. */
     long device() {
         return device;
     }
 
-    /** The path of an entry for messages. */
+    /** Returns the path of an entry for messages. */
     String text(EntryLog entries, long number) throws IOException {
         return entries.text(shown, entries.read(number));
     }
 
-    /** @throws IOException if somebody has moved it away: what is there now is left alone */
+    /** @throws IOException if another user has moved it away; what has its place now is not touched */
     void checkInPlace() throws IOException {
         FileStatus there = parent.statusOf(name, shown);
         if (there == null || !there.isSameFile(handle().status())) {

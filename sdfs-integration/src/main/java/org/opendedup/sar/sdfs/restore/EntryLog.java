@@ -13,15 +13,16 @@ import org.opendedup.sar.io.Output;
 import org.opendedup.sar.metadata.EntryNames;
 
 /**
- * The entries of a tree in a scratch file, in the order of the walk, folders before what is in them: there may be more than memory
- * holds. An entry's number is its place in the file. Written by one thread; read by any.
+ * Stores the entries of a tree in a scratch file, because there may be more than fit in memory. The order is that of
+ * the walk, folders ahead of their entries. An entry's number is its offset in the file. Written by one thread; read by
+ * any.
  */
 final class EntryLog implements Closeable {
-    /** Number of the tree's root: it comes first. */
+    /** Number of the tree's root, which is the first entry. */
     static final long ROOT = 0;
 
     private static final String NAME = "entries";
-    /** Names that a message shows of a path; there may be any number. */
+    /** Names of a path that a message shows, at most; a path may have any number. */
     private static final int SHOWN_NAMES = 40;
 
     private final Directory scratch;
@@ -47,7 +48,7 @@ final class EntryLog implements Closeable {
         }
     }
 
-    /** Returns the entry's number. */
+    /** Appends an entry and returns its number. */
     long append(TreeEntry entry) throws IOException {
         ByteBuffer encoded = entry.encode();
         digest.update(encoded.duplicate());
@@ -56,7 +57,7 @@ final class EntryLog implements Closeable {
         return output.append(record);
     }
 
-    /** Has the digest depend on a reference of a file's recipe: on the chunk and on the place that it fills. */
+    /** Adds a reference of a file's recipe to the digest: the chunk and its place in the file. */
     void addReference(long number, long offset, long chunkId, int chunkOffset, int length) {
         reference
                 .clear()
@@ -72,7 +73,7 @@ final class EntryLog implements Closeable {
         ByteBuffer lengthBytes = ByteBuffer.allocate(Integer.BYTES);
         input.readFully(number, lengthBytes);
         int length = lengthBytes.getInt(0);
-        // Before there is memory for it.
+        // Check the length before memory is allocated for it.
         if (length < 0 || length > output.position() - number - Integer.BYTES) {
             throw damage(number, "a length of " + length);
         }
@@ -89,7 +90,7 @@ final class EntryLog implements Closeable {
         return new CorruptionException(NAME, number, "an entry of a tree", found);
     }
 
-    /** The path of an entry for messages, from the tree's root: of a deep one the last names. */
+    /** Returns the path of an entry for messages, from the tree's root; for a deep entry, only the last names. */
     String text(String root, TreeEntry entry) throws IOException {
         var text = new StringBuilder();
         TreeEntry at = entry;
@@ -103,7 +104,7 @@ final class EntryLog implements Closeable {
         return root + text;
     }
 
-    /** Takes the entries one by one. */
+    /** Visits the entries one by one. */
     @FunctionalInterface
     interface Visitor {
         void visit(long number, TreeEntry entry) throws IOException;
@@ -117,7 +118,10 @@ final class EntryLog implements Closeable {
         }
     }
 
-    /** SHA-256 of all entries and references: two walks that found the same have the same. Ends the appending. */
+    /**
+     * Returns the SHA-256 of all entries and references. Two walks that found the same have the same digest. No entry
+     * may be appended afterwards.
+     */
     byte[] digest() {
         return digest.digest();
     }

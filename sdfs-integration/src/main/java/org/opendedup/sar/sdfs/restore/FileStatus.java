@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What statx(2) tells of a file.
+ * The result of statx(2) for a file.
  *
  * @param mode type and permissions
  * @param inode its number in its file system
@@ -16,7 +16,7 @@ record FileStatus(int mode, int uid, long links, long inode, long device, long s
     static final int SYMBOLIC_LINK = 0120000;
     static final int TYPE = 0170000;
 
-    /** {@code sizeof(struct statx)}, which is the same everywhere. */
+    /** {@code sizeof(struct statx)} in bytes, the same on all architectures. */
     static final int BYTES = 256;
     /** STATX_BASIC_STATS. */
     static final int BASIC = 0x7ff;
@@ -58,12 +58,12 @@ record FileStatus(int mode, int uid, long links, long inode, long device, long s
         return type() == SYMBOLIC_LINK;
     }
 
-    /** Whether it is of a user and nobody else may change what is in it. */
+    /** Returns whether it belongs to a user and no other user may change its contents. */
     boolean isWrittenOnlyBy(int user) {
         return uid == user && (mode & WRITABLE_BY_OTHERS) == 0;
     }
 
-    /** Whether it is of a user and nobody else gets in at all. */
+    /** Returns whether it belongs to a user and no other user has any access. */
     boolean isPrivateTo(int user) {
         return uid == user && (mode & OPEN_TO_OTHERS) == 0;
     }

@@ -7,8 +7,9 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open file, folder or other thing, to which it leads wherever its names are moved or whatever takes their place. What is done to it
- * or to a name in it is done through its descriptor. Calls whose failure the caller judges return the C library's result.
+ * An open file, folder or other entry. The handle refers to the same entry even if its names are moved or replaced.
+ * Every operation on it, or on a name in it, uses its descriptor. Calls whose failure the caller handles return the C
+ * library's result.
  */
 final class Handle implements Closeable {
     private static final byte[] SELF = {0};
@@ -16,12 +17,15 @@ final class Handle implements Closeable {
 
     private final PosixCalls posix;
     private final String shown;
-    /** Whether it only names its file: O_PATH. Such a one is reached through /proc, which leads to it and to nothing else. */
+    /**
+     * Whether the descriptor only names its file: O_PATH. Operations on such a file use its path in /proc, which always
+     * leads to the same file.
+     */
     private final boolean namesOnly;
 
     private int fd;
 
-    /** @param shown the path for messages */
+    /** @param shown path for messages */
     Handle(PosixCalls posix, int fd, boolean namesOnly, String shown) {
         this.posix = posix;
         this.fd = fd;
@@ -29,25 +33,25 @@ final class Handle implements Closeable {
         this.shown = shown;
     }
 
-    /** Opens a name in a folder; null if that fails. A symbolic link is not followed. */
+    /** Opens a name in a folder; null if that fails. Does not follow a symbolic link. */
     static @Nullable Handle at(PosixCalls posix, int folder, byte[] name, int flags, int mode, String shown) {
         int all = flags | PosixCalls.O_NOFOLLOW | PosixCalls.O_CLOEXEC;
         int fd = posix.functions().openat(folder, PosixCalls.terminated(name), all, mode);
         return fd < 0 ? null : new Handle(posix, fd, (flags & PosixCalls.O_PATH) != 0, shown);
     }
 
-    /** As above, a name in this folder. */
+    /** Opens a name in this folder; null if that fails. */
     @Nullable
     Handle at(byte[] name, int flags, int mode, String path) {
         return at(posix, fd, name, flags, mode, path);
     }
 
-    /** As above, where it must be there. */
+    /** Opens a name in this folder, which must exist. */
     Handle opened(byte[] name, int flags, String path) throws IOException {
         return opened(name, flags, 0, path);
     }
 
-    /** As above, where it must be there or be made. */
+    /** Opens a name in this folder, which must exist or be made. */
     Handle opened(byte[] name, int flags, int mode, String path) throws IOException {
         Handle handle = at(name, flags, mode, path);
         if (handle == null) {
@@ -56,13 +60,13 @@ final class Handle implements Closeable {
         return handle;
     }
 
-    /** What must hold of something before it is used. */
+    /** A condition that must hold before a handle is used. */
     @FunctionalInterface
     interface Check {
         void of(Handle handle) throws IOException;
     }
 
-    /** Hands this on if a check lets it, and else closes it. */
+    /** Returns this handle if the check passes; otherwise closes it. */
     Handle verified(Check check) throws IOException {
         boolean isVerified = false;
         try {
@@ -76,7 +80,7 @@ final class Handle implements Closeable {
         }
     }
 
-    /** Just names a thing in this folder, of any kind, without opening it; null if there is none. */
+    /** Names an entry of any kind in this folder without opening it; null if there is none. */
     @Nullable
     Handle named(byte[] name, String path) throws IOException {
         Handle handle = at(name, PosixCalls.O_PATH, 0, path);
@@ -90,7 +94,10 @@ final class Handle implements Closeable {
         return fd;
     }
 
-    /** A path that leads to what is open, and not by its names; what is appended to it is a name in it. For calls of the JDK. */
+    /**
+     * Returns a path to the open entry that does not depend on its names; a name appended to it is a name in this
+     * folder. For calls of the JDK.
+     */
     Path path() {
         return Path.of("/proc/self/fd/" + fd);
     }
@@ -107,7 +114,7 @@ final class Handle implements Closeable {
         return status;
     }
 
-    /** Of a name in this folder; null if there is none. */
+    /** Returns the status of a name in this folder; null if there is none. */
     @Nullable
     FileStatus statusOf(byte[] name, String path) throws IOException {
         FileStatus status = statusAt(PosixCalls.terminated(name), PosixCalls.AT_SYMLINK_NOFOLLOW);
@@ -123,7 +130,7 @@ final class Handle implements Closeable {
         return result == 0 ? FileStatus.decode(status) : null;
     }
 
-    /** Changes owner and group; -1 leaves one as it is. */
+    /** Changes owner and group; -1 leaves the value unchanged. */
     int changeOwner(int uid, int gid) {
         return namesOnly
                 ? posix.functions().fchownat(fd, SELF, uid, gid, PosixCalls.AT_EMPTY_PATH)
@@ -143,7 +150,10 @@ final class Handle implements Closeable {
                 : posix.functions().fsetxattr(fd, terminated, value, value.length, 0);
     }
 
-    /** Takes the access lists away that it has of the folder above it. A file system that knows none refuses, which is as well. */
+    /**
+     * Removes the access lists that it inherited from the folder above it. A file system without access lists refuses
+     * this, which does no harm.
+     */
     void removeAccessLists() {
         for (String list : new String[] {"system.posix_acl_default", "system.posix_acl_access"}) {
             posix.functions().fremovexattr(fd, PosixCalls.terminated(list.getBytes(StandardCharsets.US_ASCII)));
@@ -157,7 +167,7 @@ final class Handle implements Closeable {
                 : posix.functions().futimens(fd, times);
     }
 
-    /** Gives it another name. */
+    /** Adds another name. */
     int link(Handle folder, byte[] name) {
         return posix.functions()
                 .linkat(
@@ -168,7 +178,7 @@ final class Handle implements Closeable {
                         PosixCalls.AT_SYMLINK_FOLLOW);
     }
 
-    /** Makes everything of its file system durable; false: it only names its file, and cannot. */
+    /** Makes everything in its file system durable. Returns false if it cannot, because it only names its file. */
     boolean syncFileSystem() throws IOException {
         if (namesOnly) {
             return false;

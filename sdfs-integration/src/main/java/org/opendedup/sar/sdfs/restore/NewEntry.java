@@ -4,7 +4,9 @@ import java.io.IOException;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.EntryNames;
 
-/** Makes symbolic links and nodes, and says which failures are those of a destination that cannot have a thing. */
+/**
+ * Makes symbolic links and nodes, and classifies failures that mean that the destination does not support an operation.
+ */
 final class NewEntry {
     private NewEntry() {}
 
@@ -17,7 +19,10 @@ final class NewEntry {
                         .mknodat(folder.fd(), terminated, entry.mode(), Integer.toUnsignedLong(entry.device()));
     }
 
-    /** Whether a call failed as the file system, or the rights of this user, do not allow such a thing: all else can go on. */
+    /**
+     * Returns whether a call failed because the file system, or the rights of this user, do not allow the operation;
+     * the rest of the restore can continue.
+     */
     static boolean isRefusal(int errno) {
         return switch (errno) {
             case PosixCalls.EPERM,
@@ -36,9 +41,9 @@ final class NewEntry {
     }
 
     /**
-     * The name of an entry, to be used in its folder.
+     * Returns the name of an entry, for use in its folder.
      *
-     * @throws CorruptionException if it would lead out of it
+     * @throws CorruptionException if the name would lead out of the folder
      */
     static byte[] name(TreeEntry entry) throws IOException {
         byte[] name = entry.name();

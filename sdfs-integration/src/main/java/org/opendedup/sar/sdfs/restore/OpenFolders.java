@@ -10,9 +10,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The folders of a tree at its destination, opened as they are needed and so many kept open. Each is opened below one that is open, and
- * only used if nobody but the writing user may have changed what is in it: so what was made there is what is found there. For one
- * thread at a time.
+ * The folders of a tree at its destination, opened on demand; a bounded number stays open. Each is opened below an open
+ * folder, and used only if no other user may have changed its contents: so its entries are those that the restore made.
+ * For one thread at a time.
  */
 final class OpenFolders implements Closeable {
     private static final int MAX_OPEN = 64;
@@ -30,7 +30,7 @@ final class OpenFolders implements Closeable {
         descent = new Descent(posix);
     }
 
-    /** A folder of the tree by its number. Stays this one's; to be used before the next call. */
+    /** Returns a folder of the tree by its number. This class keeps ownership; use it before the next call. */
     Handle get(long number) throws IOException {
         List<byte[]> names = new ArrayList<>();
         long at = number;
@@ -48,7 +48,7 @@ final class OpenFolders implements Closeable {
         return number == EntryLog.ROOT ? root.handle() : open.get(number);
     }
 
-    /** Keeps what is on the way too, where that takes several steps: the next folder begins there. */
+    /** Also keeps the folders on the way, if the descent has several steps: the next descent begins there. */
     private Handle descend(Handle from, List<byte[]> names, long number) throws IOException {
         Handle at = from;
         for (int done = 0; done < names.size(); ) {
@@ -93,7 +93,7 @@ final class OpenFolders implements Closeable {
         open.put(number, handle);
     }
 
-    /** Closes a folder that is not needed any more. */
+    /** Closes a folder that is no longer needed. */
     void release(long number) {
         Handle handle = open.remove(number);
         if (handle != null) {

@@ -14,8 +14,8 @@ import jnr.ffi.types.uintptr_t;
 import org.opendedup.sar.common.NoSpaceException;
 
 /**
- * The calls of the C library that a restore makes where the JDK has none: names below an open folder, names that are no text, device
- * nodes, access lists, times of symbolic links, owners by number. Names are bytes ended by a zero.
+ * The calls of the C library that a restore needs and the JDK does not have: names below an open folder, names that are
+ * not text, device nodes, access lists, times of symbolic links, owners by number. Names are bytes ended by a zero.
  */
 final class PosixCalls {
     static final int O_RDONLY = 0;
@@ -50,7 +50,7 @@ final class PosixCalls {
     static final int EOPNOTSUPP = 95;
     static final int EDQUOT = 122;
 
-    /** The same on all architectures, but for those of folders and links: ARM and PowerPC have their own. */
+    /** The flags are the same on all architectures, except these two: ARM and PowerPC have their own values. */
     static final int O_DIRECTORY;
 
     static final int O_NOFOLLOW;
@@ -69,7 +69,7 @@ final class PosixCalls {
         this(LibraryLoader.create(Functions.class).load("c"));
     }
 
-    /** @param functions the C library's, or such as call them */
+    /** @param functions the C library's functions, or wrappers of them */
     PosixCalls(Functions functions) {
         this.functions = functions;
         runtime = Runtime.getSystemRuntime();
@@ -79,22 +79,22 @@ final class PosixCalls {
         return functions;
     }
 
-    /** Why the last call of this thread failed. */
+    /** Returns the error of the last call of this thread. */
     int errno() {
         return runtime.getLastError();
     }
 
-    /** As if the last call of this thread had failed for this reason. */
+    /** Sets the error of the last call of this thread. */
     void setErrno(int errno) {
         runtime.setLastError(errno);
     }
 
-    /** The address of a direct buffer's byte at its position. */
+    /** Returns the address of a direct buffer's byte at its position. */
     long address(ByteBuffer direct) {
         return Pointer.wrap(runtime, direct).address();
     }
 
-    /** An exception that says what failed, on what, and the reason the C library gave. */
+    /** Makes an exception with the failed operation, the path, and the reason from the C library. */
     IOException failure(String what, String path) {
         int errno = errno();
         String message = what + " " + path + ": " + reason(errno);
@@ -105,16 +105,19 @@ final class PosixCalls {
         return functions.strerror(errno);
     }
 
-    /** With the zero at its end. */
+    /** Returns the name with a zero at its end. */
     static byte[] terminated(byte[] name) {
         return Arrays.copyOf(name, name.length + 1);
     }
 
-    /** As the manual pages say. {@code directory} is an open folder, to which {@code name} is relative. */
+    /**
+     * The C functions, as described in their manual pages. {@code directory} is an open folder, to which {@code name}
+     * is relative.
+     */
     public interface Functions {
         int openat(int directory, @In byte[] name, int flags, int mode);
 
-        /** For openat2, which has no function of its own in the C libraries of today. */
+        /** For openat2, which has no function of its own in present C libraries. */
         @ssize_t
         long syscall(
                 @ssize_t long number, @ssize_t long directory, @In byte[] name, @In byte[] how, @size_t long howBytes);

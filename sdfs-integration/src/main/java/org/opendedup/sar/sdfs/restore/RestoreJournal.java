@@ -13,8 +13,8 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.AtomicFile;
 
 /**
- * How far a restore has come: a small file beside the destination, replaced as a whole at each milestone. Its lines are {@code
- * sdfs-restore 2}, the fields of {@link State} each with its name, and the CRC-32C of all that.
+ * Progress of a restore in a small file in the work folder, replaced as a whole at each milestone. Its lines are
+ * {@code sdfs-restore 2}, the fields of {@link State} each with its name, and the CRC-32C of all that.
  */
 final class RestoreJournal {
     private static final String MAGIC = "sdfs-restore ";
@@ -22,7 +22,7 @@ final class RestoreJournal {
     private static final String FORMAT = MAGIC
             + "%d\nvolume %s\nsource %s\ntree %s\nroot %d\nnextContainer %d\nbytes %d\ndamaged %d\nlost %d\nonlyRootLeft %b\n";
     private static final int LINES = 11;
-    /** The longest path that can be asked for takes an eighth of this. */
+    /** Largest journal in bytes; the longest possible path uses an eighth of this. */
     private static final int MAX_BYTES = 1 << 20;
 
     private final Path file;
@@ -35,15 +35,17 @@ final class RestoreJournal {
     }
 
     /**
+     * What the journal records.
+     *
      * @param volume its UUID
      * @param source path from the volume's root, as hexadecimal digits of its UTF-8
      * @param tree digest of the tree's entries, likewise; empty while the tree is walked
      * @param root inode number that the destination's root has in its file system; 0 while the tree is walked
      * @param nextContainer chunks of lower containers are written and durable
-     * @param bytes bytes of these
-     * @param damaged places that could not be filled
-     * @param lost entries and attributes that the destination did not take; known when only the root is left
-     * @param onlyRootLeft whether all is done but for the owner, mode, attributes and times of the tree's root
+     * @param bytes size of these chunks in bytes
+     * @param damaged number of places that could not be filled
+     * @param lost number of entries and attributes that the destination refused; known when only the root is left
+     * @param onlyRootLeft whether all is done except the owner, mode, attributes and times of the tree's root
      */
     record State(
             String volume,
@@ -68,17 +70,17 @@ final class RestoreJournal {
                     false);
         }
 
-        /** All files were found and made: what they are, and which folder or file has been made of the root. */
+        /** Returns the state after all files were found and made: with the tree's digest and the root's inode. */
         State made(String newTree, long newRoot, long newDamaged) {
             return new State(volume, source, newTree, newRoot, 0, 0, newDamaged, 0, false);
         }
 
-        /** Chunks of lower containers are written. */
+        /** Returns the state after the chunks of lower containers are written. */
         State reached(long container, long newBytes, long newDamaged) {
             return new State(volume, source, tree, root, container, newBytes, newDamaged, lost, onlyRootLeft);
         }
 
-        /** All is done but for the root's own attributes. */
+        /** Returns the state after everything except the root's own attributes. */
         State withOnlyRootLeft(long newLost) {
             return new State(volume, source, tree, root, nextContainer, bytes, damaged, newLost, true);
         }
@@ -104,7 +106,7 @@ final class RestoreJournal {
         AtomicFile.write(file, (text + "crc " + crc(text) + "\n").getBytes(StandardCharsets.UTF_8));
     }
 
-    /** What was written last; empty if there is no journal. */
+    /** Returns the last state that was written; empty if there is no journal. */
     Optional<State> read() throws IOException {
         byte[] bytes;
         try (InputStream in = Files.newInputStream(file)) {

@@ -1,10 +1,11 @@
 package org.opendedup.sar.sdfs.restore;
 
+import org.opendedup.sar.sdfs.log.EachEvent;
 import org.opendedup.sar.sdfs.restore.RestoreStatus.Phase;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How far a restore is, and what it could not bring back. Safe for use by many threads. */
+/** Counts the progress of a restore, and what could not be restored. Safe for use by many threads. */
 final class RestoreProgress {
     private static final Logger LOG = LoggerFactory.getLogger(RestoreProgress.class);
     private static final double NANOS = 1e9;
@@ -20,7 +21,7 @@ final class RestoreProgress {
     private long damagedPlaces;
     private long attributesLost;
     private long entriesLost;
-    /** 0: it has not ended. */
+    /** End of the restore, by System.nanoTime; 0 if it has not ended. */
     private long endNanos;
 
     synchronized void phase(Phase now) {
@@ -35,12 +36,12 @@ final class RestoreProgress {
         entryCount++;
     }
 
-    /** @param found bytes that are to be written, as far as they are known */
+    /** @param found bytes to write that are known at this time */
     synchronized void found(long found) {
         bytes = found;
     }
 
-    /** An earlier restore has come so far. */
+    /** Adds the progress of an earlier restore. */
     synchronized void resumed(RestoreJournal.State state) {
         bytesWritten = state.bytes();
         bytesResumed = state.bytes();
@@ -54,14 +55,14 @@ final class RestoreProgress {
 
     /** @param words what cannot be read, and why */
     void damaged(String words) {
-        LOG.warn("damaged: {}", words);
+        LOG.warn(EachEvent.MARKER, "damaged: {}", words);
         synchronized (this) {
             damagedPlaces++;
             damages.add(words);
         }
     }
 
-    /** @param words of which file what could not be set, and why */
+    /** @param words the file, what could not be set, and why */
     synchronized void lostAttribute(String words) {
         attributesLost++;
         lost(words);
@@ -73,10 +74,10 @@ final class RestoreProgress {
         lost(words);
     }
 
-    /** For a user who may not give files away there is one for each file: the log does not tell them all. */
+    /** Logs only the first losses: a user without the right to change owners loses one attribute for each file. */
     private void lost(String words) {
         if (losses.add(words)) {
-            LOG.info("not restored: {}", words);
+            LOG.info(EachEvent.MARKER, "not restored: {}", words);
         } else {
             LOG.debug("not restored: {}", words);
         }

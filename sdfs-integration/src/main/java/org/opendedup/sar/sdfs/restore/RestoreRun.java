@@ -8,23 +8,27 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.EntryNames;
-import org.opendedup.sar.restore.ContainerOrderRestore;
-import org.opendedup.sar.restore.DiskModel;
-import org.opendedup.sar.restore.PlaceWriter;
-import org.opendedup.sar.restore.Places;
-import org.opendedup.sar.restore.TupleSort;
+import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
+import org.opendedup.sar.restore.bulk.PlaceWriter;
+import org.opendedup.sar.restore.bulk.Places;
+import org.opendedup.sar.restore.bulk.TupleSort;
+import org.opendedup.sar.sdfs.log.EachEvent;
 import org.opendedup.sar.sdfs.restore.RestoreJournal.State;
 import org.opendedup.sar.sdfs.restore.RestoreStatus.Phase;
 import org.opendedup.sar.volume.Volume;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The steps of a {@link TreeRestore}: finds and makes everything, moves the bytes, sets owners, modes and the like. */
+/**
+ * The steps of a {@link TreeRestore}: finds and makes everything, writes the bytes, sets owners, modes and other
+ * attributes.
+ */
 final class RestoreRun {
     private static final Logger LOG = LoggerFactory.getLogger(RestoreRun.class);
-    /** 200 000 places; ordering and merging them take as much again. */
+    /** Memory for 200 000 places, in bytes; sorting and merging need the same amount again. */
     private static final int PLACES_BYTES = 8 << 20;
 
     private static final int LINKS_BYTES = 1 << 20;
@@ -61,9 +65,9 @@ final class RestoreRun {
     }
 
     /**
-     * Restores a tree, from where an earlier restore has come.
+     * Restores a tree, starting from the state that an earlier restore reached.
      *
-     * @param inode its root, in use by the caller
+     * @param inode the tree's root, in use by the caller
      */
     void restore(long inode, State from) throws IOException {
         FileDirectory scratch = work.emptyScratch();
@@ -77,7 +81,7 @@ final class RestoreRun {
             String tree = walk(inode, scratch, entries, new Planning(entries, places, destination, isMade));
             progress.found(places.bytes());
             State state = isMade ? checkTree(from, tree, entries, destination) : made(from, tree);
-            // First what it says was made.
+            // Make durable what the journal will report as made.
             sync();
             work.journal().write(state);
             State filled = new Filling(entries, destination, state).run(places);
@@ -90,14 +94,17 @@ final class RestoreRun {
                 tree, root.handle().status().inode(), progress.status().damagedPlaces());
     }
 
-    /** Tells of a restore of a file, link or node that had done all and was ended then. */
+    /** Reports a restore of a file, link or node that had done everything before it was interrupted. */
     void foundDone(State state) {
         progress.resumed(state);
         progress.found(state.bytes());
         progress.foundEntry();
     }
 
-    /** Does what is left of a restore that has set all attributes but those of the root, a folder. Others may be in it by now. */
+    /**
+     * Finishes a restore that has set all attributes except those of the root, a folder. Other users may already have
+     * access to it.
+     */
     void finishRoot(TreeEntry entry, State state) throws IOException {
         foundDone(state);
         reopenRoot(entry, state);
@@ -115,7 +122,7 @@ final class RestoreRun {
         }
     }
 
-    /** Makes durable what was written and made so far. */
+    /** Makes everything durable that has been made and written. */
     private void sync() throws IOException {
         if (!root.handle().syncFileSystem()) {
             work.syncFileSystem();
@@ -128,7 +135,7 @@ final class RestoreRun {
         }
     }
 
-    /** Plans everything that has one name, and then what has several. */
+    /** Plans all entries with one name, and then those with several. */
     private String walk(long inode, FileDirectory scratch, EntryLog entries, Planning planning) throws IOException {
         try (TupleSort links = new TupleSort(scratch, "links", 2, LINKS_BYTES, this::throwIfStopping)) {
             new TreeWalk(volume, new Finding(entries, planning, links)).walk(inode);
@@ -137,7 +144,7 @@ final class RestoreRun {
         return HexFormat.of().formatHex(entries.digest());
     }
 
-    /** Notes what the walk finds. */
+    /** Records the entries that the walk finds. */
     private final class Finding implements TreeWalk.Visitor {
         private final EntryLog entries;
         private final Planning planning;
@@ -174,7 +181,7 @@ final class RestoreRun {
         }
     }
 
-    /** The step that makes everything, and notes which bytes go where. */
+    /** The step that makes everything, and records the place of all bytes. */
     private final class Planning {
         private final EntryLog entries;
         private final Places places;
@@ -203,11 +210,12 @@ final class RestoreRun {
         }
 
         private void planPlaces(TreeEntry entry, long number) throws IOException {
-            volume.forEachReference(entry.inode(), entry.size(), (offset, chunkId, chunkOffset, length, check) -> {
-                throwIfStopping();
-                entries.addReference(number, offset, chunkId, chunkOffset, length);
-                places.add(chunkId, chunkOffset, length, check, number, offset);
-            });
+            volume.maintenance()
+                    .forEachReference(entry.inode(), entry.size(), (offset, chunkId, chunkOffset, length, check) -> {
+                        throwIfStopping();
+                        entries.addReference(number, offset, chunkId, chunkOffset, length);
+                        places.add(chunkId, chunkOffset, length, check, number, offset);
+                    });
         }
 
         /** @param links inode and number of each entry that has other names, by inode */
@@ -222,7 +230,7 @@ final class RestoreRun {
                     first = entry;
                     isThere = planIfThere(entry, number);
                 } else if (isThere && !isLinked(first, entry)) {
-                    // The destination has no links, or not so many: it gets a file of its own.
+                    // The destination has no links, or not as many: this name becomes a separate file.
                     isThere = planIfThere(entry, number);
                     progress.lostEntry(
                             destination.text(entry) + ": is a copy and no other name of " + destination.text(first));
@@ -235,7 +243,7 @@ final class RestoreRun {
             return isMade ? destination.isLinked(first, entry) : destination.link(first, entry);
         }
 
-        /** False if it was removed since it was visited: it is left out then, like what was removed before. */
+        /** Returns false if the entry was removed after its visit: it is then left out, like one removed earlier. */
         private boolean planIfThere(TreeEntry entry, long number) throws IOException {
             try {
                 plan(entry, number);
@@ -244,13 +252,13 @@ final class RestoreRun {
                 if (e.reason() != PosixException.Reason.ESTALE) {
                     throw e;
                 }
-                LOG.info("inode {} was removed meanwhile and is not restored", entry.inode());
+                LOG.info(EachEvent.MARKER, "inode {} was removed meanwhile and is not restored", entry.inode());
                 return false;
             }
         }
     }
 
-    /** Where to go on. */
+    /** Checks that neither the tree nor the destination has changed; returns the state to continue from. */
     private State checkTree(State state, String tree, EntryLog entries, Destination destination) throws IOException {
         if (!state.tree().equals(tree)) {
             throw new IOException(
@@ -267,7 +275,7 @@ final class RestoreRun {
         return state;
     }
 
-    /** The step that moves the bytes. */
+    /** The step that writes the bytes. */
     private final class Filling implements PlaceWriter, ContainerOrderRestore.Milestones {
         private final EntryLog entries;
         private final Destination destination;
@@ -282,7 +290,7 @@ final class RestoreRun {
 
         State run(Places places) throws IOException {
             progress.phase(Phase.RESTORING);
-            volume.restorer(DiskModel.DEFAULT).restore(places, state.nextContainer(), this, this);
+            volume.maintenance().restorer(DiskModel.DEFAULT).restore(places, state.nextContainer(), this, this);
             reached(ChunkId.MAX_CONTAINER);
             return state;
         }
@@ -323,8 +331,9 @@ final class RestoreRun {
     }
 
     /**
-     * Files first, folders then, each after what is in it: for what is made in a folder changes its times. The root comes last, when
-     * the journal says that all else is done: from then on others may change what is in it, and a restore that goes on leaves it alone.
+     * Sets attributes: first of files, then of folders, each after its entries, because making an entry changes its
+     * folder's times. The root is last, when the journal records that everything else is done: from then on other users
+     * may change the root's contents, and a resumed restore does not touch them.
      */
     private void finish(FileDirectory scratch, EntryLog entries, Destination destination, State state)
             throws IOException {

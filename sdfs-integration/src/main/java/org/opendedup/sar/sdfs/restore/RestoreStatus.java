@@ -3,19 +3,20 @@ package org.opendedup.sar.sdfs.restore;
 import java.util.List;
 
 /**
- * How far a restore is.
+ * Progress of a restore.
  *
- * @param phase what it does at the moment
- * @param entries files, folders and others found
+ * @param phase the current step
+ * @param entries number of files, folders and other entries found
  * @param bytes bytes of chunks to write; not final before the tree is walked
- * @param bytesWritten those of them that are written, by an earlier restore too
- * @param bytesResumed those that an earlier restore has written
+ * @param bytesWritten bytes written, including those of an earlier restore
+ * @param bytesResumed bytes written by an earlier restore
  * @param damagedPlaces places in files that could not be filled
- * @param damages the first of them, in words: at most 50, of 10 KiB in all
- * @param attributesLost owners, modes, extended attributes and times that the destination or the user's rights do not allow
- * @param entriesLost links and nodes that it does not allow, and hard links that became files of their own
- * @param losses the first of both, in words: as many as of damages
- * @param seconds since it began
+ * @param damages the first of them, as text: at most 50, of 10 KiB in all
+ * @param attributesLost number of owners, modes, extended attributes and times that the destination or the user's
+ *     rights do not allow
+ * @param entriesLost number of links and nodes that it does not allow, and of hard links that became separate files
+ * @param losses the first of both, as text: as many as of damages
+ * @param seconds seconds since it began
  */
 public record RestoreStatus(
         Phase phase,

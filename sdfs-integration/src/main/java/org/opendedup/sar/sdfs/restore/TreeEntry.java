@@ -6,12 +6,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A file, folder or other thing of a tree that is restored, as it was when the tree was walked.
+ * A file, folder or other entry of a tree, as it was when the tree was walked.
  *
- * @param parent number in the {@link EntryLog} of the folder that it is in; {@link #NONE} for the tree's root
- * @param name in that folder; empty for the root
- * @param target of a symbolic link; else empty
- * @param extendedAttributes with access lists
+ * @param parent number in the {@link EntryLog} of the folder that contains it; {@link #NONE} for the tree's root
+ * @param name name in that folder; empty for the root
+ * @param target target of a symbolic link; otherwise empty
+ * @param extendedAttributes extended attributes, including access lists
  */
 record TreeEntry(
         long parent,
@@ -28,12 +28,12 @@ record TreeEntry(
         long changedNs,
         byte[] target,
         List<ExtendedAttribute> extendedAttributes) {
-    /** No folder. */
+    /** Parent of the root: no folder. */
     static final long NONE = -1;
 
     private static final int FIXED_BYTES = 6 * Long.BYTES + 8 * Integer.BYTES;
 
-    /** A name with its value. */
+    /** The name and value of an extended attribute. */
     record ExtendedAttribute(byte[] name, byte[] value) {}
 
     boolean isRoot() {
@@ -60,7 +60,7 @@ record TreeEntry(
         return (mode & FileStatus.TYPE) == FileStatus.SYMBOLIC_LINK;
     }
 
-    /** Whether it has other names, perhaps in the same tree. */
+    /** Returns whether it has other names, possibly in the same tree. */
     boolean isLinked() {
         return !isDirectory() && links > 1;
     }
@@ -69,7 +69,7 @@ record TreeEntry(
         return mode & ~FileStatus.TYPE;
     }
 
-    /** For the {@link EntryLog}. */
+    /** Encodes the entry for the {@link EntryLog}. */
     ByteBuffer encode() {
         int bytes = FIXED_BYTES + name.length + target.length;
         for (ExtendedAttribute attribute : extendedAttributes) {
@@ -94,7 +94,7 @@ record TreeEntry(
         return out.flip();
     }
 
-    /** @throws BufferUnderflowException if lengths in it are not those of an entry */
+    /** @throws BufferUnderflowException if the lengths in it do not match an entry */
     static TreeEntry decode(ByteBuffer in) {
         long parent = in.getLong();
         long inode = in.getLong();

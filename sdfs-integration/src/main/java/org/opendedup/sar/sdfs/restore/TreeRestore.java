@@ -12,20 +12,21 @@ import org.opendedup.sar.sdfs.restore.RestoreStatus.Phase;
 import org.opendedup.sar.volume.Volume;
 
 /**
- * One restore of a file or folder, in the order of the containers. What it needs beside the destination lies in a folder next to
- * it, which goes when all is done. For one use: {@link #run} by one thread; the others may be called by any.
+ * A restore of one file or folder, in the order of the containers. Its work files are in a folder next to the
+ * destination; that folder is deleted when all is done. For one use: one thread calls {@link #run}; any thread may call
+ * the other methods.
  *
- * <p>Begun again, it walks the tree once more. If that is still the same, files that were made have their places filled from the
- * container on that the journal names: what was written before is durable. The tree is the same if its entries and the references
- * of all its recipes are. So a file that was defragmented meanwhile is another one: a fresh copy may lie in a container below the
- * one that the journal names.
+ * <p>A restart walks the tree again. If the tree is unchanged, the files that were made are filled starting with the
+ * container that the journal names: everything written earlier is durable. The tree is unchanged if its entries and the
+ * references of all its recipes are. So a file that was defragmented meanwhile counts as changed: a fresh copy may be
+ * in a container below the one that the journal names.
  *
- * <p>Others may own folders above the destination, and rename or replace what is there at any time. So the folder above is opened
- * once, and from there on all is done by descriptors; the destination itself lets nobody else in until the very last step, and after
- * that step nothing in it is touched any more, by a restore that goes on neither: see docs/adr/0017.
+ * <p>Other users may own folders above the destination, and may rename or replace entries there at any time. So the
+ * folder above is opened once, and everything after that uses descriptors. No other user has access to the destination
+ * until the very last step. After that step nothing in it is touched, also not by a resumed restore: see docs/adr/0017.
  */
 public final class TreeRestore {
-    /** Written again at most after a crash: so many seconds' worth. */
+    /** Time between two milestones, in nanoseconds; after a crash, at most the work of this time is repeated. */
     private static final long MILESTONE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Volume volume;
@@ -39,14 +40,14 @@ public final class TreeRestore {
 
     /**
      * @param source path from the volume's root, for the journal and messages
-     * @param target where it goes: an absolute path that must not exist, or be an empty folder, unless an earlier restore of the
-     *     same was not finished
+     * @param target destination: an absolute path that must not exist, or be an empty folder, unless an earlier restore
+     *     of the same source was not finished
      */
     public TreeRestore(Volume volume, String source, Path target) throws IOException {
         this(volume, source, target, MILESTONE_NANOS, new PosixCalls());
     }
 
-    /** As above, with more or fewer milestones. */
+    /** Makes a restore with another time between milestones, in nanoseconds. */
     TreeRestore(Volume volume, String source, Path target, long milestoneNanos, PosixCalls posix) throws IOException {
         this.posix = posix;
         this.milestoneNanos = milestoneNanos;
@@ -61,10 +62,10 @@ public final class TreeRestore {
     }
 
     /**
-     * Restores.
+     * Restores the tree.
      *
      * @param inode the tree's root, in use by the caller
-     * @throws InterruptedIOException if it was stopped; begun again, it goes on
+     * @throws InterruptedIOException if it was stopped; a restart continues it
      */
     public void run(long inode) throws IOException {
         String name = Objects.requireNonNull(target.getFileName()).toString();
@@ -84,7 +85,7 @@ public final class TreeRestore {
         return name.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** Has it stop at the next milestone, soon. */
+    /** Makes the restore stop soon, at the next milestone. */
     public void stop() {
         stopping = true;
     }
@@ -95,7 +96,7 @@ public final class TreeRestore {
 
     private void restore(long inode, WorkFolder work, DestinationRoot root) throws IOException {
         State state = begin(work, root);
-        // The tree is to be of one moment, as near as that can be had while it is in use.
+        // Makes the tree as close to one point in time as is possible while it is in use.
         volume.sync();
         String howToBeginAnew = "to begin anew, remove " + target + " and " + work;
         RestoreRun run = new RestoreRun(
@@ -108,13 +109,14 @@ public final class TreeRestore {
         } else if (root.isPublished(entry, state.root())) {
             run.foundDone(state);
         } else {
-            // The source may be another file by now, whose rights are not for these bytes: all is compared once more.
+            // The source may have become another file, whose rights must not apply to these bytes: compare everything
+            // again.
             run.restore(inode, state);
         }
         work.delete();
     }
 
-    /** Where to begin: a restore that an earlier one has left is gone on with. */
+    /** Returns the state to begin with; an unfinished earlier restore is continued. */
     private State begin(WorkFolder work, DestinationRoot root) throws IOException {
         State begun = State.begin(volume.identity().toString(), source);
         boolean hasFolder = work.open();
@@ -122,7 +124,7 @@ public final class TreeRestore {
         if (earlier == null) {
             if (!root.isFree()) {
                 if (hasFolder) {
-                    // Of a restore that was ended when it had deleted its journal, or before it had one.
+                    // Left from a restore that was interrupted after it deleted its journal, or before it had one.
                     work.delete();
                 }
                 throw new IOException(target + " exists already; a restore makes it anew");
@@ -138,7 +140,7 @@ public final class TreeRestore {
             throw new IOException(target + " is being restored from another file or volume" + howToBeginAnew);
         }
         if (earlier.tree().isEmpty() && !root.isFree()) {
-            // What is there may be of a tree that has changed since.
+            // What exists there may belong to a tree that has changed since.
             throw new IOException(
                     "the restore to " + target + " was ended before all files were found" + howToBeginAnew);
         }

@@ -10,42 +10,42 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.sdfs.restore.TreeEntry.ExtendedAttribute;
-import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.posix.Attributes;
 
 /**
- * Goes over a tree of a volume, folders before what is in them, however deep they lie. What is removed meanwhile is left out; what is
- * damaged is told.
+ * Walks a tree of a volume of any depth, folders ahead of their entries. Leaves out entries that are removed during the
+ * walk; reports damaged ones.
  */
 final class TreeWalk {
-    /** Names of a folder that are listed at a time. */
+    /** Names of a folder that are listed in one call. */
     private static final int BATCH = 256;
-    /** Names that are in memory, of all folders on the way; beyond, those of the upper ones are listed again later. */
+    /** Names in memory, of all folders on the current path; beyond it, the upper folders are listed again later. */
     private static final int MAX_NAMES = 1 << 15;
 
     private final Volume volume;
     private final Visitor visitor;
-    /** From the tree's root to where the walk is. */
+    /** The folders from the tree's root to the current position. */
     private final List<Folder> way = new ArrayList<>();
-    /** Names of all these folders. */
+    /** Number of names in memory, of all these folders. */
     private int names;
-    /** The folders before this one on the way have no names in memory. */
+    /** Index on the path of the first folder that may have names in memory. */
     private int firstWithNames;
 
-    /** What the walk finds. */
+    /** Receives what the walk finds. */
     interface Visitor {
         /**
-         * An entry; its inode is in use until this returns.
+         * Visits an entry; its inode is in use until this returns.
          *
-         * @return its number, which what is in it has as its {@linkplain TreeEntry#parent parent}
+         * @return its number, which its own entries get as their {@linkplain TreeEntry#parent parent}
          */
         long visit(TreeEntry entry) throws IOException;
 
         /**
-         * Something that cannot be read.
+         * Reports something that cannot be read.
          *
-         * @param parent number of the folder that it is in
-         * @param name null: it is the list of that folder's names
+         * @param parent number of the folder that contains it
+         * @param name its name; null if the list of the folder's names is damaged
          */
         void damaged(long parent, byte @Nullable [] name, CorruptionException why) throws IOException;
     }
@@ -55,7 +55,7 @@ final class TreeWalk {
         final long inode;
         final long number;
         final Deque<Named> names = new ArrayDeque<>();
-        /** Behind the last name that was visited. */
+        /** Position after the last name that was visited. */
         long cookie;
 
         Folder(long inode, long number) {
@@ -71,7 +71,7 @@ final class TreeWalk {
         this.visitor = visitor;
     }
 
-    /** The root of a tree. */
+    /** Returns the root of a tree. */
     static TreeEntry root(Volume volume, long inode) throws IOException {
         return entry(volume, volume.attributes(inode), TreeEntry.NONE, new byte[0]);
     }

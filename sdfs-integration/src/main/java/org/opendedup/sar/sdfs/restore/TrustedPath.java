@@ -8,9 +8,10 @@ import java.util.Arrays;
 import java.util.Deque;
 
 /**
- * Opens a folder by the path that a user gave, one name after the other, each in the folder that was opened before it. A symbolic link
- * on the way is followed if it belongs to root or to the user who writes: one of somebody else could lead anywhere, and be changed
- * between two looks. A FUSE file system that somebody else has mounted is not entered at all: its server says whose a link is.
+ * Opens a folder by the path that a user gave, one name after the other, each in the folder opened before it. Follows a
+ * symbolic link only if it belongs to root or to the user who writes: a link of another user could lead anywhere, and
+ * could change between check and use. Never enters a FUSE file system that another user has mounted, because its server
+ * decides which owner a link shows.
  */
 final class TrustedPath {
     private static final int ROOT = 0;
@@ -24,7 +25,7 @@ final class TrustedPath {
     private final int user;
     private final Deque<byte[]> names = new ArrayDeque<>();
     private int links;
-    /** The mount that was entered last, and may be written to. */
+    /** Number of the mount that was entered last and passed the check. */
     private long mount = NONE;
 
     private TrustedPath(PosixCalls posix, Path path) {
@@ -34,9 +35,9 @@ final class TrustedPath {
     }
 
     /**
-     * Opens a folder, for names in it only.
+     * Opens a folder, only for names in it.
      *
-     * @param folder absolute
+     * @param folder absolute path
      */
     static Handle open(PosixCalls posix, Path folder) throws IOException {
         return new TrustedPath(posix, folder).open();
@@ -74,7 +75,7 @@ final class TrustedPath {
         }
     }
 
-    /** Puts the names of a path before those that are left. */
+    /** Puts the names of a path ahead of those that are left. */
     private void push(byte[] target) {
         int end = target.length;
         for (int at = end - 1; at >= -1; at--) {
@@ -113,7 +114,7 @@ final class TrustedPath {
         return new String(name, StandardCharsets.UTF_8);
     }
 
-    /** The folder from which the names of a link's target lead on. */
+    /** Returns the folder in which the names of a link's target start. */
     private Handle follow(Handle folder, Handle link) throws IOException {
         if (++links > MAX_LINKS) {
             throw new IOException(path + " leads through more than " + MAX_LINKS + " symbolic links");

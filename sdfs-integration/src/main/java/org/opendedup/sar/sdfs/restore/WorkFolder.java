@@ -14,19 +14,20 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.FileDirectory;
 
 /**
- * What a restore needs beside its destination: a folder with the journal, and in it another one for what memory does not hold.
- * Both are their owner's alone. One that somebody else has made, has mounted, or can write to, is refused: its journal might say that
- * all is written, and its scratch files might be links. It is held open, so that nothing can be put in its place.
+ * The work folder of a restore, next to its destination: it has the journal, and a scratch folder for data that does
+ * not fit in memory. Only their owner has access to both. A work folder that another user has made, has mounted, or can
+ * write to, is refused: its journal might claim that all is written, and its scratch files might be links. It is held
+ * open, so that it cannot be replaced.
  */
 final class WorkFolder implements Closeable {
     private static final int FOLDER = PosixCalls.O_RDONLY | PosixCalls.O_DIRECTORY;
     private static final String SUFFIX = ".sdfs-restore";
-    /** What eCryptfs takes; all others take more. */
+    /** Longest name in bytes that eCryptfs accepts; all other file systems accept more. */
     private static final int MAX_NAME_BYTES = 143;
 
     private static final byte[] SCRATCH = "scratch".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] JOURNAL = "journal".getBytes(StandardCharsets.US_ASCII);
-    /** A root that is no folder, until it is complete. */
+    /** Name of a root that is not a folder, until it is complete. */
     static final byte[] UNPUBLISHED = "root".getBytes(StandardCharsets.US_ASCII);
 
     private final PosixCalls posix;
@@ -39,7 +40,7 @@ final class WorkFolder implements Closeable {
 
     /**
      * @param parent the open folder above it; the caller closes it
-     * @param name in that folder
+     * @param name name in that folder
      * @param shown its path for messages
      */
     WorkFolder(PosixCalls posix, Handle parent, byte[] name, String shown) {
@@ -50,14 +51,20 @@ final class WorkFolder implements Closeable {
         user = posix.functions().geteuid();
     }
 
-    /** The name of the work folder of a destination: the destination's between others, or what stands for it where that is too long. */
+    /**
+     * Returns the name of the work folder of a destination: a prefix, the destination's name, or its UUID if that name
+     * is too long, and a suffix.
+     */
     static String nameFor(String destination) {
         byte[] bytes = destination.getBytes(StandardCharsets.UTF_8);
         boolean isShort = bytes.length + SUFFIX.length() < MAX_NAME_BYTES;
         return "." + (isShort ? destination : UUID.nameUUIDFromBytes(bytes)) + SUFFIX;
     }
 
-    /** Opens the one that an earlier restore has left; false if there is none. Refuses one that is not to be trusted. */
+    /**
+     * Opens the work folder that an earlier restore has left; returns false if there is none. Refuses one that cannot
+     * be trusted.
+     */
     boolean open() throws IOException {
         if (parent.statusOf(name, shown) == null) {
             return false;
@@ -73,8 +80,8 @@ final class WorkFolder implements Closeable {
     }
 
     /**
-     * Whether a restore can have made it, which was ended before its journal was there. Another private folder of the user's may have been
-     * moved there, and is not to be emptied.
+     * Checks that a restore can have made the folder and was interrupted before its journal existed. Another private
+     * folder of the user may have been moved there, and must not be emptied.
      */
     private void checkUnused(Handle opened) throws IOException {
         try (Stream<Path> inside = Files.list(opened.path())) {
@@ -92,14 +99,15 @@ final class WorkFolder implements Closeable {
                     : posix.failure("opening", path);
         }
         return opened.verified(handle -> {
-            // It was made in the folder above: what is mounted on it shows an owner and a mode of its own.
+            // It was made in the folder above. A mount on it would show another owner and mode.
             if (Mounts.id(handle) != Mounts.id(above)) {
                 throw notTrusted(path);
             }
             if (!handle.status().isWrittenOnlyBy(Writer.in(posix, handle))) {
                 throw notTrusted(path);
             }
-            // What is made in it would have those of the folder above, and gets a mode that puts them into force.
+            // Entries made in it would inherit the lists of the folder above, and their mode would make those
+            // effective.
             handle.removeAccessLists();
         });
     }
@@ -121,12 +129,12 @@ final class WorkFolder implements Closeable {
         return openPrivate(above, child, path);
     }
 
-    /** For what must not be reached by others; after {@link #open} or {@link #make}. */
+    /** Returns the folder, for entries that other users must not reach; only after {@link #open} or {@link #make}. */
     Handle folder() {
         return Objects.requireNonNull(folder);
     }
 
-    /** Removes what an earlier restore has made of a root that is no folder. */
+    /** Removes what an earlier restore has made of a root that is not a folder. */
     void removeUnpublished() throws IOException {
         remove(folder(), UNPUBLISHED, 0, shown + "/root");
     }
@@ -135,7 +143,7 @@ final class WorkFolder implements Closeable {
         return new RestoreJournal(folder().path().resolve("journal"), shown + "/journal");
     }
 
-    /** An empty folder; what an earlier restore left there is of no use any more. */
+    /** Returns an empty scratch folder; the files of an earlier restore there are no longer needed. */
     FileDirectory emptyScratch() throws IOException {
         Handle opened = openScratch();
         if (opened == null) {
@@ -151,13 +159,13 @@ final class WorkFolder implements Closeable {
         return folder().statusOf(SCRATCH, path) == null ? null : openPrivate(folder(), SCRATCH, path);
     }
 
-    /** Makes everything of its file system durable, which is that of the folder above. */
+    /** Makes everything in its file system durable; the folder above is in the same file system. */
     void syncFileSystem() throws IOException {
         boolean synced = folder().syncFileSystem();
         assert synced;
     }
 
-    /** Deletes it with all its files, the journal last: until then the restore can be gone on with. */
+    /** Deletes the folder with all its files, the journal last: until then the restore can be resumed. */
     void delete() throws IOException {
         try (Handle left = scratch == null ? openScratch() : scratch) {
             scratch = null;

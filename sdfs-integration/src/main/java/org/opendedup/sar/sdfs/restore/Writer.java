@@ -5,15 +5,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 
 /**
- * The user who writes, as the file system of a folder knows it. That is the process's user, but on a network file system that takes
- * root for nobody.
+ * The user who writes, as the file system of a folder reports it. That is the process's user, except on a network file
+ * system that maps root to nobody.
  */
 final class Writer {
     private static final int FLAGS = PosixCalls.O_WRONLY | PosixCalls.O_CREAT | PosixCalls.O_EXCL;
 
     private Writer() {}
 
-    /** The owner of what is made in a folder: a file is, if the folder is somebody else's. */
+    /** Returns the owner of new files in a folder. If the folder has another owner, makes a file to find out. */
     static int in(PosixCalls posix, Handle folder) throws IOException {
         int user = posix.functions().geteuid();
         if (folder.status().uid() == user) {

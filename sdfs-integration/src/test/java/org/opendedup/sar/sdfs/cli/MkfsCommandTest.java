@@ -15,11 +15,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.opendedup.sar.container.Compression;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.sdfs.cli.command.CommandOutput;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.tier.TierSettings;
-import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
 class MkfsCommandTest {
     @TempDir
@@ -50,10 +55,90 @@ class MkfsCommandTest {
         assertEquals(Files.getAttribute(folder, "unix:uid"), config.rootUid());
         assertFalse(definition.sar().tier().enabled());
         assertEquals(1_000_000, definition.sar().tier().lruEntries());
-        for (var place : List.of(config.locations().data(), config.locations().hashDb(), base)) {
+    }
+
+    @Test
+    void saysInSixLinesWhatAUserNeeds() throws IOException {
+        Path index = folder.resolve("index");
+        Path ssd = folder.resolve("ssd");
+        assertEquals(
+                ExitCode.OK,
+                mkfs(
+                        "--volume-name=pool0",
+                        "--volume-capacity=10GB",
+                        "--base-path=" + base,
+                        "--chunk-store-hashdb-location=" + index,
+                        "--sar-ssd-location=" + ssd,
+                        "--sar-ssd-capacity=2GB",
+                        "--memory-budget=300MB"));
+        assertEquals(6, output.out().lines().count(), output.out());
+        for (String told : List.of(
+                "pool0-volume-cfg.xml",
+                "10GB",
+                "VARIABLE_SHA256, zstd:1",
+                base.toString(),
+                index.toString(),
+                ssd.toString(),
+                "300MB",
+                "mount.sdfs pool0 MOUNTPOINT")) {
+            assertTrue(output.out().contains(told), output.out());
+        }
+    }
+
+    @Test
+    void saysAllOfItOnRequest() throws IOException {
+        assertEquals(
+                ExitCode.OK, mkfs("--volume-name=pool0", "--volume-capacity=10GB", "--base-path=" + base, "--verbose"));
+        VolumeConfig config = read().config();
+        for (var place : List.of(
+                config.locations().data(),
+                config.locations().metadata(),
+                config.locations().hashDb(),
+                base)) {
             assertTrue(output.out().contains(place.toString()), output.out());
         }
         assertTrue(output.out().contains("Memory plan"), output.out());
+    }
+
+    /** One rule for every folder of a new volume: it may be missing, or be there and empty. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theFolderOnTheSsdMayBeThereOrNot(boolean there) throws IOException {
+        Path ssd = folder.resolve("ssd");
+        if (there) {
+            Files.createDirectory(ssd);
+        }
+        String[] arguments = {
+            "--volume-name=pool0",
+            "--volume-capacity=1TB",
+            "--base-path=" + base,
+            "--sar-ssd-location=" + ssd,
+            "--sar-ssd-capacity=2GB"
+        };
+        Path file = Files.createDirectories(ssd).resolve("mine");
+        Files.createFile(file);
+        assertEquals(ExitCode.FAILED, mkfs(arguments), "it is not empty");
+        assertTrue(output.err().contains(ssd + " is not empty (it holds mine)"), output.err());
+        Files.delete(file);
+        if (!there) {
+            Files.delete(ssd);
+        }
+        assertEquals(ExitCode.OK, mkfs(arguments), output.err());
+    }
+
+    @Test
+    void aFileIsNoPlaceForAVolume() throws IOException {
+        Path file = Files.createFile(folder.resolve("file"));
+        assertEquals(
+                ExitCode.FAILED,
+                mkfs(
+                        "--volume-name=pool0",
+                        "--volume-capacity=1TB",
+                        "--base-path=" + base,
+                        "--sar-ssd-location=" + file,
+                        "--sar-ssd-capacity=2GB"));
+        assertTrue(output.err().contains(file + " is not a folder"), output.err());
+        assertFalse(Files.exists(base));
     }
 
     @Test
@@ -118,7 +203,9 @@ class MkfsCommandTest {
                 "--volume-name=a/b --volume-capacity=1GB | no volume name",
                 "--volume-name=pool0 --volume-capacity=lots | 'lots' is not a size",
                 "--volume-name=sar --volume-capacity=1GB | is a command of sdfscli",
-                "--volume-name=pool0 --volume-capacity=0 | greater than 0",
+                "--volume-name=pool0 --volume-capacity=0 | at least 1MB",
+                "--volume-name=pool0 --volume-capacity=1000 | 1000B; it must be at least 1MB",
+                "--volume-name=pool0 --volume-capacity=1GB --memory-budget=1EB | and this machine has",
                 "--volume-name=pool0 --volume-capacity=1GB --memory-budget=9MB | at least 256MB",
                 "--volume-name=pool0 --volume-capacity=1GB --io-chunk-size=256 | power of two",
                 "--volume-name=pool0 --volume-capacity=1GB --hash-type=MD5 | VARIABLE_SHA256",

@@ -15,6 +15,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.sdfs.cli.command.CommandOutput;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.FakeDaemon;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.control.FakeMountService;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -136,6 +143,12 @@ class MountCommandTest {
     void refusesABudgetForThisMountThatIsTooSmall() {
         assertEquals(ExitCode.USAGE, mount("--memory-budget=1MB", "pool0", mountPoint.toString()));
         assertTrue(output.err().contains("at least 256MB"), output.err());
+    }
+
+    @Test
+    void refusesABudgetForThisMountThatTheMachineDoesNotHave() {
+        assertEquals(ExitCode.USAGE, mount("--memory-budget=1EB", "pool0", mountPoint.toString()));
+        assertTrue(output.err().contains("and this machine has"), output.err());
     }
 
     private Process foreground() throws IOException {

@@ -13,12 +13,20 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.sdfs.cli.command.CommandOutput;
+import org.opendedup.sar.sdfs.cli.command.FakeDaemon;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 
-/** Calls the helper with what mount(8) of util-linux was seen to hand on. Starts real daemon processes, around a fake volume. */
+/**
+ * Calls the helper with what mount(8) of util-linux was seen to hand on. Starts real daemon processes, around a fake
+ * volume.
+ */
 @Timeout(60)
 class MountHelperTest {
     @TempDir
@@ -99,7 +107,9 @@ class MountHelperTest {
         assertEquals("ro,user_id=0", mount.forFileSystem());
     }
 
-    /** Without a line in fstab, mount(8) takes the options that the mount has from its table, which tells user_id too. */
+    /**
+     * Without a line in fstab, mount(8) takes the options that the mount has from its table, which tells user_id too.
+     */
     @Test
     void whatIsAllowedOnARemountBeatsTheTableButNotFstab() {
         var table =
@@ -125,5 +135,11 @@ class MountHelperTest {
         Path socket = output.environment().runFiles(definition).socket();
         return ControlSocket.ask(socket, "ping")
                 .flatMap(state -> ProcessHandle.of(((Number) state.get("pid")).longValue()));
+    }
+
+    @Test
+    void leavesOutWhatOnlyConcernsTheMountHelper() {
+        assertEquals("ro,noatime", MountHelperOptions.without("ro,user,noauto,x-systemd.automount,noatime,_netdev"));
+        assertEquals("", MountHelperOptions.without(""));
     }
 }

@@ -11,12 +11,23 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
+import org.opendedup.sar.sdfs.cli.control.BackgroundJob;
+import org.opendedup.sar.sdfs.cli.control.ControlServer;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.control.FakeFileTools;
+import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.cli.control.JobControl;
 
 /** {@code restore} and {@code defrag}, with a volume that only says that it did it. */
 @Timeout(30)
+@Tag("slow")
 class RestoreCommandTest {
     @TempDir
     Path folder;

@@ -22,13 +22,22 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.sdfs.cli.command.CommandOutput;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.cli.control.SarControl;
+import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.jmx.FakeSar;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings;
 
 @Timeout(30)
 class SarCommandTest {
@@ -40,6 +49,7 @@ class SarCommandTest {
     private RunFiles files;
     private FakeSar ssd;
     private CommandOutput output;
+    private boolean onTerminal;
     private VolumeDaemon daemon;
     private FutureTask<Void> serving;
 
@@ -72,12 +82,14 @@ class SarCommandTest {
                 "1000 of at most 9000 entries",
                 "24.0 bytes an entry",
                 "77 items",
-                "Promoted since mounted: 36 chunks, 3.00 MiB",
+                "Offered since mounted: 200 chunks",
+                "Promoted: 36 chunks, 3.00 MiB",
+                "Not promoted: 666 chunks",
                 "too few references",
                 "Demoted since mounted: 90 chunks",
                 "31 chunks, 2.00 MiB, in 32 requests",
                 "40.00",
-                "43 chunks dropped")) {
+                "6.00 MiB on their way, 43 chunks")) {
             assertTrue(output.out().contains(shown), () -> shown + " is not in\n" + output.out());
         }
     }
@@ -161,6 +173,7 @@ class SarCommandTest {
     @Test
     void setWaitsForTheSweepAndShowsItsProgress() throws Exception {
         mount();
+        onTerminal = true;
         ssd.sweeps = 3;
         assertEquals(0, sar("set", "--threshold=10", "--wait"), output.err());
         assertTrue(output.err().contains("25 %, 250 of 1000 entries"), output.err());
@@ -182,8 +195,10 @@ class SarCommandTest {
         }
         assertEquals(ExitCode.FAILED, sar("set", "--threshold=0"));
         assertTrue(output.err().contains("it must be from 1 to 2147483647"), output.err());
-        assertEquals(ExitCode.FAILED, sar("resize", "0"));
-        assertTrue(output.err().contains("go together"), output.err());
+        for (String tooSmall : List.of("0", "1MB")) {
+            assertEquals(ExitCode.FAILED, sar("resize", tooSmall));
+            assertTrue(output.err().contains("it must be at least 8MB"), output.err());
+        }
         assertEquals(definition.sar(), VolumeFile.read(volumeFile()).sar());
         assertEquals(List.of(), ssd.events);
     }
@@ -366,7 +381,7 @@ class SarCommandTest {
     }
 
     private int cli(String... arguments) {
-        output = new CommandOutput(folder);
+        output = new CommandOutput(folder, onTerminal);
         return CommandRunner.run(new SdfsCli(output.environment()), output.environment(), arguments);
     }
 }

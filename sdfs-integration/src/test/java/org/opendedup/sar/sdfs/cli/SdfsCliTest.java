@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -12,6 +15,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.sdfs.cli.command.CommandOutput;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.config.ConfigDirectory;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.VolumeFile;
@@ -49,6 +57,41 @@ class SdfsCliTest {
     }
 
     @Test
+    void unmountOfWhatIsNotMountedSaysSo() {
+        assertEquals(ExitCode.FAILED, cli("pool0", "unmount"));
+        assertEquals("sdfscli: the volume 'pool0' is not mounted", output.err().strip());
+    }
+
+    /** As with {@code > /dev/full}. The control writes to what takes it. */
+    @Test
+    void outputThatCannotBeWrittenIsAFailure() {
+        for (boolean takes : new boolean[] {true, false}) {
+            var said = new StringWriter();
+            var environment = new Environment(
+                    Map.of("SDFS_CONFIG_DIR", folder.toString()),
+                    new PrintWriter(takes ? new StringWriter() : new FullDevice(), true),
+                    new PrintWriter(said, true));
+            int code = CommandRunner.run(new SdfsCli(environment), environment, "pool0", "info");
+            assertEquals(takes ? ExitCode.OK : ExitCode.FAILED, code);
+            assertEquals(takes, said.toString().isEmpty(), said.toString());
+            assertTrue(takes || said.toString().contains("the output could not be written"), said.toString());
+        }
+    }
+
+    private static final class FullDevice extends Writer {
+        @Override
+        public void write(char[] characters, int offset, int length) throws IOException {
+            throw new IOException("No space left on device");
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
     void listsTheVolumesEvenWhenAFileIsDamaged() throws IOException {
         Files.writeString(new ConfigDirectory(folder).fileOf("broken"), "<subsystem");
         assertEquals(0, cli("--list"));
@@ -67,6 +110,8 @@ class SdfsCliTest {
                 "pool0 statz | stats",
                 "pool0 stats --jsn | --json",
                 "a/b stats | no volume name",
+                "pool0 top --interval=0 | it must be from 1 to 3600",
+                "pool0 top --interval=3601 | it must be from 1 to 3600",
             })
     void refusesWrongUsageWithCode2(String arguments, String message) {
         assertEquals(ExitCode.USAGE, cli(arguments.isEmpty() ? new String[0] : arguments.split(" ")));

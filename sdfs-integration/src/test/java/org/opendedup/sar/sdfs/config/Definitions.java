@@ -3,12 +3,12 @@ package org.opendedup.sar.sdfs.config;
 import java.nio.file.Path;
 import java.util.OptionalLong;
 import org.opendedup.sar.chunk.Chunking;
-import org.opendedup.sar.container.Compression;
-import org.opendedup.sar.restore.DiskOption;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.restore.RestoreSettings;
 import org.opendedup.sar.restore.cache.CachePolicy;
-import org.opendedup.sar.tier.TierSettings;
-import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** Volume definitions for tests. */
 public final class Definitions {

@@ -92,7 +92,7 @@ class VolumeFileTest {
                 "<volume name | <volume name=\"a\"/><volume name | second element <volume>",
                 "capacity=\"10GB\" | capacity=\"plenty\" | attribute capacity of <volume> is 'plenty', not a size",
                 "capacity=\"10GB\" | '' | lacks its attribute capacity",
-                "capacity=\"10GB\" | capacity=\"0\" | capacity must be greater than 0",
+                "capacity=\"10GB\" | capacity=\"0\" | the capacity is 0B; it must be at least 1MB",
                 "write-threads=\"2\" | write-threads=\"two\" | attribute write-threads of <io> is 'two'",
                 "enabled=\"false\" | enabled=\"no\" | not true or false",
                 "policy=\"reference-count\" | policy=\"luck\" | one of reference-count, cost",
@@ -144,8 +144,8 @@ class VolumeFileTest {
     @Test
     void refusesTwoLocationsInOneFolder() {
         var data = folder.resolve("data");
-        var locations =
-                new org.opendedup.sar.volume.VolumeConfig.Locations(data, data.resolve("db"), folder.resolve("h"));
+        var locations = new org.opendedup.sar.volume.config.VolumeConfig.Locations(
+                data, data.resolve("db"), folder.resolve("h"));
         var e = assertThrows(
                 IllegalArgumentException.class,
                 () -> Definitions.of(

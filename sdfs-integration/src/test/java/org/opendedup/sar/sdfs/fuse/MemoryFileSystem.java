@@ -11,17 +11,17 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.EntryVisitor;
-import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.Volume.RenameMode;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * A small file system in memory, with one lock: the fake behind the tests of a binding. Counts the references it gave, so
- * that a test can see whether they came back. Names are kept as ISO-8859-1 strings, byte for byte.
+ * A small file system in memory, with one lock: the fake behind the tests of a binding. Counts the references it gave,
+ * so that a test can see whether they came back. Names are kept as ISO-8859-1 strings, byte for byte.
  */
 public class MemoryFileSystem implements FuseOperations {
     public static final long ROOT = 1;
@@ -569,7 +569,7 @@ public class MemoryFileSystem implements FuseOperations {
 
     @Override
     public synchronized SpaceUse space() {
-        return new SpaceUse(1L << 40, 1L << 39, 1L << 39, nodes.size());
+        return new SpaceUse(1L << 40, 1L << 39, 1L << 39, 1L << 39, nodes.size());
     }
 
     @Override

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
 
 class MountOptionsTest {
     private final MountOptions defaults = MountOptions.of(Path.of("/mnt"), "vol");

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.fuse;
 
 import java.nio.file.Path;
+import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
 
 /** Mounts a toy file system in a process of its own: {@code MountToy memory|nothing MOUNTPOINT [OPTIONS [BINDING]]}. */
 public final class MountToy {

@@ -6,13 +6,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.EntryVisitor;
-import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.Volume.RenameMode;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /** One file, {@code file}, of a fixed size: what is written to it is dropped, what is read from it is anything. */
 public final class NothingStored implements FuseOperations {
@@ -89,7 +89,7 @@ public final class NothingStored implements FuseOperations {
 
     @Override
     public SpaceUse space() {
-        return new SpaceUse(1L << 40, 1L << 40, 1L << 40, 1);
+        return new SpaceUse(1L << 40, 1L << 40, 1L << 40, 1L << 40, 1);
     }
 
     @Override

@@ -10,11 +10,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.PosixException;
-import org.opendedup.sar.container.Compression;
+import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.posix.Owner;
 
 /** The kernel has the file cut off by the OPEN request itself (FUSE_ATOMIC_O_TRUNC). */
 class OpenTruncateTest {
@@ -23,7 +23,8 @@ class OpenTruncateTest {
         VolumeConfig config = config(folder);
         Volume.create(config);
         try (Volume volume = Volume.open(config)) {
-            FuseFileSystem files = new FuseFileSystem(volume, new HandleTable<>(1));
+            FuseFileSystem files =
+                    new FuseFileSystem(volume, MountOptions.of(Path.of("/none"), "test"), new HandleTable<>(1));
             FuseOperations.CreatedFile made =
                     files.create(Inode.ROOT, "file".getBytes(UTF_8), 0100644, true, new Owner(0, 0));
             long inode = made.attributes().inode();

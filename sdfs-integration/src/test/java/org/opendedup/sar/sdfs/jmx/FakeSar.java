@@ -3,16 +3,19 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.ssd.SsdLogStatistics;
-import org.opendedup.sar.tier.DemotionStatistics;
-import org.opendedup.sar.tier.DistributorStatistics;
-import org.opendedup.sar.tier.Latency;
-import org.opendedup.sar.tier.PromotionStatistics;
 import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.tier.copies.Refusal;
+import org.opendedup.sar.tier.demotion.DemotionStatistics;
+import org.opendedup.sar.tier.distributor.DistributorStatistics;
+import org.opendedup.sar.tier.distributor.Latency;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.tier.promotion.PromotionStatistics;
 
 /** An SSD whose figures are made up, all different. Writes down what it is told. */
 public final class FakeSar implements SarSource {
@@ -52,19 +55,30 @@ public final class FakeSar implements SarSource {
                 16_000_000,
                 500 << 20,
                 300 << 20,
-                new PromotionStatistics(11, 12, 13, 3 << 20, 14, 15, 16, 17, 18, 19),
+                new PromotionStatistics(200, 11, 12, 13, 3 << 20, 20, 21, refused()),
                 new DemotionStatistics(21, 22, 23, 24, running, running ? 250 : 0, running ? 1000 : 0),
                 new DistributorStatistics(
+                        132,
                         31,
                         2 << 20,
                         32,
                         33,
                         4 << 20,
                         34,
+                        36,
                         35,
                         new Latency(100, 90.5, 80, 120, 200, 300, 400),
                         new Latency(200, 9_000, 8_000, 14_000, 20_000, 30_000, 40_000)),
                 new SsdLogStatistics(41, 42, 5 << 20, 6 << 20, 43, 44, 45, 46, 47, 48, 7 << 20));
+    }
+
+    /** For each cause another number. */
+    private static Map<Refusal, Long> refused() {
+        Map<Refusal, Long> refused = new EnumMap<>(Refusal.class);
+        for (Refusal refusal : Refusal.values()) {
+            refused.put(refusal, 50L + refusal.ordinal());
+        }
+        return refused;
     }
 
     @Override

@@ -6,12 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import javax.management.Attribute;
 import javax.management.JMX;
@@ -24,15 +28,19 @@ import javax.management.MBeanServer;
 import javax.management.Notification;
 import javax.management.ObjectName;
 import javax.management.RuntimeMBeanException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
-import org.opendedup.sar.tier.TierSettings;
+import org.opendedup.sar.sdfs.jmx.SarAdministration.Way;
+import org.opendedup.sar.ssd.SsdSize;
+import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeStatistics;
+import org.slf4j.LoggerFactory;
 
 class SarBeansTest {
     private static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
@@ -42,13 +50,14 @@ class SarBeansTest {
     private final FakeSar ssd =
             new FakeSar(BASE.resolve("ssd"), definition.sar().tier());
     private final List<SarSettings> kept = new ArrayList<>();
+    private SarAdministration administration;
     private VolumeRegistration registration;
 
     @BeforeEach
     void register() {
         var monitor = new VolumeMonitor("beans", "/mnt", new NoFigures());
-        registration =
-                VolumeRegistration.register(monitor, new SarAdministration(ssd, definition, kept::add, location -> {}));
+        administration = new SarAdministration(ssd, definition, kept::add, location -> {});
+        registration = VolumeRegistration.register(monitor, administration);
     }
 
     @AfterEach
@@ -70,6 +79,7 @@ class SarBeansTest {
                 assertDescribed(name, operation);
                 for (MBeanParameterInfo parameter : operation.getSignature()) {
                     assertDescribed(name, parameter);
+                    assertFalse(parameter.getName().matches("p\\d+"), () -> operation + " " + parameter.getName());
                 }
             }
         }
@@ -121,15 +131,102 @@ class SarBeansTest {
         refuses("SelectivePromotion", "MaxRunBytes", -1, "must be from 1");
         refuses("SelectivePromotion", "Policy", "luck", "one of [reference-count, cost]");
         refuses("LruList", "LruEntries", -1, "must be from 0");
-        refuses("SsdLog", "CapacityBytes", 0L, "go together");
+        refuses("SsdLog", "CapacityBytes", 0L, "at least 8MB");
         assertEquals(List.of(), ssd.events);
         assertEquals(List.of(), kept);
     }
 
     @Test
+    void noPolicyAndNoLocationAreRefusedByName() {
+        refuses("SelectivePromotion", "Policy", null, "'policy' is 'null', not one of [reference-count, cost]");
+        var log = JMX.newMXBeanProxy(SERVER, VolumeRegistration.sarName("SsdLog", "beans"), SsdLogMXBean.class);
+        var e = assertThrows(IllegalArgumentException.class, () -> log.attach(null));
+        assertTrue(e.getMessage().contains("name a folder"), e::getMessage);
+        assertEquals(List.of(), ssd.events);
+    }
+
+    /** Whoever writes a value outside of what the descriptor allows is refused, and told what is allowed. */
+    @Test
+    void legalValuesStandInTheDescriptorsAndHold() throws Exception {
+        int ranges = 0;
+        int lists = 0;
+        for (ObjectName name : SERVER.queryNames(new ObjectName("org.opendedup.sar:volume=beans,*"), null)) {
+            for (MBeanAttributeInfo attribute : SERVER.getMBeanInfo(name).getAttributes()) {
+                if (!attribute.isWritable() || attribute.getType().equals("boolean")) {
+                    continue;
+                }
+                if (attribute.getDescriptor().getFieldValue("legalValues") instanceof String[] values) {
+                    assertEquals(List.of("reference-count", "cost"), List.of(values));
+                    for (String value : values) {
+                        set(name.getKeyProperty("type"), attribute.getName(), value);
+                    }
+                    lists++;
+                    continue;
+                }
+                long least = limit(attribute, "minValue");
+                long most = limit(attribute, "maxValue");
+                assertTrue(least < most, attribute::getName);
+                boolean isCapacity = attribute.getName().equals("CapacityBytes");
+                assertTrue(!isCapacity || least == SsdSize.leastCapacity(), attribute::getName);
+                boolean isLong = attribute.getType().equals("long");
+                for (long beyond : new long[] {least - 1, most + 1}) {
+                    // Beyond the largest number of the type is the smallest.
+                    Object value = isLong ? (Object) beyond : (Object) (int) beyond;
+                    refuses(
+                            name.getKeyProperty("type"),
+                            attribute.getName(),
+                            value,
+                            isCapacity ? "at least 8MB" : " to " + most);
+                }
+                set(name.getKeyProperty("type"), attribute.getName(), isLong ? (Object) most : (Object) (int) most);
+                ranges++;
+            }
+        }
+        assertEquals(4, ranges);
+        assertEquals(1, lists);
+        MBeanParameterInfo references = SERVER.getMBeanInfo(VolumeRegistration.sarName("DataDemotion", "beans"))
+                .getOperations()[0]
+                .getSignature()[0];
+        assertEquals("references", references.getName());
+        assertEquals(1, limit(references, "minValue"));
+    }
+
+    private static long limit(MBeanFeatureInfo feature, String field) {
+        return Long.parseLong(String.valueOf(feature.getDescriptor().getFieldValue(field)));
+    }
+
+    @Test
+    void eachChangeIsALineInTheLogWithOldAndNewValueAndTheWay() throws Exception {
+        var lines = new ListAppender<ILoggingEvent>();
+        lines.start();
+        var logger = (ch.qos.logback.classic.Logger) LoggerFactory.getLogger(SarAdministration.class);
+        logger.addAppender(lines);
+        Level level = logger.getLevel();
+        logger.setLevel(Level.INFO);
+        try {
+            int before = ssd.status().settings().referenceCountThreshold();
+            set("SelectivePromotion", "ReferenceCountThreshold", 17);
+            set("SelectivePromotion", "ReferenceCountThreshold", 17);
+            assertThrows(Exception.class, () -> set("SelectivePromotion", "ReferenceCountThreshold", 0));
+            administration.change(Way.SDFSCLI, Map.of("policy", "cost", "referenceCountThreshold", 3));
+            administration.attach(Way.JMX, Path.of("/ssd/new"));
+            assertEquals(
+                    List.of(
+                            "volume beans, by JMX: referenceCountThreshold changed from " + before + " to 17",
+                            "volume beans, by sdfscli: referenceCountThreshold changed from 17 to 3",
+                            "volume beans, by sdfscli: policy changed from reference-count to cost",
+                            "volume beans, by JMX: SSD attached; its location changed from /srv/pool0/ssd to /ssd/new"),
+                    lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList());
+        } finally {
+            logger.detachAppender(lines);
+            logger.setLevel(level);
+        }
+    }
+
+    @Test
     void whatTheSsdRefusesIsNotKept() {
         ssd.failure = new IOException("no space for the smaller log");
-        var e = assertThrows(RuntimeMBeanException.class, () -> set("SsdLog", "CapacityBytes", 1L << 20));
+        var e = assertThrows(RuntimeMBeanException.class, () -> set("SsdLog", "CapacityBytes", 16L << 20));
         assertEquals(UncheckedIOException.class, e.getTargetException().getClass());
         assertEquals("no space for the smaller log", e.getTargetException().getMessage());
         assertEquals(List.of(), kept);
@@ -177,7 +274,7 @@ class SarBeansTest {
         figures.forEach((key, value) -> assertEquals(0L, value, key));
     }
 
-    private static void refuses(String type, String attribute, Object value, String why) {
+    private static void refuses(String type, String attribute, @Nullable Object value, String why) {
         var e = assertThrows(RuntimeMBeanException.class, () -> set(type, attribute, value));
         assertTrue(e.getTargetException().getMessage().contains(why), e.getTargetException()::getMessage);
     }
@@ -186,7 +283,7 @@ class SarBeansTest {
         return SERVER.getAttribute(VolumeRegistration.sarName(type, "beans"), attribute);
     }
 
-    private static void set(String type, String attribute, Object value) throws Exception {
+    private static void set(String type, String attribute, @Nullable Object value) throws Exception {
         SERVER.setAttribute(VolumeRegistration.sarName(type, "beans"), new Attribute(attribute, value));
     }
 
@@ -194,12 +291,12 @@ class SarBeansTest {
     private static final class NoFigures implements VolumeSource {
         @Override
         public VolumeStatistics statistics() {
-            return new VolumeStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            return new VolumeStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
         }
 
         @Override
         public SpaceUse space() {
-            return new SpaceUse(0, 0, 0, 0);
+            return new SpaceUse(0, 0, 0, 0, 0);
         }
     }
 }

@@ -46,7 +46,9 @@ class EntryLogTest {
         }
     }
 
-    /** @param at of the length of all, of name and target, of the number of attributes, of an attribute's name and value */
+    /**
+     * @param at of the length of all, of name and target, of the number of attributes, of an attribute's name and value
+     */
     @ParameterizedTest
     @CsvSource({"0", "72", "80", "90", "94", "104"})
     void aLengthThatCannotBeIsDamageAndNotMemory(int at) throws IOException {

@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A FUSE file system as some user mounts it, open to all, with one empty folder that lies: it says that it is root's and nobody else's.
- * Needs root, to mount it in the user's name.
+ * A FUSE file system as some user mounts it, open to all, with one empty folder that lies: it says that it is root's
+ * and nobody else's. Needs root, to mount it in the user's name.
  */
 final class ForeignFuse implements Closeable {
     private static final String SERVER = """

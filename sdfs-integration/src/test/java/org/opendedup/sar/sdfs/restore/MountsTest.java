@@ -8,10 +8,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.sdfs.mounts.MountTable;
 
 class MountsTest {
     private static final int USER = 1000;
-    private static final byte[] TABLE = String.join(
+    private static final MountTable TABLE = MountTable.of(String.join(
                     "\n",
                     "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,user_id=7",
                     "23 22 0:40 / /mnt/\u00ff rw shared:2 master:1 - fuse.sshfs host rw,user_id=0,group_id=0,allow_other",
@@ -19,7 +20,7 @@ class MountsTest {
                     "25 22 0:42 / /mnt/- rw - fuse - rw,user_id=1001,group_id=0,allow_other",
                     "26 22 0:43 / /mnt/d rw - fuseblk /dev/sdb1 rw,user_id=1,group_id=0",
                     "27 22 0:44 / /mnt/e rw - fusectl fusectl rw")
-            .getBytes(StandardCharsets.ISO_8859_1);
+            .getBytes(StandardCharsets.ISO_8859_1));
 
     @ParameterizedTest
     @CsvSource({"22", "23", "24", "27"})

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,8 +31,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.Owner;
-import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.SetMode;
 import org.rocksdb.ColumnFamilyDescriptor;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.DBOptions;
@@ -39,8 +40,12 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksIterator;
 
-/** Trees that are deeper than a path can be, that the destination does not take whole, and whose metadata somebody has edited. */
+/**
+ * Trees that are deeper than a path can be, that the destination does not take whole, and whose metadata somebody has
+ * edited.
+ */
 @Timeout(300)
+@Tag("slow")
 class OddTreeRestoreTest {
     @TempDir
     Path folder;
@@ -183,8 +188,8 @@ class OddTreeRestoreTest {
     void anAttributeThatIsTooLargeForTheDestinationIsNamedAndAllElseIsRestored() throws IOException {
         long file = volume.makeFile(Inode.ROOT, "file", bytes("stored"));
         byte[] name = bytes("user.large");
-        volume.volume.setExtendedAttribute(file, name, new byte[60_000], Volume.SetMode.CREATE);
-        volume.volume.setExtendedAttribute(file, bytes("user.small"), bytes("x"), Volume.SetMode.CREATE);
+        volume.volume.setExtendedAttribute(file, name, new byte[60_000], SetMode.CREATE);
+        volume.volume.setExtendedAttribute(file, bytes("user.small"), bytes("x"), SetMode.CREATE);
         for (int errno : new int[] {PosixCalls.E2BIG, PosixCalls.ENOSPC, PosixCalls.ERANGE, PosixCalls.EDQUOT}) {
             Path out = folder.resolve("out" + errno);
             PosixCalls posix = with(
@@ -284,7 +289,9 @@ class OddTreeRestoreTest {
         assertFalse(Files.exists(target.resolve("victim"), LinkOption.NOFOLLOW_LINKS));
     }
 
-    /** Gives an entry of the volume's database another name, past the volume; its place by the old name's hash stays. */
+    /**
+     * Gives an entry of the volume's database another name, past the volume; its place by the old name's hash stays.
+     */
     private void rename(String name, String other) throws Exception {
         String path = volume.config().locations().metadata().toString();
         List<ColumnFamilyDescriptor> families = new ArrayList<>();

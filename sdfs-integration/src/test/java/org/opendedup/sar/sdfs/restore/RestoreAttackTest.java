@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,11 +29,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.sdfs.restore.TreeRestoreTest.Instead;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
 
-/** Somebody who owns the folder above the destination does the worst at the worst moment. With openat2, and where it is missing. */
+/**
+ * Somebody who owns the folder above the destination does the worst at the worst moment. With openat2, and where it is
+ * missing.
+ */
 @Timeout(120)
+@Tag("slow")
 class RestoreAttackTest {
     private static final int OTHER = 4711;
     /** Calls that may give the destination its name. */

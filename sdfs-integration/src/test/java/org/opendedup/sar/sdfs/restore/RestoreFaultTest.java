@@ -19,18 +19,23 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Owner;
-import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.SetMode;
 
-/** Each call of a restore fails in its turn, and in another run all calls from it on, as if the program had been killed there. */
+/**
+ * Each call of a restore fails in its turn, and in another run all calls from it on, as if the program had been killed
+ * there.
+ */
 @Timeout(300)
+@Tag("slow")
 class RestoreFaultTest {
     private static final int EIO = 5;
     /** Calls that tell or give back, and cannot fail. */
@@ -50,7 +55,7 @@ class RestoreFaultTest {
         volume.makeFile(sub, "inside", bytes("inner"));
         long file = volume.makeFile(tree, "file", bytes("stored"));
         volume.volume.change(file, new AttributeChange(04751, null, null, null, null, 1_000_000_000L, null));
-        volume.volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), Volume.SetMode.CREATE);
+        volume.volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), SetMode.CREATE);
         volume.volume.link(file, tree, bytes("second"));
         volume.volume.makeSymbolicLink(tree, bytes("link"), bytes("file"), owner);
         volume.volume.makeNode(tree, bytes("fifo"), 0010600, 0, owner);

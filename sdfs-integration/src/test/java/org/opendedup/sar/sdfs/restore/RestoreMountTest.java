@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.metadata.Inode;
 
-/** Where something is mounted in a restore's way. Owner and mode of what lies in a FUSE file system are what its server says. */
+/**
+ * Where something is mounted in a restore's way. Owner and mode of what lies in a FUSE file system are what its server
+ * says.
+ */
 @Timeout(120)
 class RestoreMountTest {
     private static final int ROOT = 0;

@@ -9,9 +9,9 @@ import java.nio.file.Path;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.volume.OpenFile;
-import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.posix.Owner;
 
 /** A volume that nobody has mounted, and restores of all that is in it. */
 final class RestoredVolume implements Closeable {

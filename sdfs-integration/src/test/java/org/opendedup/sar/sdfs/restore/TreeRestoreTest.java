@@ -28,22 +28,25 @@ import java.util.stream.Stream;
 import jnr.ffi.Runtime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.restore.DiskModel;
 import org.opendedup.sar.sdfs.config.Definitions;
-import org.opendedup.sar.volume.AttributeChange;
 import org.opendedup.sar.volume.Defragmentation;
 import org.opendedup.sar.volume.Defragmentation.Limits;
 import org.opendedup.sar.volume.OpenFile;
-import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.Volume;
-import org.opendedup.sar.volume.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /** Restores trees of a volume that nobody has mounted. */
 @Timeout(60)
+@Tag("slow")
 class TreeRestoreTest {
     private static final int MIB = 1 << 20;
     /** Length of a file in several containers. */
@@ -141,7 +144,7 @@ class TreeRestoreTest {
         write(make(sub, "inside"), 0, bytes("x"));
         volume.change(file, new AttributeChange(04751, 1234, 4321, null, 1_000_000_007L, 2_000_000_009L, null));
         volume.change(sub, new AttributeChange(null, null, null, null, 3_000_000_000L, 4_000_000_000L, null));
-        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), Volume.SetMode.CREATE);
+        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), SetMode.CREATE);
 
         RestoreStatus status = restore();
 
@@ -167,7 +170,7 @@ class TreeRestoreTest {
         long file = make(Inode.ROOT, "file");
         write(file, 0, bytes("hello"));
         volume.change(file, new AttributeChange(06555, 1234, 4321, null, 1_000_000_007L, 2_000_000_009L, null));
-        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), Volume.SetMode.CREATE);
+        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), SetMode.CREATE);
 
         RestoreStatus status = restore(with("fchown", (arguments, real) -> refuse()));
 
@@ -182,8 +185,8 @@ class TreeRestoreTest {
     @Test
     void withoutTheOwnerThereAreNoCapabilities() throws IOException {
         long file = make(Inode.ROOT, "file");
-        volume.setExtendedAttribute(file, bytes("security.capability"), new byte[20], Volume.SetMode.CREATE);
-        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), Volume.SetMode.CREATE);
+        volume.setExtendedAttribute(file, bytes("security.capability"), new byte[20], SetMode.CREATE);
+        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), SetMode.CREATE);
         List<String> set = new ArrayList<>();
         PosixCalls noting = with("fsetxattr", (arguments, real) -> {
             set.add(name(arguments[1]));
@@ -209,7 +212,7 @@ class TreeRestoreTest {
     void attributesThatAreRefusedAreCounted() throws IOException {
         long file = make(Inode.ROOT, "file");
         write(file, 0, bytes("hello"));
-        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), Volume.SetMode.CREATE);
+        volume.setExtendedAttribute(file, bytes("user.colour"), bytes("blue"), SetMode.CREATE);
         RestoreStatus status = restore(with("fsetxattr", (arguments, real) -> refuse()));
         assertEquals(1, status.attributesLost());
         assertEquals(
@@ -370,7 +373,8 @@ class TreeRestoreTest {
     void aRestoreOfWhatWasDefragmentedMeanwhileDoesNotGoOn() throws Exception {
         long mixed = writeFragmented();
         stopHalfway();
-        Defragmentation done = volume.defragment(mixed, DiskModel.DEFAULT, new Limits(1, false), (bytes, of) -> true);
+        Defragmentation done =
+                volume.maintenance().defragment(mixed, DiskModel.DEFAULT, new Limits(1, false), (bytes, of) -> true);
         assertTrue(done.rewrittenChunks() > 0, done::toString);
         var e = assertThrows(IOException.class, this::restore);
         assertTrue(e.getMessage().contains("was changed since its restore"), e.getMessage());
@@ -381,7 +385,8 @@ class TreeRestoreTest {
         // The control of the test above.
         long mixed = writeFragmented();
         stopHalfway();
-        Defragmentation dry = volume.defragment(mixed, DiskModel.DEFAULT, new Limits(1, true), (bytes, of) -> true);
+        Defragmentation dry =
+                volume.maintenance().defragment(mixed, DiskModel.DEFAULT, new Limits(1, true), (bytes, of) -> true);
         assertTrue(dry.sparseContainers() > 0, dry::toString);
         RestoreStatus status = restore();
         assertEquals(status.bytes(), status.bytesWritten());

@@ -6,21 +6,25 @@ import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
-import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.posix.Attributes;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Files with an access list, as the kernel binding stores them. libfuse 2 cannot have the kernel check it, and the mode says more
- * than the list: its bits for the group are the most that any user or group of the list has. So such a file is shown without the
- * permissions of group and others: the kernel then refuses everybody but its owner and root, whatever they try.
+ * Hides permissions of files with an access list. The kernel binding stores such lists. libfuse 2 cannot make the
+ * kernel check them, and the mode allows more than the list: its group bits are the maximum that any user or group of
+ * the list has. Therefore such a file is shown without the permissions of group and others. The kernel then refuses all
+ * access except by its owner and root.
  */
 final class AccessLists {
     private static final Logger LOG = LoggerFactory.getLogger(AccessLists.class);
 
     private static final byte[] NAME = "system.posix_acl_access".getBytes(US_ASCII);
 
-    /** {@code linux/posix_acl_xattr.h}: a version, and the entries for owner, group and others. With no more, the mode says all. */
+    /**
+     * Size in bytes of a list that says no more than the mode ({@code linux/posix_acl_xattr.h}): a version, and the
+     * entries for owner, group and others.
+     */
     private static final int MODE_LIST_BYTES = 4 + 3 * 8;
 
     private static final int GROUP_AND_OTHERS = 00077;
@@ -33,7 +37,7 @@ final class AccessLists {
         this.operations = operations;
     }
 
-    /** The attributes as the kernel is to see them. */
+    /** Returns the attributes to show to the kernel. */
     Attributes shown(Attributes attributes) throws IOException {
         int open = attributes.mode() & GROUP_AND_OTHERS;
         if (open == 0 || !hasList(attributes)) {
@@ -49,8 +53,9 @@ final class AccessLists {
     }
 
     /**
-     * The mode to set where the kernel asks for one. It takes setuid and setgid away before a write by sending the mode it knows
-     * without them: that must not take from the list what was only not shown.
+     * Returns the mode to set when the kernel requests a mode. Before a write, the kernel removes setuid and setgid by
+     * sending the mode that it knows without these bits. That request must not remove the permissions that were only
+     * hidden.
      */
     int toSet(long inode, int asked) throws IOException {
         Attributes now = operations.attributes(inode);

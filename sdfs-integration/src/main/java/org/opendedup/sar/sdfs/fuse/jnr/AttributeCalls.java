@@ -15,14 +15,14 @@ import org.opendedup.sar.sdfs.fuse.ExtendedAttributeName;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.jnr.CallbackTable.Slot;
-import org.opendedup.sar.volume.AttributeChange;
 import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.SetMode;
 import ru.serce.jnrfuse.struct.Statvfs;
 
 /**
- * Callbacks on attributes, ordinary and extended, by path. Lost setuid bits are the kernel's work here: to a daemon that
- * does not offer to drop them it sends the new mode before a write, a truncation or a new owner.
+ * Callbacks for attributes and extended attributes, by path. The kernel itself removes setuid bits here: to a daemon
+ * that does not offer to remove them, it sends the new mode before a write, a truncation or a change of owner.
  */
 final class AttributeCalls {
     private static final int BLOCK_BYTES = 4096;
@@ -34,7 +34,7 @@ final class AttributeCalls {
     private static final int XATTR_REPLACE = 2;
     private static final int MAX_XATTR_BYTES = 64 << 10;
 
-    /** {@code linux/stat.h}: in place of a time's nanoseconds. */
+    /** {@code linux/stat.h}: special values of the nanoseconds of a time. */
     private static final long UTIME_NOW = (1 << 30) - 1;
 
     private static final long UTIME_OMIT = (1 << 30) - 2;
@@ -68,14 +68,14 @@ final class AttributeCalls {
     }
 
     private int attributes(Pointer path, Pointer target) {
-        return Guard.run("getattr", () -> {
+        return Guard.run("getattr", path, () -> {
             stat.get().copy(accessLists.shown(resolver.attributes(CString.bytes(path))), target);
             return 0;
         });
     }
 
     private int change(String operation, Pointer path, AttributeChange change) {
-        return Guard.run(operation, () -> {
+        return Guard.run(operation, path, () -> {
             resolver.onInode(CString.bytes(path), inode -> operations.change(inode, change));
             return 0;
         });
@@ -83,7 +83,7 @@ final class AttributeCalls {
 
     private int changeMode(Pointer path, long mode) {
         int asked = (int) mode & FileMode.PERMISSIONS;
-        return Guard.run("chmod", () -> {
+        return Guard.run("chmod", path, () -> {
             resolver.onInode(
                     CString.bytes(path),
                     inode -> operations.change(inode, AttributeChange.ofMode(accessLists.toSet(inode, asked))));
@@ -91,7 +91,7 @@ final class AttributeCalls {
         });
     }
 
-    /** An owner or group of -1 stays as it is. */
+    /** Changes owner and group. A value of -1 leaves the owner or group unchanged. */
     private int changeOwner(Pointer path, int uid, int gid) {
         return change(
                 "chown",
@@ -110,7 +110,7 @@ final class AttributeCalls {
         return change("truncate", path, AttributeChange.ofTruncation(size, Instant.now()));
     }
 
-    /** @param times two of {@code struct timespec}: of access and of modification */
+    /** @param times two of {@code struct timespec}: the access time and the modification time */
     private int changeTimes(Pointer path, Pointer times) {
         return change(
                 "utimens",
@@ -118,7 +118,10 @@ final class AttributeCalls {
                 new AttributeChange(null, null, null, null, time(times, 0), time(times, TIMESPEC_BYTES), null));
     }
 
-    /** Nanoseconds since 1970, or null to leave the time as it is; what 64 bits cannot hold becomes the nearest. */
+    /**
+     * Returns nanoseconds since 1970, or null to leave the time unchanged. A time that does not fit in 64 bits becomes
+     * the nearest value that fits.
+     */
     private static @Nullable Long time(Pointer times, int offset) {
         long seconds = times.getLong(offset);
         long nanos = times.getLong(offset + 8);
@@ -134,26 +137,25 @@ final class AttributeCalls {
     }
 
     private int space(Pointer path, Pointer target) {
-        return Guard.run("statfs", () -> {
+        return Guard.run("statfs", path, () -> {
             SpaceUse space = operations.space();
-            long free = space.freeBytes() / BLOCK_BYTES;
+            long freeFiles = space.freeFiles(BLOCK_BYTES);
             Statvfs statvfs = Statvfs.of(target);
             statvfs.f_bsize.set(BLOCK_BYTES);
             statvfs.f_frsize.set(BLOCK_BYTES);
             statvfs.f_blocks.set(space.capacityBytes() / BLOCK_BYTES);
-            statvfs.f_bfree.set(free);
+            statvfs.f_bfree.set(space.freeBytes() / BLOCK_BYTES);
             statvfs.f_bavail.set(space.availableBytes() / BLOCK_BYTES);
-            // There is no table of inodes to fill up: a new file needs at most a block.
-            statvfs.f_files.set(space.files() + free);
-            statvfs.f_ffree.set(free);
-            statvfs.f_favail.set(free);
+            statvfs.f_files.set(space.files() + freeFiles);
+            statvfs.f_ffree.set(freeFiles);
+            statvfs.f_favail.set(freeFiles);
             statvfs.f_namemax.set(MAX_NAME_BYTES);
             return 0;
         });
     }
 
     private int setExtendedAttribute(Pointer path, Pointer name, Pointer value, long size, int flags) {
-        return Guard.run("setxattr", () -> {
+        return Guard.run("setxattr", path, () -> {
             byte[] attribute = attributeName(name);
             if (size > MAX_XATTR_BYTES) {
                 return -Errno.E2BIG;
@@ -180,7 +182,7 @@ final class AttributeCalls {
     }
 
     private int getExtendedAttribute(Pointer path, Pointer name, @Nullable Pointer buffer, long size) {
-        return Guard.run("getxattr", () -> {
+        return Guard.run("getxattr", path, () -> {
             byte[] attribute = attributeName(name);
             Optional<byte[]> value = resolver.onInode(
                     CString.bytes(path), inode -> Optional.ofNullable(operations.extendedAttribute(inode, attribute)));
@@ -189,13 +191,16 @@ final class AttributeCalls {
     }
 
     private int listExtendedAttributes(Pointer path, @Nullable Pointer buffer, long size) {
-        return Guard.run("listxattr", () -> {
+        return Guard.run("listxattr", path, () -> {
             List<byte[]> names = resolver.onInode(CString.bytes(path), operations::extendedAttributes);
             return sized(ExtendedAttributeName.listFor(caller.owner().uid(), names), buffer, size);
         });
     }
 
-    /** Answers with the value; where the caller gave no room, with its size. */
+    /**
+     * Copies the value to the buffer and returns its size in bytes. Only returns the size if the size of the buffer is
+     * 0.
+     */
     private static int sized(byte[] value, @Nullable Pointer buffer, long size) {
         if (size == 0 || buffer == null) {
             return value.length;
@@ -208,7 +213,7 @@ final class AttributeCalls {
     }
 
     private int removeExtendedAttribute(Pointer path, Pointer name) {
-        return Guard.run("removexattr", () -> {
+        return Guard.run("removexattr", path, () -> {
             byte[] attribute = attributeName(name);
             resolver.onInode(CString.bytes(path), inode -> {
                 operations.removeExtendedAttribute(inode, attribute);
@@ -218,7 +223,10 @@ final class AttributeCalls {
         });
     }
 
-    /** libfuse 2 cannot ask the kernel to honour access lists; storing them unheeded would be a false promise. */
+    /**
+     * Returns the name of an attribute. Refuses access lists: libfuse 2 cannot make the kernel enforce them, so storing
+     * them would be a false promise.
+     */
     private static byte[] attributeName(Pointer name) throws IOException {
         byte[] bytes = CString.bytes(name);
         if (ExtendedAttributeName.isAccessList(bytes)) {

@@ -7,12 +7,15 @@ import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
 
 /**
- * {@code struct fuse_operations} of libfuse 2.9 in native memory: a pointer for each function, and one word of flags among
- * them. jnr-fuse's own structure fits neither the functions here ({@link Callbacks}), whose paths are bytes, nor the flags,
- * which it declares as padding.
+ * {@code struct fuse_operations} of libfuse 2.9 in native memory: one pointer for each function, and one word of flags
+ * among them. Replaces jnr-fuse's own structure, which does not fit: its functions take paths as strings, while those
+ * in {@link Callbacks} take bytes, and it declares the flags as padding.
  */
 final class CallbackTable {
-    /** The functions that are ours, with their places in the header's order. libfuse answers for the others. */
+    /**
+     * The functions that this binding implements, with their positions in the order of the header. libfuse answers for
+     * the others.
+     */
     enum Slot {
         GETATTR(0),
         READLINK(1),
@@ -56,14 +59,14 @@ final class CallbackTable {
         }
     }
 
-    /** The word of flags, padded to a pointer's size. */
+    /** Offset of the word of flags in bytes. The word is padded to the size of a pointer. */
     private static final int FLAGS_OFFSET = Long.BYTES * 38;
 
     static final int BYTES = Long.BYTES * 45;
 
     /**
-     * The bits of the flags. With nullpath_ok and nopath, calls that come with a handle get no path, and so reach files that
-     * have none as well; with utime_omit_ok, utimens may leave one of its times as it is.
+     * Bits of the flags. With nullpath_ok and nopath, libfuse sends no path with calls that have a handle, so these
+     * calls also work for files without a name. With utime_omit_ok, utimens may leave one of the times unchanged.
      */
     private static final int NULLPATH_OK = 1;
 
@@ -72,7 +75,7 @@ final class CallbackTable {
 
     private final Runtime runtime;
     private final Pointer memory;
-    /** Native code does not keep a callback alive; this list does. */
+    /** Keeps the callbacks reachable; native code does not. */
     private final List<Object> callbacks = new ArrayList<>();
 
     CallbackTable(Runtime runtime) {

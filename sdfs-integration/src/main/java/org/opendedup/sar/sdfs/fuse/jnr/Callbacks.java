@@ -10,9 +10,10 @@ import jnr.ffi.types.uintptr_t;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The shapes of {@code fuse_operations}' functions. jnr-fuse's own take paths as strings, which loses the bytes of a name
- * that is not text in the process's encoding; here a path is its C string. Where libfuse may give no path ({@code
- * flag_nopath}) it is passed over. File data comes as a bare address, so that a call makes no object for it.
+ * The signatures of the functions in {@code fuse_operations}. jnr-fuse's own signatures take paths as strings, which
+ * loses the bytes of a name that is not text in the encoding of the process. Here a path is its C string. Where libfuse
+ * may pass no path ({@code flag_nopath}), the path is an ignored address. File data is passed as a bare address, so
+ * that a call allocates no object for it.
  */
 final class Callbacks {
     private Callbacks() {}
@@ -29,13 +30,19 @@ final class Callbacks {
         int call(Pointer path);
     }
 
-    /** rename, link; symlink, whose first is the target; removexattr, whose second is the attribute's name. */
+    /**
+     * rename and link; symlink, whose first path is the target; removexattr, whose second argument is the name of the
+     * attribute.
+     */
     public interface OnTwoPaths {
         @Delegate
         int call(Pointer first, Pointer second);
     }
 
-    /** getattr, statfs, utimens: a structure to fill or to read; open, opendir: the file's. */
+    /**
+     * getattr, statfs and utimens, with a structure to fill or to read; open and opendir, with the structure of the
+     * open file.
+     */
     public interface OnPathWithStructure {
         @Delegate
         int call(Pointer path, Pointer structure);

@@ -1,10 +1,10 @@
 package org.opendedup.sar.sdfs.fuse.jnr;
 
 import java.nio.ByteBuffer;
-import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.posix.Owner;
 import ru.serce.jnrfuse.struct.FuseContext;
 
-/** Who asks, and for what: of the request that the calling thread serves. */
+/** The caller and the request that the current thread serves. */
 final class Caller {
     private static final RequestView NO_REQUEST = new RequestView(ByteBuffer.allocate(0));
 
@@ -15,7 +15,7 @@ final class Caller {
         this.libFuse = libFuse;
     }
 
-    /** The calling thread's requests can be seen there from now on. */
+    /** Sets the view of the current thread's requests. */
     void serves(RequestView view) {
         requests.set(view);
     }

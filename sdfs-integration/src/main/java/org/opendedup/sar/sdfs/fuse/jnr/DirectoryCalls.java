@@ -11,13 +11,14 @@ import org.slf4j.LoggerFactory;
 import ru.serce.jnrfuse.FuseFillDir;
 
 /**
- * Callbacks on open directories. An open directory's handle is its inode, retained. A listing is given out in pieces, each
- * entry with the cookie behind it, so that libfuse never holds more than the kernel asked for.
+ * Callbacks for open directories. The handle of an open directory is its inode, which is retained. A listing is
+ * returned in pieces. Each entry has a cookie that continues the listing after it, so that libfuse never holds more
+ * entries than the kernel requested.
  */
 final class DirectoryCalls {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryCalls.class);
 
-    /** Longer than any name; with the terminator. */
+    /** Size of the name buffer in bytes: longer than any name with its terminator. */
     private static final int NAME_BUFFER_BYTES = 1025;
 
     private final FuseOperations operations;
@@ -40,20 +41,20 @@ final class DirectoryCalls {
     }
 
     private int open(Pointer path, Pointer info) {
-        return Guard.run("opendir", () -> {
+        return Guard.run("opendir", path, () -> {
             FileInfo.setHandle(info, resolver.retain(CString.bytes(path)));
             return 0;
         });
     }
 
     private int read(long path, Pointer buffer, Pointer filler, long cookie, Pointer info) {
-        return Guard.run("readdir", () -> {
+        return Guard.run("readdir", () -> operations.nameOf(FileInfo.handle(info)), () -> {
             new Listing(buffer, filler).from(FileInfo.handle(info), cookie);
             return 0;
         });
     }
 
-    /** A piece of a listing on its way into libfuse's buffer. */
+    /** A piece of a listing that is being written to libfuse's buffer. */
     private final class Listing {
         private final Pointer target;
         private final FuseFillDir filler;
@@ -75,11 +76,12 @@ final class DirectoryCalls {
                         cookie,
                         false,
                         (name, inode, type, next, attributes) -> add(name, inode, type, next));
+                operations.noteListed(directory);
             } catch (IOException | RuntimeException e) {
                 if (!any) {
                     throw e;
                 }
-                // The entries before it are good. The kernel comes back behind them and meets the failure then.
+                // The entries before the failure are valid. The kernel continues after them and gets the failure then.
                 LOG.debug("a listing ends early", e);
             }
         }
@@ -94,14 +96,14 @@ final class DirectoryCalls {
     }
 
     private int release(long path, Pointer info) {
-        return Guard.run("releasedir", () -> {
+        return Guard.run("releasedir", () -> operations.nameOf(FileInfo.handle(info)), () -> {
             resolver.release(FileInfo.handle(info));
             return 0;
         });
     }
 
     private int sync(long path, int dataOnly, Pointer info) {
-        return Guard.run("fsyncdir", () -> {
+        return Guard.run("fsyncdir", () -> operations.nameOf(FileInfo.handle(info)), () -> {
             operations.syncAll();
             return 0;
         });

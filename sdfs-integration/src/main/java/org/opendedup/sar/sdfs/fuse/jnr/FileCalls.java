@@ -4,22 +4,23 @@ import com.kenai.jffi.MemoryIO;
 import java.io.IOException;
 import java.time.Instant;
 import jnr.ffi.Pointer;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.FallocateMode;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.jnr.CallbackTable.Slot;
 import org.opendedup.sar.sdfs.fuse.jnr.OpenFiles.OpenFile;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Attributes;
-import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
 
 /**
- * Callbacks on open files, by handle; they work for files without a name too.
+ * Callbacks for open files, by handle. They also work for files without a name.
  *
- * <p>To the kernel each name of a file is an inode of its own, with its own pages and size. So a file with several names is
- * opened past the page cache (direct_io), and its appends go to the end that the file system knows. The kernel keeps pages
- * from one opening to the next only of files that had but one name all the while.
+ * <p>The kernel treats each name of a file as an inode of its own, with its own pages and size. Therefore a file with
+ * several names is opened without the page cache (direct_io), and appends go to the end that the file system knows. The
+ * kernel keeps pages from one opening to the next only for files that had a single name the whole time.
  */
 final class FileCalls {
     private final FuseOperations operations;
@@ -61,10 +62,16 @@ final class FileCalls {
         Owner owner = caller.owner();
         return Guard.run(
                 "open",
+                path,
                 () -> resolver.onInode(CString.bytes(path), inode -> {
                     boolean direct = mustBeDirect(operations.attributes(inode));
                     long handle = operations.open(inode, FileInfo.isWritable(info), FileInfo.truncates(info), owner);
                     remember(new OpenFile(handle, inode, FileInfo.appends(info), direct), info);
+                    if (FileInfo.notesReads(info) && !FileInfo.truncates(info)) {
+                        // Inode numbers are known here only during a call, so the contents of the kernel's cache are
+                        // unknown: the opening counts as a read.
+                        operations.noteRead(inode);
+                    }
                     if (!direct && !linked.mayContain(inode)) {
                         FileInfo.setKeepCache(info);
                     }
@@ -73,8 +80,9 @@ final class FileCalls {
     }
 
     /**
-     * Also a file that has one name left may have been opened, with pages cached, under another that is gone. (What was
-     * opened before its file got a second name still has its pages: writes through the other name may not be seen.)
+     * Returns whether the file must be opened without the page cache. A file with one name left may have been opened,
+     * with cached pages, under a removed name. (A file that was opened before it got a second name still has its pages:
+     * writes through the other name may not be visible there.)
      */
     private boolean mustBeDirect(Attributes attributes) {
         return attributes.links() > 1
@@ -86,6 +94,7 @@ final class FileCalls {
         int withType = FileMode.REGULAR | ((int) mode & FileMode.PERMISSIONS);
         return Guard.run(
                 "create",
+                path,
                 () -> resolver.onName(CString.bytes(path), (directory, name) -> {
                     FuseOperations.CreatedFile created =
                             operations.create(directory, name, withType, FileInfo.isWritable(info), owner);
@@ -93,7 +102,7 @@ final class FileCalls {
                     try {
                         remember(new OpenFile(created.handle(), inode, FileInfo.appends(info), false), info);
                     } finally {
-                        // The opening retains it.
+                        // The open handle retains the inode.
                         resolver.release(inode);
                     }
                     return 0;
@@ -112,21 +121,34 @@ final class FileCalls {
         }
     }
 
+    /** Returns the name of an open file for the log: libfuse passes no paths with open files. */
+    private String named(Pointer info) {
+        try {
+            return operations.nameOf(openFiles.inode(FileInfo.handle(info)));
+        } catch (PosixException closed) {
+            return "a file that is not open";
+        }
+    }
+
     private int read(long path, long buffer, long size, long offset, Pointer info) {
-        return Guard.run(
-                "read",
-                () -> operations.read(
-                        openFiles.get(FileInfo.handle(info)).handle(),
-                        offset,
-                        MemoryIO.getInstance().newDirectByteBuffer(buffer, (int) size)));
+        return Guard.run("read", () -> named(info), () -> {
+            OpenFile file = openFiles.get(FileInfo.handle(info));
+            int count = operations.read(
+                    file.handle(), offset, MemoryIO.getInstance().newDirectByteBuffer(buffer, (int) size));
+            if (FileInfo.notesReads(info)) {
+                operations.noteRead(file.inode());
+            }
+            return count;
+        });
     }
 
     private int write(long path, long buffer, long size, long offset, Pointer info) {
-        return Guard.run("write", () -> {
+        return Guard.run("write", () -> named(info), () -> {
             OpenFile file = openFiles.get(FileInfo.handle(info));
             var source = MemoryIO.getInstance().newDirectByteBuffer(buffer, (int) size);
             if (file.appends() && file.direct()) {
-                // The kernel takes the end from what it knows of this name; the file may have grown under another.
+                // The kernel appends at the end that it knows for this name; the file may have grown under another
+                // name.
                 synchronized (appending) {
                     operations.write(
                             file.handle(), operations.attributes(file.inode()).size(), source);
@@ -139,14 +161,14 @@ final class FileCalls {
     }
 
     private int flush(long path, Pointer info) {
-        return Guard.run("flush", () -> {
+        return Guard.run("flush", () -> named(info), () -> {
             operations.flush(openFiles.get(FileInfo.handle(info)).handle());
             return 0;
         });
     }
 
     private int release(long path, Pointer info) {
-        return Guard.run("release", () -> {
+        return Guard.run("release", () -> named(info), () -> {
             OpenFile file = openFiles.remove(FileInfo.handle(info));
             try {
                 operations.close(file.handle());
@@ -160,14 +182,14 @@ final class FileCalls {
     }
 
     private int sync(long path, int dataOnly, Pointer info) {
-        return Guard.run("fsync", () -> {
+        return Guard.run("fsync", () -> named(info), () -> {
             operations.sync(openFiles.get(FileInfo.handle(info)).handle());
             return 0;
         });
     }
 
     private int attributes(long path, Pointer target, Pointer info) {
-        return Guard.run("fgetattr", () -> {
+        return Guard.run("fgetattr", () -> named(info), () -> {
             long inode = openFiles.inode(FileInfo.handle(info));
             stat.get().copy(accessLists.shown(operations.attributes(inode)), target);
             return 0;
@@ -175,16 +197,16 @@ final class FileCalls {
     }
 
     private int truncate(long path, long size, Pointer info) {
-        return Guard.run("ftruncate", () -> {
+        return Guard.run("ftruncate", () -> named(info), () -> {
             operations.change(
                     openFiles.get(FileInfo.handle(info)).inode(), AttributeChange.ofTruncation(size, Instant.now()));
             return 0;
         });
     }
 
-    /** The kernel has taken lost setuid bits away before, as for a write. */
+    /** Allocates or zeroes a range. The kernel has already removed setuid bits, as for a write. */
     private int allocate(long path, int mode, long offset, long length, Pointer info) {
-        return Guard.run("fallocate", () -> {
+        return Guard.run("fallocate", () -> named(info), () -> {
             FallocateMode.of(mode)
                     .apply(operations, openFiles.get(FileInfo.handle(info)).handle(), offset, length);
             return 0;

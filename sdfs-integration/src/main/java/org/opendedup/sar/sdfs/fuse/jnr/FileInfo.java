@@ -3,8 +3,8 @@ package org.opendedup.sar.sdfs.fuse.jnr;
 import jnr.ffi.Pointer;
 
 /**
- * {@code struct fuse_file_info} of libfuse 2.9 on 64-bit Linux: flags, 4 bytes of padding, {@code fh_old}, {@code
- * writepage}, a word of bits, {@code fh}, {@code lock_owner}. jnr-fuse has no names for the bits.
+ * Accesses {@code struct fuse_file_info} of libfuse 2.9 on 64-bit Linux: flags, 4 bytes of padding, {@code fh_old},
+ * {@code writepage}, a word of bits, {@code fh}, {@code lock_owner}. jnr-fuse has no names for the bits.
  */
 final class FileInfo {
     private static final int FLAGS = 0;
@@ -17,13 +17,24 @@ final class FileInfo {
     /** {@code asm-generic/fcntl.h}. */
     private static final int O_ACCESS_MODE = 3;
 
+    private static final int O_WRONLY = 1;
     private static final int O_TRUNC = 01000;
     private static final int O_APPEND = 02000;
+    private static final int O_NOATIME = 01000000;
 
     private FileInfo() {}
 
     static boolean isWritable(Pointer info) {
         return (info.getInt(FLAGS) & O_ACCESS_MODE) != 0;
+    }
+
+    /**
+     * Returns whether reads through this handle set the access time. Reads of a file that is open for writing only are
+     * made by the kernel itself.
+     */
+    static boolean notesReads(Pointer info) {
+        int flags = info.getInt(FLAGS);
+        return (flags & O_ACCESS_MODE) != O_WRONLY && (flags & O_NOATIME) == 0;
     }
 
     static boolean truncates(Pointer info) {
@@ -42,12 +53,12 @@ final class FileInfo {
         info.putLong(HANDLE, handle);
     }
 
-    /** Has the kernel pass reads and writes on without its page cache. */
+    /** Makes the kernel pass on reads and writes without its page cache. */
     static void setDirect(Pointer info) {
         info.putInt(BITS, info.getInt(BITS) | DIRECT_IO);
     }
 
-    /** Lets the kernel use the pages that it has from an earlier opening. */
+    /** Allows the kernel to use its pages from an earlier opening. */
     static void setKeepCache(Pointer info) {
         info.putInt(BITS, info.getInt(BITS) | KEEP_CACHE);
     }

@@ -4,23 +4,26 @@ import java.util.ArrayList;
 import java.util.List;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 
-/** What libfuse is told in words. */
+/** The command-line arguments of libfuse. */
 final class FuseArguments {
-    /** The most that libfuse 2 takes or gives in a request. */
+    /** Largest read or write of libfuse 2 in a request, in bytes. */
     private static final int MAX_IO_BYTES = 128 << 10;
 
-    /** As libfuse 2 has it: the data of a request, and a page for its headers. */
+    /** Size of libfuse 2's request buffer, in bytes: the data of a request, and one page for its headers. */
     static final int REQUEST_BYTES = MAX_IO_BYTES + 4096;
 
-    /** Requests the kernel keeps under way for read-ahead: 8 MiB at the largest size. */
+    /** Requests that the kernel keeps in flight for read-ahead: 8 MiB at the largest size. */
     private static final int MAX_BACKGROUND = 64;
 
-    /** Nothing changes names but the kernel's own calls: it may keep them, and that they are missing, for a day. */
+    /**
+     * Time that the kernel may cache existing and missing names, in seconds: one day. Only the kernel's own calls
+     * change names.
+     */
     private static final int NAME_SECONDS = 86_400;
 
     private FuseArguments() {}
 
-    /** The arguments of a foreground program that mounts. */
+    /** Returns the arguments of a foreground program that mounts. */
     static String[] of(MountOptions options, boolean root) {
         return new String[] {
             "sdfs", "-f", "-o", list(options, root), options.mountPoint().toString()
@@ -48,13 +51,14 @@ final class FuseArguments {
             list.add("sync");
         }
         if (root) {
-            // The commands warn of a mount point that is not empty; as another user the helper decides.
+            // For root, the commands warn of a mount point that is not empty. For other users, the helper decides.
             list.add("nonempty");
         }
         list.add("big_writes,atomic_o_trunc,max_read=" + MAX_IO_BYTES + ",max_write=" + MAX_IO_BYTES);
         list.add("max_background=" + MAX_BACKGROUND);
         list.add("entry_timeout=" + NAME_SECONDS + ",negative_timeout=" + NAME_SECONDS);
-        // The attributes of one name do not hear of a change through another: the kernel asks each time.
+        // A change through one name does not update the cached attributes of another name: the kernel must ask each
+        // time.
         list.add("use_ino,attr_timeout=0");
         return String.join(",", list);
     }

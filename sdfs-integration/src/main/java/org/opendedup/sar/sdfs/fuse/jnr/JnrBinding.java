@@ -9,8 +9,8 @@ import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 
 /**
- * Serves through libfuse 2 (package libfuse2) and jnr-fuse. Slower than the kernel binding, and by path where the kernel
- * binding is by inode; for places where that one cannot run.
+ * Serves through libfuse 2 (package libfuse2) and jnr-fuse, on systems where the kernel binding cannot run. Slower than
+ * the kernel binding. Works by path; the kernel binding works by inode.
  */
 public final class JnrBinding implements FuseBinding {
     public static final String NAME = "jnr";
@@ -20,7 +20,7 @@ public final class JnrBinding implements FuseBinding {
         return NAME;
     }
 
-    /** A request, and as much of libfuse's own. */
+    /** Returns the native memory in bytes: per thread, one request buffer here and one of the same size in libfuse. */
     @Override
     public long bufferBytes(int threads) {
         return 2L * threads * FuseArguments.REQUEST_BYTES;

@@ -12,15 +12,15 @@ import jnr.ffi.Pointer;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
-import org.opendedup.sar.sdfs.fuse.kernel.ReadAhead;
+import org.opendedup.sar.sdfs.fuse.ReadAhead;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A mount by libfuse 2 and the threads that serve it. It ends when the last thread has found it unmounted. */
+/** A mount by libfuse 2 and the threads that serve it. Ends when the last thread has found it unmounted. */
 final class JnrMount implements FuseMount {
     private static final Logger LOG = LoggerFactory.getLogger(JnrMount.class);
 
-    /** How long {@link #close} waits for programs to leave, and then for the threads to end. */
+    /** Time in milliseconds that {@link #close} waits for programs to leave, and again for the threads to end. */
     private static final long GRACE_MS = 5_000;
 
     private static final long RETRY_MS = 100;
@@ -34,7 +34,7 @@ final class JnrMount implements FuseMount {
     private final LateSyncs syncs;
     private final List<ServingThread> threads = new ArrayList<>();
     private final AtomicInteger running;
-    /** The kernel and libfuse agree, or the service has ended. */
+    /** Released when the kernel and libfuse have agreed on the protocol, or when the service has ended. */
     private final CountDownLatch begun = new CountDownLatch(1);
 
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -55,7 +55,7 @@ final class JnrMount implements FuseMount {
         }
     }
 
-    /** Mounts. Returns when the mount point answers. */
+    /** Mounts the file system. The mount point answers requests when this method returns. */
     static JnrMount start(LibFuse2 libFuse, FuseOperations operations, MountOptions options, boolean root)
             throws IOException {
         JnrMount mount = new JnrMount(libFuse, operations, options, root);
@@ -123,7 +123,7 @@ final class JnrMount implements FuseMount {
         }
         syncs.close();
         try {
-            // Finds the mount gone, or unmounts it if the threads ended for another reason.
+            // Finds the mount removed, or unmounts it if the threads ended for another reason.
             libFuse.functions().fuse_teardown(session.fuse(), session.mountPoint());
         } catch (RuntimeException | Error e) {
             LOG.error("ending the service of {}", mountPoint, e);
@@ -153,11 +153,14 @@ final class JnrMount implements FuseMount {
         }
     }
 
-    /** libfuse 2 knows no write-back cache: each write comes at once. */
+    /** Does nothing: libfuse 2 has no write-back cache, so each write arrives at once. */
     @Override
     public void writeBack() {}
 
-    /** libfuse makes a buffer of 128 KiB at most for each read under way as well. */
+    /**
+     * Returns the native memory of the buffers, in bytes. libfuse also allocates a buffer of at most 128 KiB for each
+     * read in progress; this is included.
+     */
     @Override
     public long bufferBytes() {
         return 2L * threads.size() * session.bufferBytes();

@@ -12,12 +12,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves fsync and its kin on threads of their own, so that they do not keep the threads that all other requests come to. libfuse 2
- * answers a request when its callback returns, so each takes a thread while it waits for its commit; there are some, and the users
- * get them in turn. A program alone is served where its request came, which is fastest.
+ * Serves fsync and fsyncdir on threads of its own, so that they do not block the threads that receive all requests.
+ * libfuse 2 answers a request when its callback returns, so each request needs a thread while it waits for its commit.
+ * There are at most {@value #MAX_THREADS} threads, and the users get them in turn. A single program is served on the
+ * thread that received its request, which is fastest.
  */
 final class LateSyncs implements Closeable {
-    /** As many share a commit. */
+    /** Maximum number of threads, and so of requests that share a commit. */
     private static final int MAX_THREADS = 16;
 
     private static final Logger LOG = LoggerFactory.getLogger(LateSyncs.class);
@@ -31,7 +32,7 @@ final class LateSyncs implements Closeable {
     private final Turns<ByteBuffer> turns = new Turns<>();
     private final SyncThreads threads;
 
-    /** @param servingThreads where there is one, it must never wait */
+    /** @param servingThreads number of threads that receive requests; a single one must never wait */
     LateSyncs(LibFuse2 libFuse, Session session, Caller caller, int servingThreads) {
         this(libFuse.functions(), session, caller, servingThreads > 1, new SyncThreads(MAX_THREADS, "fuse-sync"));
     }
@@ -49,7 +50,7 @@ final class LateSyncs implements Closeable {
         this.threads = threads;
     }
 
-    /** Serves a request, here or later. */
+    /** Serves a request, on this thread or later on another. */
     void serve(RequestView request) {
         if (servingThreadsMayWait && unanswered.get() == 0 && servingThreadWaits.compareAndSet(false, true)) {
             try {
@@ -88,7 +89,7 @@ final class LateSyncs implements Closeable {
         fuse.fuse_session_process(session.session(), address, request.length(), session.channel());
     }
 
-    /** Returns when what was taken is done. No request comes any more. */
+    /** Waits until all accepted requests are done. No request may be added after this call. */
     @Override
     public void close() {
         threads.close();

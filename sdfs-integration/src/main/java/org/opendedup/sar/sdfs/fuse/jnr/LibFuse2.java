@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
 import ru.serce.jnrfuse.LibFuse;
 
 /**
- * libfuse 2. Beyond jnr-fuse's {@code fuse_main_real}: the functions that it is made of ({@code fuse.h}, {@code
- * fuse_lowlevel.h} of 2.9). So the requests are served by threads of ours: bounded in number, known to the JVM (jffi
- * attaches a foreign thread anew for each callback), and without a shutdown hook beside the daemon's own.
+ * The functions of libfuse 2. Binds the functions that jnr-fuse's {@code fuse_main_real} consists of ({@code fuse.h},
+ * {@code fuse_lowlevel.h} of 2.9). With them, this program's own threads serve the requests: they are limited in number
+ * and known to the JVM (jffi attaches a foreign thread again for each callback), and there is no second shutdown hook
+ * beside the daemon's own.
  */
 final class LibFuse2 {
     private static final String LIBRARY = "libfuse.so.2";
@@ -24,7 +25,7 @@ final class LibFuse2 {
         this.functions = functions;
     }
 
-    /** @throws IOException if it is not installed; the message names the package */
+    /** @throws IOException if libfuse 2 is not installed; the message names the package */
     static LibFuse2 load() throws IOException {
         return load(LIBRARY);
     }
@@ -48,14 +49,16 @@ final class LibFuse2 {
     }
 
     /**
-     * As the headers say. {@code fuse_new} is not among them: of its versions, dlsym finds the oldest, which is for libfuse 1.
+     * The functions as in the headers. {@code fuse_new} is missing: dlsym finds the oldest of its versions, which is
+     * for libfuse 1.
      */
     public interface Functions extends LibFuse {
         /**
-         * Mounts. It also sets handlers for the signals for which the process has none; a JVM has its own.
+         * Mounts the file system. Also sets handlers for those signals for which the process has none; a JVM has its
+         * own.
          *
-         * @param mountPoint where the mount point's name is put, for {@link #fuse_teardown}
-         * @return null if it failed
+         * @param mountPoint receives the address of the mount point's name, for {@link #fuse_teardown}
+         * @return handle of the mount, or null if it failed
          */
         @Nullable
         Pointer fuse_setup(
@@ -67,7 +70,7 @@ final class LibFuse2 {
                 Pointer multithreaded,
                 @Nullable Pointer userData);
 
-        /** Unmounts, unless that has been done, and frees everything. */
+        /** Unmounts the file system if it is still mounted, and frees all memory of the mount. */
         void fuse_teardown(Pointer fuse, Pointer mountPoint);
 
         Pointer fuse_get_session(Pointer fuse);

@@ -3,8 +3,8 @@ package org.opendedup.sar.sdfs.fuse.jnr;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Inodes that were given another name by this mount, as bits of their hash: 128 KiB, whatever their number. It may name an
- * inode that was not, which then is cached less; it never misses one that was.
+ * A set of the inodes that got another name through this mount, as bits of their hash: 128 KiB for any number of
+ * inodes. May contain an inode by mistake, which is then cached less; never misses one.
  */
 final class LinkedInodes {
     private static final int BITS = 1 << 20;
@@ -21,7 +21,10 @@ final class LinkedInodes {
         return (words.get(bit / Long.SIZE) & 1L << bit) != 0;
     }
 
-    /** Neighbouring numbers, made one after the other, get neighbouring bits; those a million apart share one. */
+    /**
+     * Returns the bit of an inode. Neighbouring numbers, which files made one after another have, get neighbouring
+     * bits. Two numbers share a bit if they differ by a multiple of 2^20.
+     */
     private static int bit(long inode) {
         return (int) (inode & BITS - 1);
     }

@@ -5,11 +5,11 @@ import jnr.ffi.Pointer;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.jnr.CallbackTable.Slot;
-import org.opendedup.sar.volume.Attributes;
-import org.opendedup.sar.volume.Owner;
-import org.opendedup.sar.volume.Volume.RenameMode;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
 
-/** Callbacks that make, move and remove names. */
+/** Callbacks that make, rename and remove names. */
 final class NameCalls {
     private final FuseOperations operations;
     private final PathResolver resolver;
@@ -38,9 +38,9 @@ final class NameCalls {
         table.set(Slot.READLINK, Callbacks.FillBuffer.class, this::readSymbolicLink);
     }
 
-    /** Makes something under a name; the reference to it is given back. */
+    /** Makes an inode under a name and releases the reference to it. */
     private int make(String operation, Pointer path, PathResolver.NameCall<Attributes> maker) {
-        return Guard.run(operation, () -> {
+        return Guard.run(operation, path, () -> {
             Attributes made = resolver.onName(CString.bytes(path), maker);
             resolver.release(made.inode());
             return 0;
@@ -72,8 +72,9 @@ final class NameCalls {
     private int link(Pointer existing, Pointer path) {
         return Guard.run(
                 "link",
+                path,
                 () -> resolver.onInode(CString.bytes(existing), inode -> {
-                    // Before there are two names, so that no opening in between is told to keep its cache.
+                    // Added before the second name exists, so that no opening in between keeps its cache.
                     linked.add(inode);
                     resolver.onName(CString.bytes(path), (directory, name) -> operations.link(inode, directory, name));
                     resolver.release(inode);
@@ -81,9 +82,12 @@ final class NameCalls {
                 }));
     }
 
-    /** libfuse also unlinks, when it is closed, what it has renamed below. */
+    /**
+     * Removes a name. On closing a file, libfuse also unlinks the hidden name that it made by rename; see
+     * {@link #hide}.
+     */
     private int unlink(Pointer path) {
-        return Guard.run("unlink", () -> {
+        return Guard.run("unlink", path, () -> {
             byte[] bytes = CString.bytes(path);
             if (!caller.request().isUnlink()) {
                 unlinked.remove(PathResolver.name(bytes));
@@ -99,15 +103,16 @@ final class NameCalls {
     private int removeDirectory(Pointer path) {
         return Guard.run(
                 "rmdir",
+                path,
                 () -> resolver.onName(CString.bytes(path), (directory, name) -> {
                     operations.removeDirectory(directory, name);
                     return 0;
                 }));
     }
 
-    /** libfuse 2 knows no flags: the kernel refuses RENAME_NOREPLACE and RENAME_EXCHANGE itself. */
+    /** Renames. libfuse 2 has no flags: the kernel itself refuses RENAME_NOREPLACE and RENAME_EXCHANGE. */
     private int rename(Pointer from, Pointer to) {
-        return Guard.run("rename", () -> {
+        return Guard.run("rename", from, () -> {
             byte[] target = CString.bytes(to);
             if (!caller.request().isRenameTo(PathResolver.name(target))) {
                 hide(CString.bytes(from), PathResolver.name(target));
@@ -123,8 +128,9 @@ final class NameCalls {
     }
 
     /**
-     * libfuse is about to remove the name of an open file. If the caller asked for that, it is done now; if the caller
-     * renames something to that name, the file system replaces it then, at once.
+     * Handles libfuse's rename of an open file to a hidden name, which it makes before the file loses its name. If the
+     * caller unlinks the file, the name is removed now. If the caller renames another file to the name, the file system
+     * replaces it in that rename.
      */
     private void hide(byte[] path, byte[] hiddenName) throws IOException {
         long inode = resolver.retain(path);
@@ -139,7 +145,7 @@ final class NameCalls {
             }
             done = true;
         } finally {
-            // Closed meanwhile: whoever comes last of the two clears up.
+            // If the file was closed meanwhile, the later of the two threads removes the entry.
             if (!done || !openFiles.isOpen(inode)) {
                 unlinked.remove(hiddenName);
             }
@@ -147,8 +153,12 @@ final class NameCalls {
     }
 
     private int readSymbolicLink(Pointer path, Pointer buffer, long size) {
-        return Guard.run("readlink", () -> {
-            byte[] target = resolver.onInode(CString.bytes(path), operations::readSymbolicLink);
+        return Guard.run("readlink", path, () -> {
+            byte[] target = resolver.onInode(CString.bytes(path), inode -> {
+                byte[] read = operations.readSymbolicLink(inode);
+                operations.noteRead(inode);
+                return read;
+            });
             int length = (int) Math.min(target.length, size - 1);
             buffer.put(0, target, 0, length);
             buffer.putByte(length, (byte) 0);

@@ -4,17 +4,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.HandleTable;
 
-/** The files that are open, by the number that libfuse has for each opening, and how often each inode is. */
+/** The open files by the handle that libfuse passes for each opening, and the number of openings of each inode. */
 final class OpenFiles {
     private final HandleTable<OpenFile> files = new HandleTable<>();
     private final ConcurrentHashMap<Long, Integer> openings = new ConcurrentHashMap<>();
 
     /**
-     * An opening.
+     * An opening of a file.
      *
-     * @param handle the file system's
-     * @param appends whether it was opened with O_APPEND
-     * @param direct whether the kernel reads and writes it without its page cache
+     * @param handle handle in the file system
+     * @param inode number of the inode
+     * @param appends true if it was opened with O_APPEND
+     * @param direct true if the kernel reads and writes it without its page cache
      */
     record OpenFile(long handle, long inode, boolean appends, boolean direct) {}
 
@@ -24,7 +25,7 @@ final class OpenFiles {
         return number;
     }
 
-    /** A number that stands for an inode that is open, whichever its openings; for {@link #inode} only. */
+    /** Returns a handle for an open inode without a particular opening; for {@link #inode} only. */
     static long handleOfInode(long inode) {
         return ~inode;
     }

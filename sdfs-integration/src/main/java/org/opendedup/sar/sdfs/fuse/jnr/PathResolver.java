@@ -3,13 +3,14 @@ package org.opendedup.sar.sdfs.fuse.jnr;
 import java.io.IOException;
 import java.util.Arrays;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
-import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.posix.Attributes;
 
 /**
- * Leads from paths to inodes, by one lookup a name. Every reference it takes is given back before it returns.
+ * Resolves paths to inodes, with one lookup per name. Releases every reference before it returns, except in
+ * {@link #retain}.
  *
- * <p>Between libfuse's reading of a path and the end of the callback nobody renames or removes a part of it: libfuse locks
- * the path's nodes against that, and this mount is the only way to change names.
+ * <p>From libfuse's reading of a path to the end of the callback, no part of the path is renamed or removed: libfuse
+ * locks the nodes of the path against that, and names change only through this mount.
  */
 final class PathResolver {
     private static final long ROOT = 1;
@@ -17,13 +18,13 @@ final class PathResolver {
     private final FuseOperations operations;
     private final UnlinkedFiles unlinked;
 
-    /** A call on an inode, which is retained meanwhile. */
+    /** A call on an inode, which is retained during the call. */
     @FunctionalInterface
     interface InodeCall<T> {
         T on(long inode) throws IOException;
     }
 
-    /** A call on a name in a directory, which is retained meanwhile. */
+    /** A call on a name in a directory, which is retained during the call. */
     @FunctionalInterface
     interface NameCall<T> {
         T on(long directory, byte[] name) throws IOException;
@@ -34,7 +35,7 @@ final class PathResolver {
         this.unlinked = unlinked;
     }
 
-    /** @param path absolute, without a slash at its end; {@code /} is the root */
+    /** @param path absolute, without a slash at the end; {@code /} is the root */
     <T> T onInode(byte[] path, InodeCall<T> call) throws IOException {
         Long hidden = unlinked.find(name(path));
         if (hidden != null) {
@@ -48,7 +49,7 @@ final class PathResolver {
         }
     }
 
-    /** Splits off the last name. */
+    /** Calls with the directory and the last name of the path. */
     <T> T onName(byte[] path, NameCall<T> call) throws IOException {
         int slash = lastSlash(path);
         long directory = retainDirectory(path, slash);
@@ -68,7 +69,7 @@ final class PathResolver {
         return found;
     }
 
-    /** Finds an inode that has a name, to be given back by {@link #release}. */
+    /** Finds an inode that has a name, and retains it. The caller calls {@link #release}. */
     long retain(byte[] path) throws IOException {
         return isRoot(path) ? ROOT : onName(path, operations::lookup).inode();
     }
@@ -98,7 +99,7 @@ final class PathResolver {
         }
     }
 
-    /** The root is always there, and never looked up. */
+    /** Releases a reference to an inode. Ignores the root, which always exists and is never looked up. */
     void release(long inode) {
         if (inode != ROOT) {
             operations.forget(inode, 1);

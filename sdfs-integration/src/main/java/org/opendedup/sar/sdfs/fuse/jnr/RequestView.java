@@ -5,9 +5,9 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * The request that a serving thread has in hand ({@code fuse_in_header} and names of {@code linux/fuse.h}). libfuse calls
- * back for it, but also on its own account: it renames an open file before it is unlinked, and unlinks it later. This tells
- * the two apart. For one thread.
+ * The request that a serving thread is serving ({@code fuse_in_header} and names of {@code linux/fuse.h}). libfuse
+ * calls back for the request, but also for its own purposes: it renames an open file before the unlink, and unlinks it
+ * later. This class distinguishes the two. For one thread.
  */
 final class RequestView {
     private static final int OPCODE_GETATTR = 3;
@@ -20,10 +20,10 @@ final class RequestView {
     private static final int NODE_OFFSET = 16;
     private static final int USER_OFFSET = 24;
     private static final int HEADER_BYTES = 40;
-    /** A rename's names follow the new directory's node. */
+    /** Offset of the names of a rename, in bytes: after the node of the new directory. */
     private static final int RENAME_NAMES_OFFSET = HEADER_BYTES + 8;
 
-    /** {@code fuse_getattr_in}: flags, padding, a handle that counts if the flag for it is set. */
+    /** {@code fuse_getattr_in}: flags, padding, and a handle that is valid if its flag is set. */
     private static final int GETATTR_FLAGS_OFFSET = HEADER_BYTES;
 
     private static final int GETATTR_HANDLE_OFFSET = HEADER_BYTES + 8;
@@ -31,7 +31,7 @@ final class RequestView {
     private static final int GETATTR_BY_HANDLE = 1;
 
     private final ByteBuffer buffer;
-    /** Length of the request; 0 between requests. */
+    /** Length of the request in bytes; 0 between requests. */
     private int length;
 
     RequestView(ByteBuffer buffer) {
@@ -46,7 +46,7 @@ final class RequestView {
         length = 0;
     }
 
-    /** Whether it asks for something to be made durable, and so waits for a commit. */
+    /** Returns whether the request makes data durable, and so waits for a commit. */
     boolean isSync() {
         return hasOpcode(OPCODE_FSYNC) || hasOpcode(OPCODE_FSYNCDIR);
     }
@@ -59,12 +59,12 @@ final class RequestView {
         return length;
     }
 
-    /** The memory that the request lies in, at its beginning. */
+    /** Returns the memory that begins with the request. */
     ByteBuffer buffer() {
         return buffer;
     }
 
-    /** The request alone, in memory of its own. */
+    /** Returns a copy of the request in memory of its own. */
     ByteBuffer copy() {
         ByteBuffer copy = ByteBuffer.allocateDirect(length);
         return copy.put(0, buffer, 0, length);
@@ -74,7 +74,7 @@ final class RequestView {
         return hasOpcode(OPCODE_UNLINK);
     }
 
-    /** Whether the caller renames something to this name. */
+    /** Returns whether the caller renames a file to this name. */
     boolean isRenameTo(byte[] name) {
         if (!hasOpcode(OPCODE_RENAME)) {
             return false;
@@ -86,19 +86,19 @@ final class RequestView {
         return Arrays.equals(wanted, name);
     }
 
-    /** libfuse's number of the file that it is about. */
+    /** Returns libfuse's node number of the file in the request. */
     long node() {
         return buffer.getLong(NODE_OFFSET);
     }
 
-    /** Whether attributes are asked for without a handle; libfuse then looks for a path. */
+    /** Returns whether the request is for attributes without a handle; libfuse then looks for a path. */
     boolean isForAttributesByPath() {
         return hasOpcode(OPCODE_GETATTR)
                 && length >= GETATTR_BYTES
                 && (buffer.getInt(GETATTR_FLAGS_OFFSET) & GETATTR_BY_HANDLE) == 0;
     }
 
-    /** Changes a request {@link #isForAttributesByPath}: libfuse will go by this handle. */
+    /** Changes a request for attributes by path ({@link #isForAttributesByPath}) so that libfuse uses this handle. */
     void goByHandle(long handle) {
         buffer.putInt(GETATTR_FLAGS_OFFSET, buffer.getInt(GETATTR_FLAGS_OFFSET) | GETATTR_BY_HANDLE);
         buffer.putLong(GETATTR_HANDLE_OFFSET, handle);

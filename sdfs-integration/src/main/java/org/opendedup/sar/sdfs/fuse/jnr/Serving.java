@@ -3,7 +3,7 @@ package org.opendedup.sar.sdfs.fuse.jnr;
 import jnr.ffi.Runtime;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 
-/** What the callbacks of one mount share. */
+/** The objects that all callbacks of one mount share. */
 record Serving(
         Runtime runtime,
         FuseOperations operations,

@@ -7,7 +7,7 @@ import jnr.ffi.Pointer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Receives requests and hands them to libfuse, one after the other, until the file system is unmounted. */
+/** Receives requests and passes them to libfuse, one after another, until the file system is unmounted. */
 final class ServingThread implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(ServingThread.class);
 
@@ -20,10 +20,10 @@ final class ServingThread implements Runnable {
     private final LateSyncs syncs;
     private final Runnable whenEnded;
     private final ByteBuffer buffer;
-    /** libfuse is given the channel's place, and may put another channel there. */
+    /** A pointer to the channel, passed to libfuse, which may replace the channel. */
     private final Pointer channelInOut;
 
-    /** @param whenEnded told once, when the thread serves no more */
+    /** @param whenEnded called once, when the thread stops serving */
     ServingThread(LibFuse2 libFuse, Session session, Serving serving, LateSyncs syncs, Runnable whenEnded) {
         this.fuse = libFuse.functions();
         this.session = session;
@@ -63,7 +63,10 @@ final class ServingThread implements Runnable {
         }
     }
 
-    /** The kernel asks for fstat without the handle, and a file without a name may have lost its directory too. */
+    /**
+     * Adds the handle to an fstat of a file without a name. The kernel sends fstat without the handle, and the file may
+     * have lost its directory too.
+     */
     private void leadToUnlinkedFile(RequestView request) {
         if (request.isForAttributesByPath()) {
             Long inode = serving.unlinked().find(request.node());
@@ -73,7 +76,7 @@ final class ServingThread implements Runnable {
         }
     }
 
-    /** @return the request's length; 0 or less at the end */
+    /** @return length of the request in bytes; 0 or less at the end */
     private int receive(long address) {
         int length;
         do {
@@ -83,6 +86,10 @@ final class ServingThread implements Runnable {
         return length;
     }
 
-    /** What libfuse made for the mount; {@code bufferBytes} is the size of a request at most. */
+    /**
+     * The objects that libfuse made for the mount.
+     *
+     * @param bufferBytes largest size of a request, in bytes
+     */
     record Session(Pointer fuse, Pointer mountPoint, Pointer session, Pointer channel, int bufferBytes) {}
 }

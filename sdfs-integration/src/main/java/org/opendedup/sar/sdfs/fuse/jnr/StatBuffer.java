@@ -4,13 +4,13 @@ import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
 import jnr.ffi.Struct;
 import jnr.ffi.provider.ParameterFlags;
-import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.posix.Attributes;
 import ru.serce.jnrfuse.struct.FileStat;
 import ru.serce.jnrfuse.struct.Timespec;
 
 /**
- * Fills {@code struct stat}, whose layout differs between processors. One structure a thread is filled and copied, because
- * jnr makes an object for each field of a structure that it is shown.
+ * Fills {@code struct stat}, whose layout differs between processors. Each thread fills and copies one structure,
+ * because jnr allocates an object for each field when it wraps a structure.
  */
 final class StatBuffer {
     private static final long NANOS = 1_000_000_000;
@@ -26,7 +26,7 @@ final class StatBuffer {
         bytes = Struct.size(stat);
     }
 
-    /** Writes the attributes to native memory. */
+    /** Copies the attributes to native memory. */
     void copy(Attributes attributes, Pointer target) {
         stat.st_ino.set(attributes.inode());
         stat.st_mode.set(attributes.mode());
@@ -48,7 +48,7 @@ final class StatBuffer {
         time.tv_nsec.set(Math.floorMod(nanos, NANOS));
     }
 
-    /** What a listing tells of an entry: number and type. Valid until the next call. */
+    /** Returns the attributes of an entry of a listing: inode number and type. Valid until the next call. */
     Pointer entry(long inode, int type) {
         stat.st_ino.set(inode);
         stat.st_mode.set(type);

@@ -9,13 +9,15 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 
 /**
- * Open files that have lost their name. Before libfuse removes the name of an open file it renames it to {@code
- * .fuse_hidden}, the number of its node for the file and one of a counter. Later calls without a handle come by that name
- * (fstat, fchmod, futimens); with its option {@code hard_remove} they would fail. Here that new name exists in this table
- * alone: the file system sees the removal at once, and no directory shows such a name.
+ * The open files that have lost their name. Before the name of an open file is removed, libfuse renames the file to
+ * {@code .fuse_hidden}, followed by its node number for the file and the value of a counter. Later calls without a
+ * handle (fstat, fchmod, futimens) use that name; with libfuse's option {@code hard_remove} they would fail. Here the
+ * hidden name exists only in this table: the file system removes the original name at once, and no directory shows the
+ * hidden one.
  *
- * <p>Each entry holds a reference to its inode. It goes when libfuse unlinks the name, or with the last opening of the
- * inode, since libfuse keeps silent if the directory is gone by then. Bounded by the number of open files.
+ * <p>Each entry holds a reference to its inode. It is removed when libfuse unlinks the hidden name, or with the last
+ * opening of the inode, because libfuse sends no unlink if the directory no longer exists. The number of entries is
+ * bounded by the number of open files.
  */
 final class UnlinkedFiles {
     private static final Pattern NAME = Pattern.compile("\\.fuse_hidden([0-9a-f]{8})[0-9a-f]{8,}");
@@ -30,9 +32,9 @@ final class UnlinkedFiles {
     }
 
     /**
-     * Takes over a reference to the inode.
+     * Adds a hidden name. Takes over the caller's reference to the inode.
      *
-     * @throws IllegalArgumentException if libfuse gives no such names
+     * @throws IllegalArgumentException if the name is not one that libfuse makes
      */
     void add(byte[] name, long inode) {
         Long node = node(text(name));
@@ -43,14 +45,14 @@ final class UnlinkedFiles {
         byNode.put(node, new Entry(text(name), inode));
     }
 
-    /** The inode behind a hidden name. */
+    /** Returns the inode of a hidden name; null if there is none. */
     @Nullable
     Long find(byte[] name) {
         Entry entry = entry(name);
         return entry == null ? null : (Long) entry.inode;
     }
 
-    /** The inode behind a node of libfuse's, if it has lost its name. */
+    /** Returns the inode of a libfuse node that has lost its name; null if there is none. */
     @Nullable
     Long find(long node) {
         Entry entry = byNode.get(node);
@@ -64,7 +66,7 @@ final class UnlinkedFiles {
         }
     }
 
-    /** The inode is no longer open. */
+    /** Removes all entries of an inode that is no longer open. */
     void removeAllOf(long inode) {
         if (!byNode.isEmpty()) {
             byNode.values().stream()

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Unmounts by the programs for it: root by {@code umount}, others by {@code fusermount}, which libfuse 2 mounts with as
- * well.
+ * Unmounts by running a program: {@code umount} for root; {@code fusermount} for other users, which libfuse 2 also uses
+ * to mount.
  */
 final class Unmounter {
     private final Path mountPoint;
@@ -20,20 +20,20 @@ final class Unmounter {
         this.root = root;
     }
 
-    /** @return false if programs use the file system; then it stays as it is */
+    /** @return false if programs use the file system; it then stays mounted */
     boolean unmount() throws IOException {
         String failure = run(root ? List.of("umount", "-i") : List.of("fusermount", "-u"));
         if (failure.toLowerCase(Locale.ROOT).contains("busy")) {
             return false;
         }
-        // Somebody else was faster.
+        // Another process has already unmounted it.
         if (!failure.isEmpty() && !failure.contains("not mounted") && !failure.contains("not found in")) {
             throw new IOException("unmounting " + mountPoint + ": " + failure);
         }
         return true;
     }
 
-    /** Has the kernel write back what it holds, then takes the file system from the programs that use it. */
+    /** Makes the kernel write back its cache, then detaches the file system from the programs that use it. */
     void detach() throws IOException {
         String failure = run(List.of("sync", "-f"));
         if (failure.isEmpty()) {
@@ -44,7 +44,7 @@ final class Unmounter {
         }
     }
 
-    /** @return what the program said if it failed, else nothing */
+    /** @return output of the program if it failed; empty if it succeeded */
     private String run(List<String> command) throws IOException {
         List<String> words = new ArrayList<>(command);
         words.add("--");

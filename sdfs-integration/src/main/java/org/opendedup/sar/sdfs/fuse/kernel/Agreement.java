@@ -1,13 +1,13 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 /**
- * What the kernel and this service agreed on in INIT.
+ * The result of INIT: what the kernel and this service agreed on.
  *
  * @param minor minor version of the protocol
- * @param flags abilities taken ({@link Protocol.InitFlag})
+ * @param flags accepted features ({@link Protocol.InitFlag})
  */
 record Agreement(int minor, int flags) {
-    /** True if all of these abilities were taken. */
+    /** Returns true if all of these features were accepted. */
     boolean has(int abilities) {
         return (flags & abilities) == abilities;
     }

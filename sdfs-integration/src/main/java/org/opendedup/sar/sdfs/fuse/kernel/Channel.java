@@ -15,28 +15,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One descriptor of the FUSE device, with the buffer its requests are read into and the one its replies are written from.
- * A reply must go where its request came from. For one thread, but for {@link #served}; owns the descriptor.
+ * One descriptor of the FUSE device, with one buffer for requests and one for replies. A reply must be written to the
+ * descriptor that its request was read from. For one thread, except {@link #served} and the methods marked for other
+ * threads. Owns the descriptor.
  */
 final class Channel implements KernelCache, Closeable {
-    /** {@link #receive}: the file system is unmounted. */
+    /** Result of {@link #receive}: the file system is unmounted. */
     static final int UNMOUNTED = -1;
-    /** {@link #receive}: the connection was cut, and the mount point is still there. */
+    /** Result of {@link #receive}: the connection was aborted, and the mount point still exists. */
     static final int ABORTED = -2;
 
-    /** {@code _IOR(229, 0, uint32_t)}: makes a descriptor of the device another channel of a mount. */
+    /** {@code _IOR(229, 0, uint32_t)}: connects a descriptor of the device to a mount, as another channel. */
     private static final long FUSE_DEV_IOC_CLONE = 0x8004e500L;
 
     private static final int WRITE_HEADERS_BYTES = IN_HEADER_BYTES + WRITE_IN_BYTES;
 
-    /** {@code fuse_out_header} and {@code fuse_notify_inval_inode_out}. */
+    /** Size of {@code fuse_out_header} and {@code fuse_notify_inval_inode_out}, in bytes. */
     static final int NOTIFY_BYTES = OUT_HEADER_BYTES + 24;
 
     private static final int FUSE_NOTIFY_INVAL_INODE = 2;
 
     private static final Logger LOG = LoggerFactory.getLogger(Channel.class);
 
-    /** Native memory of one channel: a request and a reply of the largest size, each with a page to align it. */
+    /**
+     * Native memory of one channel, in bytes: a request and a reply of the largest size, each with one page for
+     * alignment.
+     */
     static final long BUFFER_BYTES =
             WRITE_HEADERS_BYTES + MAX_IO_BYTES + PAGE_BYTES + OUT_HEADER_BYTES + MAX_IO_BYTES + PAGE_BYTES;
 
@@ -50,14 +54,14 @@ final class Channel implements KernelCache, Closeable {
     private final long replyAddress;
     private final long noteAddress;
     private final LateAnswers lateAnswers;
-    /** Held while another thread uses the descriptor, and to close it. */
+    /** Lock: held while another thread uses the descriptor, and while the descriptor is closed. */
     private final Object lifetime = new Object();
-    /** The header of an answer that another thread than the worker gives. */
+    /** Header of an EINTR answer that a thread other than the worker writes. */
     private final ByteBuffer interruptedAnswer =
             ByteBuffer.allocateDirect(OUT_HEADER_BYTES).order(ByteOrder.nativeOrder());
 
     private final long interruptedAddress;
-    /** The same for {@link #answer}. Guarded by {@link #lifetime}. */
+    /** Header of an answer by {@link #answer}. Guarded by {@link #lifetime}. */
     private final ByteBuffer lateAnswer =
             ByteBuffer.allocateDirect(OUT_HEADER_BYTES).order(ByteOrder.nativeOrder());
 
@@ -65,7 +69,7 @@ final class Channel implements KernelCache, Closeable {
 
     private boolean closed;
 
-    /** The first channel of a mount. */
+    /** Makes the first channel of a mount. */
     Channel(Libc libc, int fd) {
         this(libc, fd, new LateAnswers(libc));
     }
@@ -82,7 +86,7 @@ final class Channel implements KernelCache, Closeable {
         this.interruptedAddress = libc.address(interruptedAnswer);
     }
 
-    /** A buffer for headers and the largest data, in which the data begins on a page. */
+    /** Allocates a buffer for the headers and the largest data. The data begins on a page boundary. */
     private static ByteBuffer withAlignedData(int headerBytes) {
         ByteBuffer memory = ByteBuffer.allocateDirect(headerBytes + MAX_IO_BYTES + PAGE_BYTES);
         int misalignment = memory.alignmentOffset(headerBytes, PAGE_BYTES);
@@ -114,7 +118,11 @@ final class Channel implements KernelCache, Closeable {
         return replyBuffer;
     }
 
-    /** Waits for a request. @return its length in the request buffer, or {@link #UNMOUNTED} or {@link #ABORTED} */
+    /**
+     * Waits for a request.
+     *
+     * @return length of the request in the request buffer, in bytes; or {@link #UNMOUNTED} or {@link #ABORTED}
+     */
     int receive() throws IOException {
         while (true) {
             long length = libc.functions().read(fd, requestAddress, requestBuffer.capacity());
@@ -130,21 +138,26 @@ final class Channel implements KernelCache, Closeable {
                     return ABORTED;
                 }
                 case Errno.EINTR, Errno.EAGAIN, Errno.ENOENT -> {
-                    // A signal; nothing there after all; a request withdrawn before it was read.
+                    // EINTR: a signal. EAGAIN: no request after all. ENOENT: the request was withdrawn before it was
+                    // read.
                 }
                 default -> throw libc.failure("reading a FUSE request");
             }
         }
     }
 
-    /** Sends the first {@code length} bytes of the reply buffer. @return false if the kernel did not take the reply */
+    /**
+     * Sends the first {@code length} bytes of the reply buffer.
+     *
+     * @return false if the kernel did not accept the reply
+     */
     boolean send(int length) {
         while (libc.functions().write(fd, replyAddress, length) != length) {
             int errno = libc.errno();
             if (errno == Errno.EINTR) {
                 continue;
             }
-            // ENOENT: its caller was killed; the others: unmounted meanwhile.
+            // ENOENT: the calling program was killed. The others: unmounted meanwhile.
             if (errno != Errno.ENOENT && errno != Errno.ENODEV && errno != Errno.ECONNABORTED && errno != Errno.EPERM) {
                 LOG.error(
                         "the kernel refused a reply of {} bytes: {}",
@@ -156,21 +169,27 @@ final class Channel implements KernelCache, Closeable {
         return true;
     }
 
-    /** The request that the worker of this channel serves. */
+    /** Returns the request that the worker of this channel serves. */
     ServedRequest served() {
         return served;
     }
 
-    /** Called by one thread at a time, and not while the channel is closed: {@link ServedRequest} sees to it. */
+    /**
+     * Answers a request with EINTR. {@link ServedRequest} ensures that one thread at a time calls this, and that the
+     * channel is open.
+     */
     private void answerInterrupted(long unique) {
         interruptedAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -Errno.EINTR).putLong(8, unique);
         if (libc.functions().write(fd, interruptedAddress, OUT_HEADER_BYTES) != OUT_HEADER_BYTES) {
-            // Unmounted or cut off: nobody waits any more.
+            // Unmounted or aborted: no program waits for the answer.
             LOG.debug("the kernel did not take EINTR: {}", libc.functions().strerror(libc.errno()));
         }
     }
 
-    /** A message of our own has the unique number 0, and its kind where a reply has its error. */
+    /**
+     * Sends a notification. Its unique number is 0; the field that holds the error in a reply holds the kind of the
+     * notification.
+     */
     @Override
     public void invalidate(long inode) {
         putInvalidation(noteBuffer, inode, -1);
@@ -185,9 +204,10 @@ final class Channel implements KernelCache, Closeable {
     }
 
     /**
-     * {@code fuse_notify_inval_inode_out}.
+     * Fills {@code fuse_notify_inval_inode_out}.
      *
-     * @param from from where on pages go too, to the end, those not sent yet after they were sent; -1 for none
+     * @param from file offset in bytes from which the kernel drops pages too, up to the end of the file; it sends pages
+     *     that it has not sent yet and then drops them. -1: no pages
      */
     static void putInvalidation(ByteBuffer note, long inode, long from) {
         note.putInt(0, NOTIFY_BYTES).putInt(4, FUSE_NOTIFY_INVAL_INODE).putLong(8, 0);
@@ -199,25 +219,31 @@ final class Channel implements KernelCache, Closeable {
         lateAnswers.submit(this, inode, from, unique, answer);
     }
 
-    /** For another thread than the channel's: answers a request that the worker left to others, by 0 or an error number. */
+    /**
+     * Answers a request that the worker left to other threads, by 0 or an error number. For threads other than the
+     * worker.
+     */
     void answer(long unique, int errno) {
         whileOpen(open -> {
             lateAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -errno).putLong(8, unique);
             boolean sent = libc.functions().write(open, libc.address(lateAnswer), OUT_HEADER_BYTES) == OUT_HEADER_BYTES;
-            // ENOENT: the caller was killed meanwhile.
+            // ENOENT: the calling program was killed meanwhile.
             if (!sent && libc.errno() != Errno.ENOENT) {
                 LOG.warn("the kernel refused an answer: {}", libc.functions().strerror(libc.errno()));
             }
         });
     }
 
-    /** What another thread does with the descriptor. */
+    /** An action of another thread with the descriptor. */
     @FunctionalInterface
     interface Use {
         void with(int fd);
     }
 
-    /** For another thread than the channel's: runs {@code use} unless the channel is closed, and keeps it open meanwhile. */
+    /**
+     * Runs {@code use} unless the channel is closed, and keeps the channel open meanwhile. For threads other than the
+     * worker.
+     */
     void whileOpen(Use use) {
         synchronized (lifetime) {
             if (!closed) {

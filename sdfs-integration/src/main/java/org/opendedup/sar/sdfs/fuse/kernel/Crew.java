@@ -9,37 +9,50 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides how many workers wait for requests: one while it keeps up, more when requests have to wait, none of them longer
- * than needed. The others rest.
+ * Decides how many workers wait for requests: one while it keeps up, more while requests have to wait, and none longer
+ * than needed. The other workers rest.
  *
- * <p>The kernel gives a request to the worker that has waited longest. Where all of eight wait, a program that asks for one
- * thing after the other wakes eight threads in turn, on one processor and the other, and most of the time of a small request
- * is theirs: measured on two busy cores, creating 4 KiB files took 130 µs of the workers' time with eight waiting and 23 µs
- * with one.
+ * <p>The kernel hands a request to the worker that has waited longest. If all of eight workers wait, a program that
+ * sends one request after another wakes eight threads in turn, on different processors, and this costs most of the time
+ * of a small request. Measured on two busy cores: creating 4 KiB files took 130 µs of worker time per file with eight
+ * waiting workers, and 23 µs with one.
  *
- * <p>A worker is called to the ones that wait when request after request was there already; before a request that takes long
- * by its nature; and by a guard when no worker waits and none has come back for a tick, as when one waits for a disk. It goes
- * to rest again after {@value #IDLE_RECEIVES} requests in a row that it had to wait for.
+ * <p>A resting worker is called in three cases: after {@value #PRESSURE} requests in a row that were already there when
+ * a worker asked; before a request that takes long by its nature; and by a guard thread if no worker waits and no
+ * worker has returned for one tick, for example while one waits for a disk. A worker rests again after
+ * {@value #IDLE_RECEIVES} requests in a row that it had to wait for.
  */
 final class Crew {
-    /** Requests in a row that did not have to be waited for, of {@value #WEIGHT_BYTES} bytes each: then another is called. */
+    /**
+     * Requests in a row without a wait after which another worker is called. {@value #WEIGHT_BYTES} bytes of data count
+     * as one more request.
+     */
     private static final int PRESSURE = 32;
 
-    /** Bytes that take as long as a small request. */
+    /** Data that takes as long as one small request, in bytes. */
     private static final int WEIGHT_BYTES = 32 << 10;
 
-    /** A request that takes longer to come was not there yet: one that was is read in a microsecond or two. */
+    /**
+     * Limit in nanoseconds: a request received within it was already there. Reading such a request takes one or two
+     * microseconds.
+     */
     private static final long AT_ONCE_NS = 3_000;
 
     private static final int IDLE_RECEIVES = 4;
 
-    /** How long a worker may be away, with no other waiting, until the guard calls one: about a disk's seek. */
+    /**
+     * Time in nanoseconds that all workers may be away, with none waiting, until the guard calls another one: about one
+     * disk seek.
+     */
     private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(4);
 
-    /** Ticks for one that may well be computing, or be kept from its processor by other programs. */
+    /**
+     * Ticks until the guard calls another worker if no worker is blocked: the workers may be computing, or other
+     * programs may use their processors.
+     */
     private static final int PATIENCE_TICKS = 5;
 
-    /** Ticks without a request after which the guard sleeps until one comes. */
+    /** Ticks without a request after which the guard sleeps until a request arrives. */
     private static final int QUIET_TICKS = 25;
 
     private enum State {
@@ -49,10 +62,13 @@ final class Crew {
     }
 
     private final List<Member> members = new ArrayList<>();
-    /** The one that rested last comes first: its memory is in the caches. Guarded by this. */
+    /**
+     * Resting members. The last one to rest is called first: its memory is still in the processor caches. Guarded by
+     * this.
+     */
     private final ArrayDeque<Member> resting = new ArrayDeque<>();
 
-    /** Members that do not rest. Guarded by this. */
+    /** Number of members that do not rest. Guarded by this. */
     private int onDuty;
 
     private final Thread guard = new Thread(this::watch, "fuse-guard");
@@ -66,12 +82,12 @@ final class Crew {
         guard.setDaemon(true);
     }
 
-    /** The members, one for each worker. */
+    /** Returns the members, one for each worker. */
     List<Member> members() {
         return members;
     }
 
-    /** How many do not rest. */
+    /** Returns the number of members that do not rest. */
     synchronized int onDuty() {
         return onDuty;
     }
@@ -80,16 +96,20 @@ final class Crew {
         guard.start();
     }
 
-    /** No more requests will come: nobody rests any more, so that every worker sees it for itself. */
+    /** Ends the crew: no more requests will arrive. Wakes all resting workers, so that each one sees the end. */
     private void end() {
         ended = true;
         while (callAnother()) {
-            // Wakes one at a time.
+            // callAnother() wakes one worker per call.
         }
         LockSupport.unpark(guard);
     }
 
-    /** Wakes a resting member, to wait for requests too. @return false if none rests */
+    /**
+     * Wakes a resting member, to wait for requests too.
+     *
+     * @return false if no member rests
+     */
     private boolean callAnother() {
         Member called;
         synchronized (this) {
@@ -137,7 +157,10 @@ final class Crew {
         }
     }
 
-    /** Whether a serving worker waits for another thread; where it waits for a disk, the JVM does not know. */
+    /**
+     * Returns whether a serving worker waits for another thread. Does not see a worker that waits for a disk: the JVM
+     * reports it as running.
+     */
     private boolean somebodyIsBlocked() {
         for (Member member : members) {
             Thread thread = member.thread;
@@ -164,9 +187,9 @@ final class Crew {
         return sum;
     }
 
-    /** One worker's place in the crew; its methods are called by that worker's thread. */
+    /** The membership of one worker in the crew. The worker's own thread calls the methods. */
     final class Member {
-        /** Written by the member's thread, and by others only where it rests. */
+        /** Written by the member's thread; by other threads only while the member rests. */
         private volatile State state = State.RESTING;
 
         private final AtomicLong served = new AtomicLong();
@@ -177,9 +200,9 @@ final class Crew {
         private int idleReceives;
 
         /**
-         * Returns when this worker is to wait for a request; it rests until then.
+         * Waits until this worker is to receive a request; the worker rests until then.
          *
-         * @param servedBytes of the request it served last and its reply
+         * @param servedBytes bytes of the last request that this worker served, and of its reply
          */
         void awaitTurn(int servedBytes) {
             if (!joined) {
@@ -204,12 +227,12 @@ final class Crew {
             idleReceives = 0;
         }
 
-        /** @return false if nobody else waits, or it is all over */
+        /** @return false if no other member waits, or the crew has ended */
         private boolean rest() {
             synchronized (Crew.this) {
                 int others = joined ? onDuty - 1 : onDuty;
-                // Others on duty may all be at a request that takes long: then the guard would have to call this one
-                // back.
+                // All other members on duty may be serving requests that take long. Then the guard would have to call
+                // this one back.
                 if (!somebodyWaits() || ended) {
                     onDuty = others + 1;
                     return false;
@@ -221,10 +244,11 @@ final class Crew {
             }
         }
 
-        /** A request has come. Calls another worker if requests have to wait. */
+        /** Notes that a request has arrived. Calls another worker if requests have to wait. */
         void received() {
             state = State.SERVING;
-            // Seen before the guard's flag is looked at: a guard that falls asleep now must see it, or be seen.
+            // Written before the guard's flag is read: a guard that falls asleep now either sees this count or is seen
+            // asleep below.
             served.set(served.get() + 1);
             if (System.nanoTime() - beganWaitingNs > AT_ONCE_NS) {
                 idleReceives++;
@@ -245,24 +269,24 @@ final class Crew {
             }
         }
 
-        /** The request takes long: sees to it that another worker waits meanwhile. */
+        /** Notes that the request will take long: ensures that another worker waits meanwhile. */
         void willTakeLong() {
             if (!somebodyWaits()) {
                 callAnother();
             }
         }
 
-        /** No more requests will come, to nobody. */
+        /** Ends the crew: no more requests will arrive for any worker. */
         void allEnd() {
             end();
         }
 
-        /** This worker has ended for good. */
+        /** Notes that this worker has ended. */
         void leave() {
             boolean last;
             synchronized (Crew.this) {
                 state = State.SERVING;
-                // The guard must not take one that has ended for one that is blocked.
+                // The guard must not mistake an ended worker for a blocked one.
                 thread = null;
                 onDuty--;
                 last = onDuty == 0;

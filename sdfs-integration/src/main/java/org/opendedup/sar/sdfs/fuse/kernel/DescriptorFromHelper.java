@@ -11,8 +11,9 @@ import jnr.ffi.Runtime;
 import org.opendedup.sar.sdfs.fuse.Errno;
 
 /**
- * Runs a program that hands a file descriptor back over a Unix socket (SCM_RIGHTS), as fusermount3 does over the one whose
- * number stands in {@code _FUSE_COMMFD}. Uses posix_spawn(3), as Java's own processes inherit no descriptors.
+ * Runs a helper program that passes a file descriptor back over a Unix socket (SCM_RIGHTS). The fusermount3 helper does
+ * this over the socket whose number is in {@code _FUSE_COMMFD}. Uses posix_spawn(3), because processes started by Java
+ * inherit no descriptors.
  */
 final class DescriptorFromHelper {
     private static final int AF_UNIX = 1;
@@ -22,13 +23,13 @@ final class DescriptorFromHelper {
     private static final int SOL_SOCKET = 1;
     private static final int SCM_RIGHTS = 1;
 
-    /** The number of the socket in the helper. */
+    /** Descriptor number of the socket in the helper. */
     private static final int HELPER_FD = 3;
 
-    /** More than {@code sizeof(posix_spawn_file_actions_t)} in glibc (80) and musl. */
+    /** Bytes reserved for {@code posix_spawn_file_actions_t}: more than its size in glibc (80) and musl. */
     private static final int FILE_ACTIONS_BYTES = 256;
 
-    // struct msghdr; behind it one struct iovec, its data and a struct cmsghdr. 64 bits.
+    // Layout in bytes, 64-bit: struct msghdr, followed by one struct iovec, its data and a struct cmsghdr.
     private static final int MSG_BYTES = 56;
     private static final int VECTOR = MSG_BYTES;
     private static final int DATA = VECTOR + 16;
@@ -50,7 +51,7 @@ final class DescriptorFromHelper {
         this.runtime = libc.runtime();
     }
 
-    /** @return the descriptor, close-on-exec; the caller owns it */
+    /** @return the descriptor, close-on-exec; the caller closes it */
     int run(List<String> command) throws IOException {
         int[] sockets = new int[2];
         if (libc.functions().socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
@@ -63,7 +64,7 @@ final class DescriptorFromHelper {
             libc.functions().close(sockets[0]);
             throw e;
         } finally {
-            // Else the end of the helper would not show at the other socket.
+            // Without this close, the other socket would not report the end of the helper.
             libc.functions().close(sockets[1]);
         }
         int descriptor = receive(sockets[0]);
@@ -102,7 +103,7 @@ final class DescriptorFromHelper {
         }
     }
 
-    /** These functions return the error number. */
+    /** Throws if a posix_spawn function failed: they return the error number instead of setting errno. */
     private void check(int errno, String program) throws IOException {
         if (errno != 0) {
             throw new IOException("starting " + program + " (package fuse3): "
@@ -111,7 +112,7 @@ final class DescriptorFromHelper {
     }
 
     private int receive(int socket) {
-        // One piece of memory, in use until the last line: a piece known by its address alone could be freed.
+        // One block of memory, referenced until the last line: a block known only by its address could be freed.
         Pointer message = Memory.allocateDirect(runtime, CONTROL + CONTROL_BYTES, true);
         message.putAddress(VECTOR, message.address() + DATA);
         message.putLong(VECTOR + 8, 1);
@@ -140,10 +141,10 @@ final class DescriptorFromHelper {
         return status[0];
     }
 
-    /** A null-terminated array of C strings in native memory, as long as this object is reachable. */
+    /** A null-terminated array of C strings in native memory; valid while this object is reachable. */
     private static final class NativeStrings {
         private final Pointer array;
-        /** Keeps the memory of the strings. */
+        /** Keeps the memory of the strings reachable. */
         private final List<Pointer> strings = new ArrayList<>();
 
         NativeStrings(Runtime runtime, List<String> values) {

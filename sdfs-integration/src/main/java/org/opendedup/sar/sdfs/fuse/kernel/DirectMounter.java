@@ -4,10 +4,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.opendedup.sar.sdfs.fuse.Errno;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.volume.AccessTimes;
 
 /**
- * Mounts with mount(2): for root. Without {@code allow_other} the kernel lets in nobody but root; with it, everybody whom the
- * files' permissions let in, as on a local file system.
+ * Mounts with mount(2), for root. Without {@code allow_other}, the kernel admits root only. With it, the kernel admits
+ * every user to whom the file permissions allow access, as on a local file system.
  */
 final class DirectMounter implements Mounter {
     private static final long MS_RDONLY = 1;
@@ -17,6 +18,8 @@ final class DirectMounter implements Mounter {
     private static final long MS_SYNCHRONOUS = 1 << 4;
     private static final long MS_REMOUNT = 1 << 5;
     private static final long MS_NOATIME = 1 << 10;
+    private static final long MS_NODIRATIME = 2048;
+    private static final long MS_STRICTATIME = 1 << 24;
 
     private static final int MNT_FORCE = 1;
     private static final int MNT_DETACH = 2;
@@ -54,7 +57,7 @@ final class DirectMounter implements Mounter {
 
     /** As {@link KernelBinding#remount}. */
     void remount(MountOptions options) throws IOException {
-        // The kernel looks at the flags only: no device, no data.
+        // The kernel uses only the flags here: no device and no data are needed.
         int result = libc.functions()
                 .mount(options.source(), options.mountPoint().toString(), "", flags(options) | MS_REMOUNT, "");
         if (result != 0) {
@@ -70,7 +73,9 @@ final class DirectMounter implements Mounter {
                 | (options.noDev() ? MS_NODEV : 0)
                 | (options.noExec() ? MS_NOEXEC : 0)
                 | (options.synchronous() ? MS_SYNCHRONOUS : 0)
-                | (options.noAccessTime() ? MS_NOATIME : 0);
+                | (options.noAccessTime() ? MS_NOATIME : 0)
+                | (options.accessTimes() == AccessTimes.ALWAYS ? MS_STRICTATIME : 0)
+                | (options.noDirectoryAccessTime() ? MS_NODIRATIME : 0);
     }
 
     @Override
@@ -80,7 +85,7 @@ final class DirectMounter implements Mounter {
         }
         return switch (libc.errno()) {
             case Errno.EBUSY -> false;
-            // Not a mount point: somebody else detached it.
+            // Not a mount point: another process has detached it.
             case Errno.EINVAL -> true;
             default -> throw libc.failure("unmounting " + mountPoint);
         };

@@ -16,28 +16,28 @@ import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Asked;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
-import org.opendedup.sar.volume.Attributes;
-import org.opendedup.sar.volume.Owner;
 import org.opendedup.sar.volume.SpaceUse;
-import org.opendedup.sar.volume.Volume.RenameMode;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.SetMode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decodes a request, calls the file system and encodes the reply. Touches nothing but its two buffers, so it can be tested
- * without a kernel. Never throws: whatever fails becomes an error reply. For one thread.
+ * Decodes a request, calls the file system and encodes the reply. Uses only its two buffers, so tests need no kernel.
+ * Never throws: every failure becomes an error reply. For one thread.
  */
 final class Dispatcher {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
-    /** The result of {@link #dispatch} for a request that gets no reply. */
+    /** Result of {@link #dispatch} for a request without a reply. */
     static final int NO_REPLY = 0;
 
-    /** What the 32 bits of the older reply can say, in whole pages and as a number with a sign. */
+    /** Largest copy that the older 32-bit reply can report, in bytes: a signed number, rounded down to whole pages. */
     private static final long MAX_NARROW_COPY_BYTES = (1L << 31) - Protocol.PAGE_BYTES;
 
-    /** Instead of an error number: somebody else will answer. */
+    /** Returned instead of an error number: another thread will answer. */
     private static final int ANSWERED_LATER = -1;
 
     private final FuseOperations operations;
@@ -49,12 +49,13 @@ final class Dispatcher {
     private final Request request;
     private final Reply reply;
     private final Privileges privileges;
+    private final AccessNotes accesses;
 
     /**
-     * @param cache what the kernel has to be told of
-     * @param served is told of each request that may be abandoned; the caller ends it
-     * @param interrupts takes the number of a request whose caller got a signal
-     * @param syncs may take over what waits for a commit
+     * @param cache receives invalidations for the kernel
+     * @param served is notified of each request that may be abandoned; the caller ends it
+     * @param interrupts receives the number of each request whose caller got a signal
+     * @param syncs may take over requests that wait for a commit
      */
     Dispatcher(
             FuseOperations operations,
@@ -74,12 +75,13 @@ final class Dispatcher {
         this.request = new Request(requestBuffer);
         this.reply = new Reply(replyBuffer);
         this.privileges = new Privileges(operations, cache, SupplementaryGroups::containNow, request);
+        this.accesses = new AccessNotes(operations, cache, request);
     }
 
     /**
      * Serves the request in the first {@code length} bytes of the request buffer.
      *
-     * @return length of the reply in the reply buffer, or {@link #NO_REPLY}
+     * @return length of the reply in the reply buffer, in bytes, or {@link #NO_REPLY}
      */
     int dispatch(int length) {
         if (!request.begin(length)) {
@@ -103,7 +105,9 @@ final class Dispatcher {
         }
     }
 
-    /** The kernel did not take the reply to the request last served: undoes what the reply gave. */
+    /**
+     * Undoes the effects of the last reply, which the kernel did not accept: releases the references and handles in it.
+     */
     void takeBack() {
         try {
             Undelivered.takeBack(request.opcode(), reply, operations);
@@ -113,7 +117,14 @@ final class Dispatcher {
     }
 
     private String describe() {
-        return "FUSE request " + request.opcode() + " on inode " + request.node();
+        byte[] name = request.firstName();
+        return name == null
+                ? describe(request.opcode(), request.node())
+                : OperationName.of(request.opcode()) + " " + operations.nameOf(request.node(), name);
+    }
+
+    private String describe(int opcode, long node) {
+        return OperationName.of(opcode) + " " + operations.nameOf(node);
     }
 
     private boolean wantsReply() {
@@ -124,8 +135,8 @@ final class Dispatcher {
     }
 
     /**
-     * Whether nothing comes of it if the caller is told EINTR and the request is served nevertheless. Not so where it changes
-     * what the kernel keeps in its caches. Of syncs, see {@link #sync(Sync)}.
+     * Returns whether a request may be abandoned: it does no harm if the caller gets EINTR and the request is still
+     * served. Not so for requests that change the kernel's caches. For syncs, see {@link #sync(Sync)}.
      */
     private static boolean mayBeAbandoned(int opcode) {
         return switch (opcode) {
@@ -143,7 +154,7 @@ final class Dispatcher {
         };
     }
 
-    /** @return 0, or the number of an error that is no accident */
+    /** @return 0, or the error number of an expected error */
     private int serve() throws IOException {
         return switch (request.opcode()) {
             case Opcode.READ -> read();
@@ -184,10 +195,10 @@ final class Dispatcher {
             case Opcode.LSEEK -> seek();
             case Opcode.COPY_FILE_RANGE -> copy(false);
             case Opcode.COPY_FILE_RANGE_64 -> copy(true);
-            // INIT was answered before; a second one is a mistake.
+            // INIT was already answered; a second one is an error.
             case Opcode.INIT -> Errno.EIO;
-            // OPENDIR too: told so once, the kernel opens and closes directories without asking. A listing needs no
-            // state but its cookie.
+            // Includes OPENDIR: after one ENOSYS, the kernel opens and closes directories without a request. A listing
+            // needs no state except its cookie.
             default -> Errno.ENOSYS;
         };
     }
@@ -206,10 +217,13 @@ final class Dispatcher {
         if (size < 0 || size > MAX_IO_BYTES) {
             throw new MalformedRequestException("a read of " + Integer.toUnsignedString(size) + " bytes");
         }
+        request.skip(4 + 8);
+        int flags = request.takeInt();
         int count = operations.read(handle, offset, reply.room(size));
         if (count < 0 || count > size) {
             throw new IllegalStateException("a read of " + size + " bytes gave " + count);
         }
+        accesses.read(flags);
         reply.advance(count);
         return 0;
     }
@@ -242,6 +256,7 @@ final class Dispatcher {
         if (truncate && (openFlags & Protocol.OPEN_KILL_SUIDGID) != 0) {
             dropPrivilegesOfOpened(handle);
         }
+        accesses.opened(flags);
         reply.putOpened(handle, Protocol.FOPEN_KEEP_CACHE);
         return 0;
     }
@@ -264,7 +279,7 @@ final class Dispatcher {
         return created(operations.create(request.node(), name, mode, isWritable(flags), caller));
     }
 
-    /** The arguments are those of CREATE; the name says nothing. */
+    /** Makes a file without a name. The arguments are those of CREATE; the name in them has no meaning. */
     private int createUnnamed() throws IOException {
         int flags = request.takeInt();
         int mode = FileMode.REGULAR | (request.takeInt() & FileMode.PERMISSIONS);
@@ -277,7 +292,7 @@ final class Dispatcher {
         return 0;
     }
 
-    /** Takes the umask. The kernel has applied it already, unless it was told not to. */
+    /** Takes the umask and returns the caller with it. Without DONT_MASK, the kernel has already applied the umask. */
     private Owner takeCaller() throws MalformedRequestException {
         int umask = request.takeInt();
         return request.caller(agreement.has(InitFlag.DONT_MASK) ? umask : 0);
@@ -292,7 +307,7 @@ final class Dispatcher {
         return 0;
     }
 
-    /** Of a file: its handle, and flags that make no difference here. */
+    /** Syncs one file. The arguments are its handle, and flags that are ignored. */
     private int sync() throws IOException {
         long handle = request.takeLong();
         return sync(new Sync() {
@@ -321,8 +336,10 @@ final class Dispatcher {
     }
 
     private int sync(Sync sync) throws IOException {
+        int opcode = request.opcode();
+        long node = request.node();
         Asked asked =
-                new Asked(request.unique(), request.pid(), request.caller().uid(), describe());
+                new Asked(request.unique(), request.pid(), request.caller().uid(), () -> describe(opcode, node));
         if (syncs.takes(asked, sync)) {
             return ANSWERED_LATER;
         }
@@ -339,7 +356,10 @@ final class Dispatcher {
 
     // ---- Ranges ----
 
-    /** {@code fuse_fallocate_in}: handle, offset, length, 4 bytes of mode, 4 unused. */
+    /**
+     * Allocates or zeroes a range. Arguments, {@code fuse_fallocate_in}: handle, offset, length, 4 bytes of mode, 4
+     * unused.
+     */
     private int allocate() throws IOException {
         long handle = request.takeLong();
         long offset = request.takeFileOffset();
@@ -351,8 +371,9 @@ final class Dispatcher {
     }
 
     /**
-     * {@code fuse_lseek_in}: handle, offset, 4 bytes of whence, 4 unused. The kernel asks without sending what its
-     * write-back cache holds (seen in Linux 6.18): data not sent yet would be taken for a hole, and lost in a copy.
+     * Seeks data or a hole. Arguments, {@code fuse_lseek_in}: handle, offset, 4 bytes of whence, 4 unused. The kernel
+     * sends LSEEK without writing back its write-back cache first (seen in Linux 6.18). Unsent data would then look
+     * like a hole, and a copy would lose it.
      */
     private int seek() throws IOException {
         long handle = request.takeLong();
@@ -362,9 +383,8 @@ final class Dispatcher {
             return Errno.EINVAL;
         }
         if (offset >= 0 && operations.hasWriters(handle)) {
-            String what = describe();
-            cache.answerAfterWriteBack(
-                    request.node(), offset, request.unique(), () -> seekLate(handle, offset, whence, what));
+            long node = request.node();
+            cache.answerAfterWriteBack(node, offset, request.unique(), () -> seekLate(node, handle, offset, whence));
             return ANSWERED_LATER;
         }
         reply.putLong(seek(handle, offset, whence));
@@ -375,18 +395,19 @@ final class Dispatcher {
         return whence == Protocol.SEEK_DATA ? operations.seekData(handle, offset) : operations.seekHole(handle, offset);
     }
 
-    /** Runs on another thread, when the request's buffer holds another one. */
-    private long seekLate(long handle, long offset, int whence, String what) {
+    /** Seeks on another thread. The request buffer then already holds another request. */
+    private long seekLate(long node, long handle, long offset, int whence) {
         try {
             return seek(handle, offset, whence);
         } catch (IOException | RuntimeException | Error e) {
-            return -Errno.of(e, what);
+            return -Errno.of(e, describe(Opcode.LSEEK, node));
         }
     }
 
     /**
-     * {@code fuse_copy_file_range_in}: handle and offset of the source; inode, handle and offset of the target; length,
-     * flags. Replies with the bytes copied, in 32 bits and 4 unused, or in 64.
+     * Copies a range between files. Arguments, {@code fuse_copy_file_range_in}: handle and offset of the source; inode,
+     * handle and offset of the target; length, flags. Replies with the number of bytes copied: in 32 bits followed by 4
+     * unused bytes, or in 64 bits.
      */
     private int copy(boolean wide) throws IOException {
         long source = request.takeLong();
@@ -435,7 +456,7 @@ final class Dispatcher {
         return 0;
     }
 
-    /** A count, 4 unused bytes, then so many pairs of node and references. */
+    /** Forgets several inodes. Arguments: a count, 4 unused bytes, then that number of pairs of node and references. */
     private int forgetBatch() throws IOException {
         int count = request.takeInt();
         request.skip(4);
@@ -457,7 +478,7 @@ final class Dispatcher {
         return 0;
     }
 
-    /** The attributes and the birth time; whatever was asked for, all are given. */
+    /** Replies with the attributes and the birth time; all fields, whatever the request selects. */
     private int getExtendedStatus() throws IOException {
         reply.putExtendedAttributes(operations.attributes(request.node()));
         return 0;
@@ -471,18 +492,18 @@ final class Dispatcher {
 
     private int readLink() throws IOException {
         reply.putBytes(operations.readSymbolicLink(request.node()));
+        operations.noteRead(request.node());
         return 0;
     }
 
     private int space() throws IOException {
         SpaceUse space = operations.space();
-        long free = space.freeBytes() / Protocol.PAGE_BYTES;
+        long freeFiles = space.freeFiles(Protocol.PAGE_BYTES);
         reply.putLong(space.capacityBytes() / Protocol.PAGE_BYTES);
-        reply.putLong(free);
+        reply.putLong(space.freeBytes() / Protocol.PAGE_BYTES);
         reply.putLong(space.availableBytes() / Protocol.PAGE_BYTES);
-        // There is no table of inodes to fill up: a new file needs at most a block.
-        reply.putLong(space.files() + free);
-        reply.putLong(free);
+        reply.putLong(space.files() + freeFiles);
+        reply.putLong(freeFiles);
         reply.putInt(Protocol.PAGE_BYTES);
         reply.putInt(Protocol.MAX_NAME_BYTES);
         reply.putInt(Protocol.PAGE_BYTES);
@@ -566,12 +587,13 @@ final class Dispatcher {
                     withAttributes,
                     (name, inode, type, next, attributes) ->
                             putListed(room, withAttributes, name, inode, type, next, attributes));
+            operations.noteListed(request.node());
         } catch (IOException | RuntimeException e) {
             if (reply.put() == 0) {
                 throw e;
             }
-            // The entries before it are good, and retained. The kernel comes back behind them and meets the failure
-            // then.
+            // The entries before the failure are valid and retained. The kernel continues after them and gets the
+            // failure then.
             LOG.debug("{}: listing ends early", describe(), e);
         }
         return 0;
@@ -608,7 +630,8 @@ final class Dispatcher {
         }
         byte[] value = request.takeBytes(size);
         operations.setExtendedAttribute(request.node(), name, value, mode);
-        // The kernel says it of default lists too, which change nobody's permissions.
+        // The kernel also sets this flag for default lists, which do not change the permissions of the directory
+        // itself.
         if ((more & Protocol.SETXATTR_ACL_KILL_SGID) != 0 && ExtendedAttributeName.isOwnAccessList(name)) {
             privileges.dropSetGid(request.node());
         }
@@ -639,7 +662,7 @@ final class Dispatcher {
         return sized(list, room);
     }
 
-    /** Answers with the value; where the caller gave no room, with its size. */
+    /** Replies with the value, or with its size if the caller's buffer size is 0. */
     private int sized(byte[] value, int room) {
         if (room == 0) {
             reply.putInt(value.length);

@@ -4,36 +4,37 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import org.opendedup.sar.sdfs.fuse.DeviceNumber;
 
 /**
- * The kernel's side of a mount, which outlives the mount point: after a lazy unmount it stays until the last open file is closed,
- * while the place may be free, or taken by another file system.
+ * The kernel's side of a mount. It outlives the mount point: after a lazy unmount it exists until the last open file is
+ * closed. Meanwhile the mount point may be free, or used by another file system.
  *
  * @param mountPoint where it was mounted
- * @param device the file system's number
+ * @param device device number of the file system
  */
 record FuseConnection(Path mountPoint, long device) {
 
-    /** The one that is seen at a mount point, which must answer. */
+    /** Returns the connection of a mount point. The file system there must answer. */
     static FuseConnection at(Path mountPoint) throws IOException {
         return new FuseConnection(mountPoint, DeviceNumber.of(mountPoint));
     }
 
-    /** Is this still what is mounted there? */
+    /** Returns whether this file system is still mounted at its mount point. */
     boolean isInPlace() {
         try {
             return DeviceNumber.of(mountPoint) == device;
         } catch (NoSuchFileException e) {
             return false;
         } catch (IOException e) {
-            // It is there and does not answer any more.
+            // The mount exists but no longer answers.
             return true;
         }
     }
 
     /**
-     * Cuts the connection, by the switch that the control file system has for each mount's owner: programs that use files in it
-     * get errors, and the service ends.
+     * Aborts the connection through the FUSE control file system, which has a switch for the owner of each mount.
+     * Programs that use files in it then get errors, and the service ends.
      *
      * @throws IOException if the control file system is not mounted on {@code /sys/fs/fuse/connections}
      */

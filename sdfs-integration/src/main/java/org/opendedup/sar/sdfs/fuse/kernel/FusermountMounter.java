@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Mounts through {@code fusermount3}, the setuid helper of the fuse3 package: for users other than root. The helper
- * mounts, and hands the device's descriptor over a socket.
+ * Mounts through {@code fusermount3}, the setuid helper of the fuse3 package, for users other than root. The helper
+ * mounts and passes the descriptor of the device over a socket.
  */
 final class FusermountMounter implements Mounter {
     private static final String HELPER = "fusermount3";
@@ -44,7 +44,7 @@ final class FusermountMounter implements Mounter {
         list.add("default_permissions");
         list.add("max_read=" + Protocol.MAX_IO_BYTES);
         list.add(options.readOnly() ? "ro" : "rw");
-        // The helper allows a user nothing else.
+        // The helper allows users no other values.
         list.add("nosuid");
         list.add("nodev");
         if (options.allowOther()) {
@@ -58,6 +58,9 @@ final class FusermountMounter implements Mounter {
         }
         if (options.noAccessTime()) {
             list.add("noatime");
+        }
+        if (options.noDirectoryAccessTime()) {
+            list.add("nodiratime");
         }
         return String.join(",", list);
     }
@@ -83,7 +86,7 @@ final class FusermountMounter implements Mounter {
         }
     }
 
-    /** Cuts the connection by the control file system, which gives each mount's owner a switch. */
+    /** Aborts the connection through the FUSE control file system, which has a switch for the owner of each mount. */
     private static void abort(Path mountPoint) {
         try {
             FuseConnection.at(mountPoint).abort();
@@ -92,7 +95,7 @@ final class FusermountMounter implements Mounter {
         }
     }
 
-    /** @return what the helper said if it failed, else nothing */
+    /** @return error output of the helper if it failed; empty if it succeeded */
     private static String runHelper(List<String> command) throws IOException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         process.getOutputStream().close();

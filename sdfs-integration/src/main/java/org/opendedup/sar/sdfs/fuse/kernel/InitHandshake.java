@@ -10,9 +10,9 @@ import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Answers INIT, the kernel's first request: both sides agree on a version, sizes and abilities. */
+/** Answers INIT, the kernel's first request: both sides agree on a version, sizes and features. */
 final class InitHandshake {
-    /** What the service relies on. Every kernel since Linux 5.4 has them. */
+    /** Features that the service requires. Every kernel since Linux 5.4 has them. */
     private static final int REQUIRED = InitFlag.ASYNC_READ
             | InitFlag.ATOMIC_O_TRUNC
             | InitFlag.BIG_WRITES
@@ -23,9 +23,9 @@ final class InitHandshake {
             | InitFlag.NO_OPENDIR_SUPPORT;
 
     /**
-     * What is taken where it is offered. HANDLE_KILLPRIV_V2 saves a request for {@code security.capability} with each
-     * write(2). With POSIX_ACL the kernel heeds access lists, and with DONT_MASK it leaves the umask to this service, as a
-     * default list takes its place.
+     * Features that are accepted if the kernel offers them. HANDLE_KILLPRIV_V2 saves one request for
+     * {@code security.capability} per write(2). With POSIX_ACL the kernel enforces access lists. With DONT_MASK it
+     * leaves the umask to this service, because a default list replaces the umask.
      */
     private static final int OPTIONAL = InitFlag.EXPORT_SUPPORT
             | InitFlag.DONT_MASK
@@ -37,7 +37,7 @@ final class InitHandshake {
             | InitFlag.HANDLE_KILLPRIV_V2
             | InitFlag.SETXATTR_EXT;
 
-    /** Requests the kernel keeps under way for read-ahead and write-back: 64 MiB at the largest size. */
+    /** Requests that the kernel keeps in flight for read-ahead and write-back: 64 MiB at the largest size. */
     private static final int MAX_BACKGROUND = 64;
 
     private static final int CONGESTION_THRESHOLD = MAX_BACKGROUND * 3 / 4;
@@ -69,7 +69,7 @@ final class InitHandshake {
         return agreement;
     }
 
-    /** @return null if the kernel will ask again, with our major version */
+    /** @return null if the kernel will send INIT again, with our major version */
     private @Nullable Agreement answer() throws IOException {
         reply.begin();
         int major = request.takeInt();
@@ -112,7 +112,7 @@ final class InitHandshake {
         return null;
     }
 
-    /** {@code fuse_init_out}. */
+    /** Fills {@code fuse_init_out}. */
     private void putAgreement(Agreement agreement, int readAhead) {
         reply.putInt(Protocol.MAJOR);
         reply.putInt(agreement.minor());

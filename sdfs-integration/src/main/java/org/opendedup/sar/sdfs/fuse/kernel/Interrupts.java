@@ -10,32 +10,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets killed programs go that wait for a request. The kernel tells of a signal by INTERRUPT, once for each request, and of
- * any signal; but a program must not see EINTR from a disk for a signal it survives. So a request is abandoned only where
- * its thread is about to be killed.
+ * Releases killed programs that wait for a request. The kernel reports a signal by INTERRUPT: once for each request,
+ * and for any signal. But a program must not get EINTR from a disk for a signal that it survives. Therefore a request
+ * is abandoned only if its thread is about to be killed.
  *
- * <p>What INTERRUPT cannot tell is looked for at intervals, among requests that take long: a program that is killed after it
- * was told of another signal; one whose INTERRUPT nobody reads, as every worker is busy; one whose INTERRUPT is read before
- * the worker has noted its request.
+ * <p>INTERRUPT alone misses three cases, so this class also checks the requests that take long, at intervals: a program
+ * that is killed after INTERRUPT for another signal; an INTERRUPT that is not read because every worker is busy; and an
+ * INTERRUPT that is read before the worker has noted its request.
  */
 final class Interrupts implements Closeable {
     private static final Logger LOG = LoggerFactory.getLogger(Interrupts.class);
 
-    /** Short enough that nobody waits for a killed program. Only requests that take longer than that are looked at. */
+    /**
+     * Interval between checks, in milliseconds. Short, so that a killed program ends quickly. Only requests that take
+     * longer than this are checked.
+     */
     private static final long INTERVAL_MS = 200;
 
     private final List<ServedRequest> served;
     private final LateSyncs syncs;
     private final IntPredicate killed;
-    /** What each of {@link #served} was at the last look. */
+    /** Request number of each of {@link #served} at the last check. */
     private final long[] seen;
 
     private final ScheduledExecutorService timer;
 
     /**
      * @param served one for each worker
-     * @param syncs what waits without a worker
-     * @param killed tells whether the thread of this number has a signal waiting that ends it
+     * @param syncs requests that wait without a worker
+     * @param killed returns whether the thread of this number has a pending signal that ends it
      */
     Interrupts(List<ServedRequest> served, LateSyncs syncs, IntPredicate killed) {
         this.served = List.copyOf(served);
@@ -53,7 +56,7 @@ final class Interrupts implements Closeable {
         timer.scheduleWithFixedDelay(this::look, INTERVAL_MS, INTERVAL_MS, TimeUnit.MILLISECONDS);
     }
 
-    /** The kernel sent INTERRUPT for the request of this number. */
+    /** Handles an INTERRUPT of the kernel for the request of this number. */
     void interrupted(long unique) {
         for (ServedRequest request : served) {
             if (request.unique() == unique) {
@@ -74,7 +77,7 @@ final class Interrupts implements Closeable {
             }
             syncs.look(killed);
         } catch (RuntimeException e) {
-            // The next look must come.
+            // An exception would cancel all later checks.
             LOG.error("looking for killed programs", e);
         }
     }

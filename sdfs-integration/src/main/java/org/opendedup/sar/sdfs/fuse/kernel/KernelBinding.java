@@ -10,8 +10,8 @@ import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 
 /**
- * Speaks the kernel's protocol itself. Needs {@code /dev/fuse} and a kernel of Linux 5.4 or newer; as root nothing more,
- * as another user {@code fusermount3}.
+ * Serves the FUSE kernel protocol without libfuse. Needs {@code /dev/fuse} and Linux 5.4 or newer. Root needs nothing
+ * more; other users also need {@code fusermount3}.
  */
 public final class KernelBinding implements FuseBinding {
     public static final String NAME = "kernel";
@@ -37,18 +37,18 @@ public final class KernelBinding implements FuseBinding {
     }
 
     /**
-     * Changes a mount of whichever process and binding: read-only or writable, setuid programs, devices, execution, access times,
-     * synchronous writes, as {@code mount -o remount} does. What else the options say stays as it was mounted. Going read-only
-     * first writes back what the kernel holds. For root only.
+     * Changes the options of a mount of any process and binding, as {@code mount -o remount} does: read-only or
+     * writable, setuid programs, devices, execution, access times, synchronous writes. The other options keep their
+     * values. A change to read-only first writes back the kernel's cache. For root only.
      *
-     * @throws IOException if it cannot be changed; with "busy" in its message if it was to become read-only and files are
-     *     open for writing
+     * @throws IOException if the mount cannot be changed; with "busy" in its message if it was to become read-only and
+     *     files are open for writing
      */
     public static void remount(MountOptions options) throws IOException {
         new DirectMounter(new Libc()).remount(options);
     }
 
-    /** @param killed tells whether a thread is about to be killed */
+    /** @param killed returns whether a thread is about to be killed */
     static FuseMount mount(
             FuseOperations operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
             throws IOException {

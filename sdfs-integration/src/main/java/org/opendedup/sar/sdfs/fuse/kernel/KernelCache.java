@@ -1,22 +1,25 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
-/** What the kernel keeps of inodes, attributes and bytes, where a reply cannot put it right. */
+/** Corrections of the kernel's cache of inodes, attributes and bytes, for cases that a reply cannot correct. */
 interface KernelCache {
-    /** Makes the kernel ask for an inode's attributes when it next needs them. Its pages stay. */
+    /** Makes the kernel request the attributes of an inode when it next needs them. Cached pages stay. */
     void invalidate(long inode);
 
     /**
-     * Has the kernel send the bytes it keeps of an inode from offset {@code from} on that were written and not sent yet, and
-     * then answers a request. Returns at once: the threads that serve requests are needed for the bytes.
+     * Makes the kernel send the written bytes of an inode, from offset {@code from} on, that it has not sent yet; then
+     * answers a request. Returns at once, because the threads that serve requests must receive the bytes.
      *
+     * @param inode number of the inode
+     * @param from file offset in bytes
      * @param unique number of the request
+     * @param answer computes the answer after the bytes have arrived
      */
     void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer);
 
-    /** What a request is answered with in the end. */
+    /** The delayed answer to a request. */
     @FunctionalInterface
     interface LateAnswer {
-        /** The number that is the reply's body, or a negative error number. Never throws. */
+        /** Returns the number that is the body of the reply, or a negative error number. Never throws. */
         long get();
     }
 }

@@ -13,12 +13,13 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.sdfs.fuse.ReadAhead;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A mount and the threads that serve it. It ends when the last thread has found it unmounted. */
+/** A mount and the threads that serve it. Ends when the last thread has found it unmounted. */
 final class KernelMount implements FuseMount {
-    /** How long {@link #close} waits for programs to leave, and then for the threads to end. */
+    /** Time in milliseconds that {@link #close} waits for programs to leave, and again for the threads to end. */
     private static final long GRACE_MS = 5_000;
 
     private static final long RETRY_MS = 100;
@@ -34,12 +35,12 @@ final class KernelMount implements FuseMount {
     private final LateSyncs syncs;
     private final Crew crew;
     private final AtomicInteger running;
-    /** True once any thread has seen that the mount point is gone. */
+    /** True after any thread has seen that the mount point was removed. */
     private final AtomicBoolean unmounted = new AtomicBoolean();
 
     private final CountDownLatch ended = new CountDownLatch(1);
 
-    /** Known as soon as the mount answers, before the caller of {@link #start} has this object. */
+    /** Set as soon as the mount answers, before {@link #start} returns. */
     private volatile @Nullable FuseConnection connection;
 
     private KernelMount(
@@ -61,7 +62,7 @@ final class KernelMount implements FuseMount {
         this.running = new AtomicInteger(channels.size());
     }
 
-    /** @param killed tells whether a thread is about to be killed, so that its request may be abandoned */
+    /** @param killed returns whether a thread is about to be killed, so that its request may be abandoned */
     static KernelMount start(
             FuseOperations operations, MountOptions options, Libc libc, Mounter mounter, IntPredicate killed)
             throws IOException {
@@ -219,7 +220,10 @@ final class KernelMount implements FuseMount {
         }
     }
 
-    /** After {@code umount -l}: files are open, and no path leads to them by which the kernel could be told to write back. */
+    /**
+     * Cuts off programs after {@code umount -l}: files are still open, and no path to them exists through which the
+     * kernel could be made to write back.
+     */
     private void cutOffUsersOfDetached() throws IOException, InterruptedException {
         LOG.warn("{} is detached, but programs still use it; cutting them off", mountPoint);
         libc.functions().sync();
@@ -237,7 +241,10 @@ final class KernelMount implements FuseMount {
         return ended.await(GRACE_MS, TimeUnit.MILLISECONDS);
     }
 
-    /** Else it was unmounted by somebody, and what is there now must be left alone. */
+    /**
+     * Returns whether this file system is still mounted at its mount point. If not, another process unmounted it, and
+     * whatever is mounted there now must not be touched.
+     */
     private boolean isInPlace() {
         FuseConnection made = connection;
         return made == null || made.isInPlace();

@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers requests that must wait until the kernel has sent what it keeps of a file. That is a thread of its own for all
- * channels of a mount: a worker that waited would be missing where the bytes come in, and if all of them did, none would be served.
+ * Answers requests that must wait until the kernel has sent the cached writes of a file. Uses one extra thread for all
+ * channels of a mount. A worker must not wait, because workers receive these writes: if all of them waited, no write
+ * would be served.
  */
 final class LateAnswers {
     private static final int REPLY_BYTES = OUT_HEADER_BYTES + Long.BYTES;
@@ -30,8 +31,7 @@ final class LateAnswers {
 
     LateAnswers(Libc libc) {
         this.libc = libc;
-        // As many wait in the queue as threads of other programs wait for their answers. The thread ends when it is
-        // idle.
+        // The queue holds at most one task per waiting thread of other programs. The thread ends when it is idle.
         ThreadPoolExecutor executor =
                 new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
                     Thread made = new Thread(task, "fuse-late");
@@ -42,7 +42,15 @@ final class LateAnswers {
         thread = executor;
     }
 
-    /** See {@link KernelCache#answerAfterWriteBack}; the request came through {@code channel}, and its reply goes there. */
+    /**
+     * See {@link KernelCache#answerAfterWriteBack}.
+     *
+     * @param channel the channel that the request was read from; the reply is written to it
+     * @param inode number of the inode
+     * @param from file offset in bytes
+     * @param unique number of the request
+     * @param answer computes the answer after the write-back
+     */
     void submit(Channel channel, long inode, long from, long unique, LateAnswer answer) {
         thread.execute(() -> {
             channel.whileOpen(fd -> writeBack(fd, inode, from));
@@ -51,7 +59,10 @@ final class LateAnswers {
         });
     }
 
-    /** The kernel has no message that only writes back: its clean pages from there on go too. */
+    /**
+     * Makes the kernel write back an inode from an offset on. The kernel has no message that only writes back: this one
+     * also drops its clean pages from that offset on.
+     */
     private void writeBack(int fd, long inode, long from) {
         Channel.putInvalidation(note, inode, from);
         boolean sent = libc.functions().write(fd, libc.address(note), Channel.NOTIFY_BYTES) == Channel.NOTIFY_BYTES;
@@ -68,7 +79,7 @@ final class LateAnswers {
         reply.putInt(0, length).putInt(4, (int) Math.min(0, value)).putLong(8, unique);
         reply.putLong(OUT_HEADER_BYTES, value);
         boolean sent = libc.functions().write(fd, libc.address(reply), length) == length;
-        // ENOENT: the caller was killed meanwhile.
+        // ENOENT: the calling program was killed meanwhile.
         if (!sent && libc.errno() != Errno.ENOENT) {
             LOG.warn("the kernel refused a late answer: {}", libc.functions().strerror(libc.errno()));
         }

@@ -18,16 +18,17 @@ import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Asked;
 import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
 
 /**
- * Makes things durable for programs that wait for it, without keeping workers. The kernel hands out requests in the order they came:
- * where all workers wait for commits, those behind them wait too, as many commits long as it takes. So one request at most is served
- * by its worker, which is fastest for a program alone. The others are noted here: some threads store their bytes, user after user
- * in turn; one commits for all that are stored by then, and answers them.
+ * Makes data durable for waiting programs without blocking the workers. The kernel hands out requests in order of
+ * arrival: if all workers waited for commits, later requests would wait for several commits. Therefore a worker serves
+ * at most one sync at a time, which is fastest for a single program. The other syncs are queued here: several threads
+ * store their bytes, one user after another in turn; one thread commits for all requests that are stored by then, and
+ * answers them.
  */
 final class LateSyncs implements Closeable {
     private final FuseOperations operations;
     private final boolean workersMayServe;
     private final AtomicBoolean workerServes = new AtomicBoolean();
-    /** All that are not answered, by their numbers. Who removes one answers it. */
+    /** All unanswered requests, by number. The thread that removes a request answers it. */
     private final Map<Long, Parked> parked = new ConcurrentHashMap<>();
 
     private final Turns<Parked> toStore = new Turns<>();
@@ -35,7 +36,7 @@ final class LateSyncs implements Closeable {
     private final SyncThreads storing;
     private final SyncThreads committing;
 
-    /** A request that waits; {@code seen} by the last look for killed programs. */
+    /** A waiting request; {@code seen} is true after the first check for killed programs. */
     private static final class Parked {
         final Channel channel;
         final Asked asked;
@@ -49,7 +50,10 @@ final class LateSyncs implements Closeable {
         }
     }
 
-    /** @param workers how many serve requests: where there is one, it must never wait; as many threads store at once */
+    /**
+     * @param workers number of threads that serve requests; a single worker must never wait. The same number of threads
+     *     store
+     */
     LateSyncs(FuseOperations operations, int workers) {
         this(operations, workers > 1, new SyncThreads(workers, "fuse-store"), new SyncThreads(1, "fuse-commit"));
     }
@@ -61,7 +65,11 @@ final class LateSyncs implements Closeable {
         this.committing = committing;
     }
 
-    /** See {@link SyncLine#takes}; the request came through {@code channel}, and its answer goes there. */
+    /**
+     * See {@link SyncLine#takes}.
+     *
+     * @param channel the channel that the request was read from; the answer is written to it
+     */
     boolean takes(Channel channel, Asked asked, Sync sync) {
         if (workersMayServe && parked.isEmpty() && workerServes.compareAndSet(false, true)) {
             return false;
@@ -73,7 +81,7 @@ final class LateSyncs implements Closeable {
         return true;
     }
 
-    /** The worker is done with what was not taken. */
+    /** Notes that the worker has finished a request that was not taken over. */
     void served() {
         workerServes.set(false);
     }
@@ -86,14 +94,14 @@ final class LateSyncs implements Closeable {
         try {
             next.sync.store();
         } catch (IOException | RuntimeException | Error e) {
-            answer(next, Errno.of(e, next.asked.what()));
+            answer(next, Errno.of(e, next.asked.what().get()));
             return;
         }
         stored.add(next);
         committing.execute(this::commitStored);
     }
 
-    /** Those that came while the last commit ran share this one. */
+    /** Commits for all stored requests. Requests stored during the last commit share this one. */
     private void commitStored() {
         List<Parked> round = new ArrayList<>();
         for (Parked next = stored.poll(); next != null; next = stored.poll()) {
@@ -105,7 +113,7 @@ final class LateSyncs implements Closeable {
         try {
             operations.commit();
         } catch (IOException | RuntimeException | Error e) {
-            int errno = Errno.of(e, "committing for " + round.size() + " that wait for it");
+            int errno = Errno.of(e, "the commit that FSYNC and SYNCFS wait for");
             round.forEach(request -> answer(request, errno));
             return;
         }
@@ -117,7 +125,7 @@ final class LateSyncs implements Closeable {
         try {
             request.sync.check();
         } catch (IOException | RuntimeException | Error e) {
-            errno = Errno.of(e, request.asked.what());
+            errno = Errno.of(e, request.asked.what().get());
         }
         answer(request, errno);
     }
@@ -128,7 +136,7 @@ final class LateSyncs implements Closeable {
         }
     }
 
-    /** The kernel sent INTERRUPT for the request of this number. What it asked for goes on. */
+    /** Handles an INTERRUPT of the kernel for the request of this number. Its sync continues even if it is answered. */
     void interrupted(long unique, IntPredicate killed) {
         Parked request = parked.get(unique);
         if (request != null) {
@@ -136,7 +144,10 @@ final class LateSyncs implements Closeable {
         }
     }
 
-    /** Looks for killed programs among those that wait since the last look; see {@link Interrupts}. For one thread. */
+    /**
+     * Checks for killed programs among the requests that have waited since the last check; see {@link Interrupts}. For
+     * one thread.
+     */
     void look(IntPredicate killed) {
         for (Parked request : parked.values()) {
             if (request.seen) {
@@ -153,7 +164,7 @@ final class LateSyncs implements Closeable {
         }
     }
 
-    /** Returns when what was taken is done. No request comes any more. */
+    /** Waits until all accepted requests are done. No request may be added after this call. */
     @Override
     public void close() {
         storing.close();

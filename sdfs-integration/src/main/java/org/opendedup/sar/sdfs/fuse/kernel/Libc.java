@@ -14,8 +14,8 @@ import jnr.ffi.types.uintptr_t;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of the C library that the binding calls. Those on the hot path take raw addresses, so that a call makes no
- * object. {@link #errno()} tells why the last call of this thread failed.
+ * The functions of the C library that the binding calls. The functions on the hot path take raw addresses, so that a
+ * call allocates no object. {@link #errno()} returns the error number of this thread's last failed call.
  */
 final class Libc {
     static final int O_RDONLY = 0;
@@ -43,18 +43,18 @@ final class Libc {
         return runtime.getLastError();
     }
 
-    /** The address of a direct buffer's first byte. */
+    /** Returns the address of the first byte of a direct buffer. */
     long address(ByteBuffer direct) {
         return Pointer.wrap(runtime, direct).address();
     }
 
-    /** An exception that says what failed and the reason the C library gave. */
+    /** Returns an exception that names the failed action and the reason from the C library. */
     IOException failure(String what) {
         int errno = errno();
         return new IOException(what + ": " + functions.strerror(errno) + " (error " + errno + ")");
     }
 
-    /** As the manual pages say. */
+    /** The functions as in the manual pages. */
     public interface Functions {
         int open(@In String path, int flags);
 

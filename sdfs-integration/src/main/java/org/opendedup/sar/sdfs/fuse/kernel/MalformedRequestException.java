@@ -2,7 +2,7 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
 
-/** A message of the kernel that the protocol does not allow. It is answered with EIO. */
+/** Thrown for a message of the kernel that the protocol does not allow. The reply is EIO. */
 final class MalformedRequestException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -1,17 +1,17 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
-/** Signals that wait for a thread, as {@code /proc} tells them (proc_pid_status(5)). */
+/** Reads the pending signals of a thread from {@code /proc} (proc_pid_status(5)). */
 final class PendingSignals {
     private static final int SIGKILL = 9;
 
     private PendingSignals() {}
 
     /**
-     * Whether a thread is about to be killed. Whichever signal ends a process without a core dump, each of its threads finds
-     * SIGKILL waiting. False for a thread that is not there or not to be seen.
+     * Returns whether a thread is about to be killed. Any signal that ends a process without a core dump leaves SIGKILL
+     * pending for each of its threads. Returns false if the thread does not exist or is not visible.
      */
     static boolean killed(int thread) {
-        // Of one that is gone or hidden nobody can tell: the request is served to its end.
+        // The state of an ended or hidden thread is unknown: its request is served to the end.
         return ThreadStatus.lines(thread).anyMatch(PendingSignals::saysKilled);
     }
 

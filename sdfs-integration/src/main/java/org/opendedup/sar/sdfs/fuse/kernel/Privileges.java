@@ -5,13 +5,14 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.SetAttribute;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
 
 /**
- * Takes setuid, setgid and capabilities from files that change, which the kernel leaves to the service
- * ({@code FUSE_HANDLE_KILLPRIV_V2}). It says so by flags, and where it has none, by requests that ask for nothing else. The
- * rules are those of Linux's own file systems: a group that may not execute a file keeps setgid if the caller is one of it.
+ * Removes setuid, setgid and capabilities from files that change. The kernel leaves this to the service
+ * ({@code FUSE_HANDLE_KILLPRIV_V2}). It requests the removal by flags, or, for requests without such a flag, by
+ * requests that change nothing else. The rules are those of Linux's own file systems: if the group may not execute a
+ * file, the file keeps setgid if the caller is in its group.
  */
 final class Privileges {
     private static final int ROOT = 0;
@@ -21,7 +22,7 @@ final class Privileges {
     private final SupplementaryGroups groups;
     private final Request request;
 
-    /** @param request the one that is being served */
+    /** @param request the request that is being served */
     Privileges(FuseOperations operations, KernelCache cache, SupplementaryGroups groups, Request request) {
         this.operations = operations;
         this.cache = cache;
@@ -30,8 +31,8 @@ final class Privileges {
     }
 
     /**
-     * A caller without CAP_FSETID changes the bytes of a file. The reply carries no attributes, so the kernel is told before
-     * it.
+     * Removes the privileges of a file because a caller without CAP_FSETID changes its bytes. Invalidates the kernel's
+     * attributes before the reply, because the reply carries none.
      */
     void dropForWriting(long inode) throws IOException {
         if (drop(inode)) {
@@ -39,7 +40,7 @@ final class Privileges {
         }
     }
 
-    /** As above, for requests with which the kernel does not say whether the caller has CAP_FSETID: root usually has. */
+    /** As above, for requests that do not say whether the caller has CAP_FSETID. Root is assumed to have it. */
     void dropForWritingUnlessRoot(long inode) throws IOException {
         if (request.uid() != ROOT) {
             dropForWriting(inode);
@@ -57,7 +58,10 @@ final class Privileges {
         return true;
     }
 
-    /** The mode a file keeps. What groups the caller is in takes long to find out, and matters for few files. */
+    /**
+     * Returns the mode that a file keeps. Checks the groups of the caller only if the result depends on them, because
+     * the check takes long.
+     */
     private int kept(Attributes file, boolean mayKeepSetGid) {
         int least = FileMode.withoutSetId(file.mode(), false);
         int most = FileMode.withoutSetId(file.mode(), true);
@@ -69,8 +73,8 @@ final class Privileges {
     }
 
     /**
-     * What a change of attributes comes to. A new owner or group takes the bits away whoever gives it; root, who has
-     * CAP_FSETID, keeps setgid without group execute.
+     * Returns the change of attributes to make. A new owner or group removes the bits, whichever user sets it. Root,
+     * which has CAP_FSETID, keeps setgid without group execute.
      *
      * @throws PosixException EPERM if the caller may not change the mode
      */
@@ -92,8 +96,9 @@ final class Privileges {
     }
 
     /**
-     * A request for nothing. With the change time, or for what is neither a file nor a directory, it was chown(-1, -1), which
-     * anybody may call; else it is what is left of the kernel's wish to remove privileges before fallocate or copy_file_range.
+     * Handles a SETATTR that sets nothing, or only the change time. With the change time, or for an inode that is
+     * neither a file nor a directory, it was chown(-1, -1), which any user may call. Otherwise the kernel wants
+     * privileges removed before fallocate or copy_file_range.
      */
     private AttributeChange applyDisguised(SetAttributeArguments arguments, AttributeChange change, Attributes inode)
             throws IOException {
@@ -115,7 +120,7 @@ final class Privileges {
         return kept == inode.mode() ? change : change.withMode(kept & FileMode.PERMISSIONS);
     }
 
-    /** A caller who may not keep setgid has set a file's access list. */
+    /** Removes setgid after a caller who may not keep it has set the access list of a file. */
     void dropSetGid(long inode) throws IOException {
         int mode = operations.attributes(inode).mode();
         if ((mode & FileMode.SETGID) != 0) {

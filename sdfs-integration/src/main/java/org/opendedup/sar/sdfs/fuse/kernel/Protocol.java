@@ -1,11 +1,16 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
-/** Numbers of the FUSE protocol ({@code linux/fuse.h}, version 7.39): versions, sizes of structures, flags. */
+/**
+ * Constants of the FUSE protocol ({@code linux/fuse.h}, version 7.39): versions, sizes of structures in bytes, flags.
+ */
 final class Protocol {
     static final int MAJOR = 7;
-    /** The newest minor version this program was written against. */
+    /** Newest minor version that this program was written for. */
     static final int NEWEST_MINOR = 39;
-    /** Linux 5.4: the first with all of FUSE_MAX_PAGES, FUSE_CACHE_SYMLINKS and directories opened without a message. */
+    /**
+     * Oldest minor version, of Linux 5.4: the first with FUSE_MAX_PAGES, FUSE_CACHE_SYMLINKS and directories opened
+     * without a message.
+     */
     static final int OLDEST_MINOR = 31;
 
     static final int IN_HEADER_BYTES = 40;
@@ -18,7 +23,7 @@ final class Protocol {
     static final int INIT_OUT_BYTES = 64;
     static final int STATX_OUT_BYTES = 32 + 256;
 
-    /** The largest read or write: 256 pages, the kernel's own limit. */
+    /** Largest read or write in bytes: 256 pages, the kernel's own limit. */
     static final int MAX_IO_BYTES = 1 << 20;
 
     static final int PAGE_BYTES = 4096;
@@ -72,13 +77,13 @@ final class Protocol {
         static final int SYNCFS = 50;
         static final int TMPFILE = 51;
         static final int STATX = 52;
-        /** Since protocol 7.45 (Linux 6.18): the reply has 64 bits for the bytes copied. */
+        /** Since protocol 7.45 (Linux 6.18): the reply has 64 bits for the number of bytes copied. */
         static final int COPY_FILE_RANGE_64 = 53;
 
         private Opcode() {}
     }
 
-    /** {@code FUSE_*}: what the two sides of INIT offer and accept. */
+    /** {@code FUSE_*}: features that the two sides of INIT offer and accept. */
     static final class InitFlag {
         static final int ASYNC_READ = 1;
         static final int ATOMIC_O_TRUNC = 1 << 3;
@@ -101,7 +106,7 @@ final class Protocol {
         private InitFlag() {}
     }
 
-    /** {@code FATTR_*}: which fields of a SETATTR hold. */
+    /** {@code FATTR_*}: fields of a SETATTR that are valid. */
     static final class SetAttribute {
         static final int MODE = 1;
         static final int UID = 1 << 1;
@@ -119,19 +124,19 @@ final class Protocol {
         private SetAttribute() {}
     }
 
-    /** {@code FOPEN_KEEP_CACHE}: pages read before an open stay valid. */
+    /** {@code FOPEN_KEEP_CACHE}: pages cached by an earlier open stay valid. */
     static final int FOPEN_KEEP_CACHE = 1 << 1;
 
-    /** {@code FUSE_OPEN_KILL_SUIDGID} of an open that truncates. */
+    /** {@code FUSE_OPEN_KILL_SUIDGID}, for an open that truncates. */
     static final int OPEN_KILL_SUIDGID = 1;
 
-    /** {@code STATX_BASIC_STATS} and {@code STATX_BTIME} of statx(2): all that this service knows. */
+    /** {@code STATX_BASIC_STATS} and {@code STATX_BTIME} of statx(2): all fields that this service has. */
     static final int STATX_FIELDS = 0x07ff | 0x0800;
 
-    /** {@code FUSE_SETXATTR_ACL_KILL_SGID}: who sets an access list may not keep setgid. */
+    /** {@code FUSE_SETXATTR_ACL_KILL_SGID}: the caller who sets an access list may not keep setgid. */
     static final int SETXATTR_ACL_KILL_SGID = 1;
 
-    /** {@code FUSE_WRITE_CACHE}: the kernel writes back what it had taken earlier. */
+    /** {@code FUSE_WRITE_CACHE}: a write-back from the kernel's cache. */
     static final int WRITE_CACHE = 1;
 
     /** {@code FUSE_WRITE_KILL_SUIDGID}. */
@@ -141,9 +146,11 @@ final class Protocol {
     static final int O_ACCESS_MODE = 3;
 
     static final int O_RDONLY = 0;
+    static final int O_WRONLY = 1;
     static final int O_TRUNC = 01000;
+    static final int O_NOATIME = 01000000;
 
-    /** {@code SEEK_*} of lseek(2), those that the kernel asks for. */
+    /** {@code SEEK_*} of lseek(2): the values that the kernel sends. */
     static final int SEEK_DATA = 3;
 
     static final int SEEK_HOLE = 4;

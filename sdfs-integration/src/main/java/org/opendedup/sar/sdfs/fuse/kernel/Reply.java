@@ -11,24 +11,25 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.STATX_OUT_BYTES;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.volume.Attributes;
+import org.opendedup.sar.sdfs.fuse.DeviceNumber;
+import org.opendedup.sar.volume.posix.Attributes;
 
 /**
- * Fills the buffer of a reply. One object serves all replies of a channel.
+ * Encodes a reply in a buffer. One object serves all replies of a channel.
  *
- * <p>Header ({@code fuse_out_header}): length 4, negative error number 4, unique 8.
+ * <p>Header ({@code fuse_out_header}), sizes in bytes: length 4, negative error number 4, unique 8.
  */
 final class Reply {
     /**
-     * How long the kernel may keep names and attributes, in seconds: a day. Nothing changes behind its back, so this
-     * only bounds the harm of a mistake.
+     * Time that the kernel may cache names and attributes, in seconds: one day. Only the kernel changes them, so this
+     * limit only bounds the effect of an error in this program.
      */
     static final long CACHE_SECONDS = 86_400;
 
     private static final long NANOS = 1_000_000_000;
 
     private final ByteBuffer buffer;
-    /** The same bytes; its position and limit are set anew for each read. */
+    /** The same bytes; position and limit are set again for each read. */
     private final ByteBuffer data;
 
     private int position;
@@ -42,12 +43,20 @@ final class Reply {
         position = OUT_HEADER_BYTES;
     }
 
-    /** Completes a reply. @return its length */
+    /**
+     * Completes a reply.
+     *
+     * @return length of the reply in bytes
+     */
     int success(long unique) {
         return header(position, 0, unique);
     }
 
-    /** Makes the reply an error, whatever was put. @return its length */
+    /**
+     * Makes the reply an error and discards its body.
+     *
+     * @return length of the reply in bytes
+     */
     int error(int errno, long unique) {
         return header(OUT_HEADER_BYTES, -errno, unique);
     }
@@ -75,7 +84,10 @@ final class Reply {
         return buffer.getInt(offset);
     }
 
-    /** Room for {@code bytes} bytes that a reader fills; {@link #advance} then says how many it filled. */
+    /**
+     * Returns room for {@code bytes} bytes, to be filled by a read. Then {@link #advance} takes the number of bytes
+     * filled.
+     */
     ByteBuffer room(int bytes) {
         return data.limit(position + bytes).position(position);
     }
@@ -114,7 +126,7 @@ final class Reply {
         position += bytes.length;
     }
 
-    /** {@code fuse_entry_out} of a name that was found. */
+    /** Puts {@code fuse_entry_out} for a name that was found. */
     void putEntry(Attributes attributes) {
         putLong(attributes.inode());
         putLong(attributes.generation());
@@ -124,14 +136,14 @@ final class Reply {
         putAttributes(attributes);
     }
 
-    /** {@code fuse_entry_out} without a node: the kernel remembers that there is no such name. */
+    /** Puts {@code fuse_entry_out} without a node: the kernel caches that the name does not exist. */
     void putNoEntry() {
         int start = position;
         putZeros(ENTRY_OUT_BYTES);
         buffer.putLong(start + 16, CACHE_SECONDS);
     }
 
-    /** {@code fuse_attr_out}. */
+    /** Puts {@code fuse_attr_out}. */
     void putAttributesAlone(Attributes attributes) {
         putLong(CACHE_SECONDS);
         putLong(0);
@@ -159,7 +171,7 @@ final class Reply {
         assert position - start == ATTR_BYTES : position - start;
     }
 
-    /** {@code fuse_statx_out}: 32 bytes of validity, then {@code fuse_statx}. */
+    /** Puts {@code fuse_statx_out}: 32 bytes of validity, then {@code fuse_statx}. */
     void putExtendedAttributes(Attributes attributes) {
         int start = position;
         putLong(CACHE_SECONDS);
@@ -186,28 +198,28 @@ final class Reply {
         assert position - start == STATX_OUT_BYTES : position - start;
     }
 
-    /** {@code fuse_sx_time}. */
+    /** Puts {@code fuse_sx_time}. */
     private void putTime(long ns) {
         putLong(Math.floorDiv(ns, NANOS));
         putInt((int) Math.floorMod(ns, NANOS));
         putInt(0);
     }
 
-    /** {@code fuse_open_out}. */
+    /** Puts {@code fuse_open_out}. */
     void putOpened(long handle, int flags) {
         putLong(handle);
         putInt(flags);
         putInt(0);
     }
 
-    /** Bytes of a listing's entry, padded to eight. */
+    /** Returns the size of a directory entry in a listing, in bytes, padded to a multiple of eight. */
     static int entryBytes(int nameBytes, boolean withAttributes) {
         return (withAttributes ? ENTRY_OUT_BYTES : 0) + ((DIRENT_BYTES + nameBytes + 7) & ~7);
     }
 
     /**
-     * An entry of a listing: {@code fuse_dirent}, or with attributes {@code fuse_direntplus}, whose node is 0 where the
-     * kernel gets no reference ({@code .} and {@code ..}).
+     * Puts a directory entry of a listing: {@code fuse_dirent}, or with attributes {@code fuse_direntplus}. The node of
+     * the latter is 0 if the kernel gets no reference ({@code .} and {@code ..}).
      */
     void putListed(
             byte[] name, long inode, int type, long cookie, boolean withAttributes, @Nullable Attributes attributes) {
@@ -230,7 +242,7 @@ final class Reply {
     }
 
     static {
-        // The arithmetic of the structures, once.
+        // Checks the sizes of the structures once.
         if (ENTRY_OUT_BYTES != 128 || ATTR_OUT_BYTES != 104) {
             throw new AssertionError("layout of fuse_entry_out or fuse_attr_out");
         }

@@ -4,22 +4,28 @@ import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.IN_HEADER_BYTES;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.PosixException;
-import org.opendedup.sar.volume.Owner;
+import org.opendedup.sar.volume.posix.Owner;
 
 /**
- * The request in a buffer: its header, and its arguments taken one behind the other. Each taking checks that the message
- * is long enough. One object serves all requests of a channel.
+ * Decodes the request in a buffer: its header, and its arguments one after another. Each take method checks that the
+ * message is long enough. One object serves all requests of a channel.
  *
- * <p>Header ({@code fuse_in_header}): length 4, opcode 4, unique 8, node 8, uid 4, gid 4, pid 4, 4 unused.
+ * <p>Header ({@code fuse_in_header}), sizes in bytes: length 4, opcode 4, unique 8, node 8, uid 4, gid 4, pid 4, unused
+ * 4.
  */
 final class Request {
     private final ByteBuffer buffer;
-    /** The same bytes; its position and limit are set anew for each payload. */
+    /** The same bytes; position and limit are set again for each payload. */
     private final ByteBuffer payload;
 
     private int end;
     private int position;
+    /** Offset of the first name taken, in bytes; {@link #nameLength} is 0 if none was taken. */
+    private int nameStart;
+
+    private int nameLength;
 
     Request(ByteBuffer buffer) {
         this.buffer = buffer.order(ByteOrder.nativeOrder());
@@ -27,13 +33,14 @@ final class Request {
     }
 
     /**
-     * Starts with the message in the buffer's first {@code length} bytes.
+     * Starts decoding the message in the first {@code length} bytes of the buffer.
      *
-     * @return false if that is not even a header: it cannot be answered
+     * @return false if the message is shorter than a header: it cannot be answered
      */
     boolean begin(int length) {
         end = Math.min(length, buffer.capacity());
         position = IN_HEADER_BYTES;
+        nameLength = 0;
         return end >= IN_HEADER_BYTES;
     }
 
@@ -59,7 +66,7 @@ final class Request {
         return buffer.getInt(24);
     }
 
-    /** The caller's thread, as the service's pid namespace numbers it; 0 if it does not. */
+    /** Returns the thread ID of the caller in the service's pid namespace; 0 if it has none there. */
     int pid() {
         return buffer.getInt(32);
     }
@@ -68,12 +75,12 @@ final class Request {
         return caller(0);
     }
 
-    /** @param umask what the caller wants off, where this service applies it; see {@link Owner} */
+    /** @param umask permission bits to clear, if this service applies the umask; see {@link Owner} */
     Owner caller(int umask) {
         return new Owner(buffer.getInt(24), buffer.getInt(28), umask);
     }
 
-    /** Takes the next {@code bytes} bytes and returns where they begin. */
+    /** Takes the next {@code bytes} bytes and returns their offset in the buffer. */
     int take(int bytes) throws MalformedRequestException {
         if (bytes < 0 || bytes > remaining()) {
             throw new MalformedRequestException("opcode " + opcode() + " needs " + Integer.toUnsignedString(bytes)
@@ -100,7 +107,7 @@ final class Request {
         take(bytes);
     }
 
-    /** Takes an offset or size in a file. */
+    /** Takes a file offset or a length, in bytes. */
     long takeFileOffset() throws MalformedRequestException {
         long offset = takeLong();
         if (offset < 0) {
@@ -111,16 +118,26 @@ final class Request {
 
     /** Takes a name in a directory. ENAMETOOLONG. */
     byte[] takeName() throws MalformedRequestException, PosixException {
+        int start = position;
         byte[] name = takeString(Protocol.MAX_NAME_BYTES);
         for (byte b : name) {
             if (b == '/') {
                 throw new MalformedRequestException("opcode " + opcode() + " with a slash in a name");
             }
         }
+        if (nameLength == 0) {
+            nameStart = start;
+            nameLength = name.length;
+        }
         return name;
     }
 
-    /** Takes bytes up to and with a terminating zero, which is not returned. ENAMETOOLONG. */
+    /** Returns the first name taken from this request; null if none was taken. */
+    byte @Nullable [] firstName() {
+        return nameLength == 0 ? null : copy(nameStart, nameLength);
+    }
+
+    /** Takes bytes up to and including a terminating zero, and returns them without the zero. ENAMETOOLONG. */
     byte[] takeString(int maxBytes) throws MalformedRequestException, PosixException {
         int start = position;
         int terminator = start;
@@ -150,7 +167,7 @@ final class Request {
         return bytes;
     }
 
-    /** Takes {@code length} bytes without copying; the buffer returned is valid until the next request. */
+    /** Takes {@code length} bytes without copying. The returned buffer is valid until the next request. */
     ByteBuffer takePayload(int length) throws MalformedRequestException {
         int start = take(length);
         return payload.limit(start + length).position(start);

@@ -4,9 +4,9 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.fuse.FileMode;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.SetAttribute;
-import org.opendedup.sar.volume.AttributeChange;
+import org.opendedup.sar.volume.posix.AttributeChange;
 
-/** The arguments of SETATTR ({@code fuse_setattr_in}); only the fields that {@code valid} names hold anything. */
+/** The arguments of SETATTR ({@code fuse_setattr_in}). Only the fields named by {@code valid} have a value. */
 record SetAttributeArguments(
         int valid, long size, long accessedNs, long modifiedNs, long changedNs, int mode, int uid, int gid) {
 
@@ -33,7 +33,10 @@ record SetAttributeArguments(
         return new SetAttributeArguments(valid, size, accessedNs, modifiedNs, changedNs, mode, uid, gid);
     }
 
-    /** Nanoseconds since 1970; times outside the years 1677 to 2262, which 64 bits cannot hold, become the nearest. */
+    /**
+     * Returns nanoseconds since 1970. Times outside the years 1677 to 2262 do not fit in 64 bits and become the nearest
+     * value that fits.
+     */
     private static long time(long seconds, int nanos) {
         try {
             return Math.addExact(Math.multiplyExact(seconds, NANOS), nanos);
@@ -42,12 +45,12 @@ record SetAttributeArguments(
         }
     }
 
-    /** True if any of these fields is set. */
+    /** Returns true if any of these fields is set. */
     boolean has(int fields) {
         return (valid & fields) != 0;
     }
 
-    /** True if none of the fields is set but, perhaps, these and what only says whose request it is. */
+    /** Returns true if no other fields are set, except those that only identify the sender. */
     boolean hasNothingBut(int fields) {
         return !has(~(fields | SetAttribute.HANDLE | SetAttribute.LOCK_OWNER));
     }

@@ -2,18 +2,24 @@ package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.util.Arrays;
 
-/** The groups of a caller beside the one that its request names, as {@code /proc} tells them (proc_pid_status(5)). */
+/**
+ * Checks the supplementary groups of a caller in {@code /proc} (proc_pid_status(5)). The request itself names only one
+ * group.
+ */
 @FunctionalInterface
 interface SupplementaryGroups {
-    /** Whether a group is among those of a thread that waits for its request. False for a thread that is not to be seen. */
+    /**
+     * Returns whether a group is among those of a thread that waits for its request. Returns false if the thread is not
+     * visible.
+     */
     boolean contain(int thread, int group);
 
-    /** Asks the machine. */
+    /** Reads {@code /proc} of this machine. */
     static boolean containNow(int thread, int group) {
         if (thread <= 0) {
             return false;
         }
-        // Of one that is hidden (hidepid), or in another pid namespace, the one group that is known must do.
+        // For a thread that is hidden (hidepid) or in another pid namespace, only the group in its request is known.
         return ThreadStatus.lines(thread)
                 .filter(line -> line.startsWith("Groups:"))
                 .flatMap(line -> Arrays.stream(

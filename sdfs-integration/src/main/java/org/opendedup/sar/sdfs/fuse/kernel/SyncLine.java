@@ -1,30 +1,32 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 import java.io.IOException;
+import java.util.function.Supplier;
 
-/** Where requests to make something durable may wait without a worker. */
+/** A queue in which sync requests wait without a worker. */
 interface SyncLine {
     /**
-     * A request.
+     * A sync request.
      *
-     * @param pid thread that waits for the answer
-     * @param uid user for whom
-     * @param what for the log
+     * @param unique number of the request
+     * @param pid ID of the thread that waits for the answer
+     * @param uid ID of the user who waits
+     * @param what name for the log if the request fails; any thread may call it
      */
-    record Asked(long unique, int pid, int uid, String what) {}
+    record Asked(long unique, int pid, int uid, Supplier<String> what) {}
 
-    /** Its work, but for the commit that it shares with others. */
+    /** The work of a sync request, without the commit that it shares with others. */
     interface Sync {
         void store() throws IOException;
 
-        /** After the commit. */
+        /** Checks the file for failures. Called after the commit. */
         void check() throws IOException;
     }
 
     /**
-     * Takes a request over, which is then answered by others.
+     * Takes over a request, which other threads then answer.
      *
-     * @return false if the caller is to serve it itself, and to call {@link #served} then
+     * @return false if the caller must serve the request itself and then call {@link #served}
      */
     boolean takes(Asked asked, Sync sync);
 

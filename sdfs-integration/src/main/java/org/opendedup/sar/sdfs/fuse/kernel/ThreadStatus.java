@@ -7,11 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** What {@code /proc} says of a thread (proc_pid_status(5)). */
+/** Reads the status of a thread in {@code /proc} (proc_pid_status(5)). */
 final class ThreadStatus {
     private ThreadStatus() {}
 
-    /** The lines; none for a thread that is gone or not to be seen (hidepid). Read as bytes: a thread's name need not be text. */
+    /**
+     * Returns the lines of the status; no lines if the thread has ended or is not visible (hidepid). Reads bytes,
+     * because the name of a thread need not be valid text.
+     */
     static Stream<String> lines(int thread) {
         try {
             byte[] status = Files.readAllBytes(Path.of("/proc", Integer.toString(thread), "status"));

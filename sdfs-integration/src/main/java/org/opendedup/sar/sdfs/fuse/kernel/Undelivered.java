@@ -9,8 +9,8 @@ import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
 
 /**
- * Takes back what a reply would have given the kernel, when the kernel did not take it: references to inodes and open
- * handles. Finds them in the reply itself.
+ * Releases the references to inodes and the open handles in a reply that the kernel did not accept. Reads them from the
+ * reply itself.
  */
 final class Undelivered {
     private Undelivered() {}
@@ -29,7 +29,7 @@ final class Undelivered {
             case Opcode.OPEN -> operations.close(reply.getLong(OUT_HEADER_BYTES));
             case Opcode.READDIRPLUS -> forgetListing(reply, operations);
             default -> {
-                // Gives nothing.
+                // The reply holds no references or handles.
             }
         }
     }

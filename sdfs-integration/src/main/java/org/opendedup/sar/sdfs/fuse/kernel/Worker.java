@@ -5,7 +5,7 @@ import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Serves the requests of one channel, one after the other, until the file system is unmounted. */
+/** Serves the requests of one channel, one after another, until the file system is unmounted. */
 final class Worker implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
 
@@ -14,10 +14,10 @@ final class Worker implements Runnable {
     private final Dispatcher dispatcher;
     private final EndListener listener;
 
-    /** Is told once when a worker has ended. */
+    /** Notified once when a worker has ended. */
     @FunctionalInterface
     interface EndListener {
-        /** @param unmounted false if the service ended though the mount point may still be there */
+        /** @param unmounted false if the service ended but the mount point may still exist */
         void ended(boolean unmounted);
     }
 
@@ -43,7 +43,7 @@ final class Worker implements Runnable {
         this.listener = listener;
     }
 
-    /** Syncs that come through this worker's channel. */
+    /** Handles the syncs that arrive through this worker's channel. */
     private record OwnSyncs(Channel channel, Crew.Member member, LateSyncs syncs) implements SyncLine {
         @Override
         public boolean takes(Asked asked, Sync sync) {

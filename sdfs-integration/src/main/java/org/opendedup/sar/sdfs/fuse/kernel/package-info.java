@@ -1,12 +1,12 @@
 /**
- * The FUSE kernel protocol ({@code linux/fuse.h}), spoken on {@code /dev/fuse} without libfuse. {@link
- * org.opendedup.sar.sdfs.fuse.kernel.KernelBinding} is the way in.
+ * The FUSE kernel protocol ({@code linux/fuse.h}) on {@code /dev/fuse}, without libfuse. Entry point:
+ * {@link org.opendedup.sar.sdfs.fuse.kernel.KernelBinding}.
  *
- * <p>Mounting: a {@code Mounter} opens the device and mounts it; {@code InitHandshake} answers the kernel's INIT; each of a
- * few {@code Worker}s then has a {@code Channel} (a clone of the device, a request and a reply buffer) and a {@code
- * Dispatcher}, which reads a {@code Request}, calls {@link org.opendedup.sar.sdfs.fuse.FuseOperations} and fills a {@code
- * Reply}. {@code Interrupts} answers a {@code ServedRequest} in a worker's place when its caller is killed. {@code KernelMount}
- * starts and ends all of it.
+ * <p>Mounting: a {@code Mounter} opens the device and mounts it. {@code InitHandshake} answers the kernel's INIT. Then
+ * each of a few {@code Worker}s has a {@code Channel} (a clone of the device, a request buffer and a reply buffer) and
+ * a {@code Dispatcher}, which reads a {@code Request}, calls {@link org.opendedup.sar.sdfs.fuse.FuseOperations} and
+ * fills a {@code Reply}. {@code Interrupts} answers a {@code ServedRequest} in place of the worker when its caller is
+ * killed. {@code KernelMount} starts and ends all of them.
  */
 @NullMarked
 package org.opendedup.sar.sdfs.fuse.kernel;

@@ -19,16 +19,18 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.sdfs.fuse.Shell;
-import org.opendedup.sar.volume.Volume.SetMode;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /** The traps of libfuse 2 and jnr-fuse, on a mount of a file system in memory. */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("slow")
 class JnrMountTest {
     private static final int KIB = 1 << 10;
     private static final int MIB = 1 << 20;
@@ -245,7 +247,9 @@ class JnrMountTest {
         assertTrue(refused.contains("not supported"), refused);
     }
 
-    /** Set by the other binding: users get less by it than the mode says, and this one cannot have the kernel check it. */
+    /**
+     * Set by the other binding: users get less by it than the mode says, and this one cannot have the kernel check it.
+     */
     @Test
     void whatHasAnAccessListIsForItsOwnerAndRoot() throws Exception {
         String denied = "Permission denied";

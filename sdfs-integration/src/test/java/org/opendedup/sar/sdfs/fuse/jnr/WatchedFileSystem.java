@@ -3,10 +3,10 @@ package org.opendedup.sar.sdfs.fuse.jnr;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Attributes;
 import org.opendedup.sar.volume.EntryVisitor;
-import org.opendedup.sar.volume.Volume.RenameMode;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.RenameMode;
 
 /** A file system in memory that counts what it is asked. */
 final class WatchedFileSystem extends MemoryFileSystem {

@@ -22,10 +22,10 @@ import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MemoryFileSystem;
 import org.opendedup.sar.sdfs.fuse.NothingStored;
 import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
-import org.opendedup.sar.volume.AttributeChange;
-import org.opendedup.sar.volume.Attributes;
-import org.opendedup.sar.volume.Owner;
-import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.SetMode;
 
 /** The dispatcher on requests made by hand, good and bad. */
 class DispatcherTest {
@@ -314,7 +314,7 @@ class DispatcherTest {
         long inode = memory.lookup(1, fileName()).inode();
         for (String name : new String[] {"trusted.t", "user.u"}) {
             memory.setExtendedAttribute(
-                    inode, name.getBytes(StandardCharsets.UTF_8), new byte[0], Volume.SetMode.CREATE_OR_REPLACE);
+                    inode, name.getBytes(StandardCharsets.UTF_8), new byte[0], SetMode.CREATE_OR_REPLACE);
         }
         assertEquals(16 + 10 + 7, send(Opcode.LISTXATTR, inode, ints(1000, 0)));
         int length = put(Opcode.LISTXATTR, inode, ints(1000, 0));

@@ -158,7 +158,10 @@ class LateSyncsTest {
         assertEquals(List.of(41L), answeredBy(folder, NoThreads.make(), NoThreads.make()));
     }
 
-    /** The requests that were answered with success when all was done that came of number 41. A file takes the place of the kernel. */
+    /**
+     * The requests that were answered with success when all was done that came of number 41. A file takes the place of
+     * the kernel.
+     */
     private List<Long> answeredBy(Path folder, SyncThreads storing, SyncThreads committing) throws Exception {
         Path answers = Files.createFile(folder.resolve("answers"));
         Libc libc = new Libc();
@@ -173,7 +176,7 @@ class LateSyncsTest {
         };
         try (Channel channel = new Channel(libc, libc.functions().open(answers.toString(), Libc.O_RDWR))) {
             LateSyncs syncs = new LateSyncs(slow, false, storing, committing);
-            NoThreads.without(() -> assertTrue(syncs.takes(channel, new Asked(41, 0, 0, "a sync"), sync)));
+            NoThreads.without(() -> assertTrue(syncs.takes(channel, new Asked(41, 0, 0, () -> "a sync"), sync)));
             slow.awaitStored(1);
             syncs.close();
         }

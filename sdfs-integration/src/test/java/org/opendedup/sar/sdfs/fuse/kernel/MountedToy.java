@@ -10,7 +10,9 @@ import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.Shell;
 
-/** A file system mounted under a folder of its own, for one test. Closing it leaves no mount behind, whatever happened. */
+/**
+ * A file system mounted under a folder of its own, for one test. Closing it leaves no mount behind, whatever happened.
+ */
 final class MountedToy implements AutoCloseable {
     final Path root;
     final FuseMount mount;

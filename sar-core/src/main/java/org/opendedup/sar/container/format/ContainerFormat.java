@@ -1,0 +1,215 @@
+package org.opendedup.sar.container.format;
+
+import java.util.Locale;
+import java.util.OptionalLong;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.common.Writing;
+
+/**
+ * The container file: names, header and footer, as docs/FORMAT.md specifies them.
+ *
+ * <pre>
+ * container = header frame* directory footer
+ * header    = magic:u32 version:u16 zero:u16 container:u64 salt:u64 generation:u32 crc:u32
+ * directory = frame-table chunk-list* crc:u32
+ * footer    = magic:u32 version:u16 zero:u16 container:u64 salt:u64 generation:u32
+ *             table-length:u32 directory-offset:u64 directory-length:u32 crc:u32
+ * </pre>
+ *
+ * Header and footer keep their sizes and the places of magic, version and checksum in every version. So a reader can
+ * distinguish a damaged version number from an unknown one.
+ */
+public final class ContainerFormat {
+    static final int VERSION = 1;
+    /** Generation of the first writing of a container; each rewrite under the same id adds 1. */
+    public static final int FIRST_GENERATION = 1;
+
+    public static final int HEADER_BYTES = 32;
+    public static final int FOOTER_BYTES = 48;
+
+    public static final String SEALED_SUFFIX = ".container";
+    public static final String OPEN_SUFFIX = ".open";
+    public static final String RECOVERY_SUFFIX = ".recovery";
+    /**
+     * Suffix of a file that does not belong to the volume, or whose bytes could not all be saved: never read, never
+     * deleted.
+     */
+    public static final String ASIDE_SUFFIX = ".aside";
+
+    /** Longest frame table, in bytes: its head, five numbers of at most five bytes for each frame, its checksum. */
+    private static final int MAX_TABLE_BYTES = 16 + ChunkId.MAX_SLOTS * 5 * 5;
+    /**
+     * Longest directory, in bytes. A directory that claims to be longer is damaged, and no memory is allocated for it.
+     */
+    static final int MAX_DIRECTORY_BYTES = MAX_TABLE_BYTES + FrameFormat.MAX_LIST_BYTES + Integer.BYTES;
+
+    /** {@code SARC} and {@code SARE}, as these bytes appear in the file. */
+    private static final int HEADER_MAGIC = 0x43524153;
+
+    private static final int FOOTER_MAGIC = 0x45524153;
+
+    private static final int FOLDER_BITS = 8;
+    /** Length of the folder part of a name, in characters: ten digits and a slash. */
+    private static final int FOLDER_LENGTH = 11;
+
+    private static final int ID_DIGITS = 12;
+
+    private ContainerFormat() {}
+
+    /**
+     * What header and footer say about the whole file.
+     *
+     * @param salt random; repeated in every frame, so that a frame of another file that is stored in this one as user
+     *     data is never mistaken for a frame of this file
+     */
+    public record Identity(long container, long salt, int generation) {
+        public Writing writing() {
+            return new Writing(salt, generation);
+        }
+    }
+
+    /**
+     * The footer of a container file.
+     *
+     * @param tableBytes length in bytes of the frame table, with which the directory begins
+     */
+    public record Footer(Identity identity, int tableBytes, long directoryOffset, int directoryBytes) {}
+
+    /**
+     * Returns the file's name: 256 consecutive ids share a folder. Containers that are written one after another are
+     * mostly read in that order, and a file system places the inodes and bytes of one folder side by side: a disk then
+     * opens the next container without a seek. (One folder for each low byte cost two to three seeks a container: 223
+     * of the 248 of a cold restore.)
+     */
+    public static String fileName(long container, String suffix) {
+        return String.format(Locale.ROOT, "%010x/%012x%s", container >>> FOLDER_BITS, container, suffix);
+    }
+
+    /** Returns the container whose file with this suffix has the name; empty if it is not such a name. */
+    public static OptionalLong containerOf(String fileName, String suffix) {
+        int digits = fileName.length() - suffix.length() - FOLDER_LENGTH;
+        if (digits != ID_DIGITS || !fileName.endsWith(suffix)) {
+            return OptionalLong.empty();
+        }
+        try {
+            long container = Long.parseLong(fileName, FOLDER_LENGTH, FOLDER_LENGTH + digits, 16);
+            boolean valid = container > 0
+                    && container <= ChunkId.MAX_CONTAINER
+                    && fileName(container, suffix).equals(fileName);
+            return valid ? OptionalLong.of(container) : OptionalLong.empty();
+        } catch (NumberFormatException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    /** Returns the container id that a file's name begins with, whatever its suffix; 0 if it begins with none. */
+    public static long idOf(String fileName) {
+        int end = FOLDER_LENGTH + ID_DIGITS;
+        if (fileName.length() <= end || fileName.charAt(end) != '.') {
+            return 0;
+        }
+        return containerOf(fileName.substring(0, end), "").orElse(0);
+    }
+
+    public static void putHeader(Identity identity, Bytes out) {
+        int start = out.length();
+        putIdentity(HEADER_MAGIC, identity, out);
+        out.putCrc(start);
+        assert out.length() - start == HEADER_BYTES;
+    }
+
+    public static void putFooter(Footer footer, Bytes out) {
+        int start = out.length();
+        putIdentity(FOOTER_MAGIC, footer.identity(), out);
+        out.putInt(footer.tableBytes());
+        out.putLong(footer.directoryOffset());
+        out.putInt(footer.directoryBytes());
+        out.putCrc(start);
+        assert out.length() - start == FOOTER_BYTES;
+    }
+
+    /** Returns all bytes that follow the frames, from {@code offset} in the file on: directory and footer. */
+    public static Bytes tail(Identity identity, byte[] frameTable, Bytes chunkLists, long offset) {
+        int directoryBytes = frameTable.length + chunkLists.length() + Integer.BYTES;
+        Bytes out = new Bytes(directoryBytes + FOOTER_BYTES);
+        out.putBytes(frameTable, 0, frameTable.length);
+        out.putBytes(chunkLists.array(), 0, chunkLists.length());
+        out.putCrc(0);
+        putFooter(new Footer(identity, frameTable.length, offset, directoryBytes), out);
+        return out;
+    }
+
+    private static void putIdentity(int magic, Identity identity, Bytes out) {
+        out.putInt(magic);
+        out.putShort(VERSION);
+        out.putShort(0);
+        out.putLong(identity.container());
+        out.putLong(identity.salt());
+        out.putInt(identity.generation());
+    }
+
+    public static Identity readHeader(byte[] header, long container, String place)
+            throws CorruptionException, UnsupportedFormatException {
+        checkEnvelope(header, HEADER_BYTES, HEADER_MAGIC, place, 0);
+        return readIdentity(header, container, place, 0);
+    }
+
+    /** Reads a footer and checks that its lengths fit a file of {@code fileBytes} bytes. */
+    public static Footer readFooter(byte[] footer, long container, long fileBytes, String place)
+            throws CorruptionException, UnsupportedFormatException {
+        long offset = fileBytes - FOOTER_BYTES;
+        checkEnvelope(footer, FOOTER_BYTES, FOOTER_MAGIC, place, offset);
+        Identity identity = readIdentity(footer, container, place, offset);
+        int tableBytes = Bytes.getInt(footer, 28);
+        long directoryOffset = Bytes.getLong(footer, 32);
+        int directoryBytes = Bytes.getInt(footer, 40);
+        if (directoryOffset < HEADER_BYTES
+                || directoryBytes < 0
+                || directoryBytes > MAX_DIRECTORY_BYTES
+                || directoryOffset + directoryBytes != offset
+                || tableBytes < 0
+                || tableBytes > directoryBytes - Integer.BYTES) {
+            throw new CorruptionException(
+                    place,
+                    offset,
+                    "a directory that ends at the footer",
+                    "one of " + directoryBytes + " bytes at " + directoryOffset);
+        }
+        return new Footer(identity, tableBytes, directoryOffset, directoryBytes);
+    }
+
+    private static void checkEnvelope(byte[] bytes, int length, int magic, String place, long offset)
+            throws CorruptionException, UnsupportedFormatException {
+        if (Bytes.getInt(bytes, 0) != magic) {
+            throw new CorruptionException(
+                    place, offset, "magic " + Integer.toHexString(magic), Integer.toHexString(Bytes.getInt(bytes, 0)));
+        }
+        checkCrc(bytes, 0, length - Integer.BYTES, place, offset);
+        int version = Bytes.getShort(bytes, 4);
+        if (version != VERSION) {
+            throw new UnsupportedFormatException(place, version, VERSION);
+        }
+    }
+
+    private static Identity readIdentity(byte[] bytes, long container, String place, long offset)
+            throws CorruptionException {
+        long found = Bytes.getLong(bytes, 8);
+        if (found != container) {
+            throw new CorruptionException(place, offset, "container id " + container, Long.toString(found));
+        }
+        return new Identity(found, Bytes.getLong(bytes, 16), Bytes.getInt(bytes, 24));
+    }
+
+    /** Checks the CRC-32C that follows {@code count} bytes. */
+    public static void checkCrc(byte[] bytes, int from, int count, String place, long offset)
+            throws CorruptionException {
+        int expected = Bytes.getInt(bytes, from + count);
+        int found = Bytes.crc(bytes, from, count);
+        if (expected != found) {
+            throw new CorruptionException(
+                    place, offset, "CRC-32C " + Integer.toHexString(expected), Integer.toHexString(found));
+        }
+    }
+}

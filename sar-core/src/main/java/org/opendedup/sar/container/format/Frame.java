@@ -1,0 +1,77 @@
+package org.opendedup.sar.container.format;
+
+/**
+ * A decoded frame: consecutive slots of a container with their bytes. Immutable by convention: all readers share
+ * {@link #data}.
+ */
+public final class Frame {
+    /** Heap bytes of the object, the headers of three arrays, and the fields. */
+    private static final int FIXED_BYTES = 96;
+
+    private final long container;
+    private final int firstSlot;
+    private final byte[] data;
+    /** Chunk ends: {@code ends[i]} is the offset in {@link #data} one past chunk {@code i}. */
+    private final int[] ends;
+
+    private final int[] checks;
+
+    Frame(long container, int firstSlot, byte[] data, int[] ends, int[] checks) {
+        this.container = container;
+        this.firstSlot = firstSlot;
+        this.data = data;
+        this.ends = ends;
+        this.checks = checks;
+    }
+
+    public long container() {
+        return container;
+    }
+
+    public int firstSlot() {
+        return firstSlot;
+    }
+
+    /** Returns the number of slots. */
+    public int count() {
+        return ends.length;
+    }
+
+    /** Returns the chunks' bytes, one after another. Must not be changed. */
+    public byte[] data() {
+        return data;
+    }
+
+    /** Returns the offset in {@link #data} of a slot's chunk. */
+    public int offset(int slot) {
+        int index = index(slot);
+        return index == 0 ? 0 : ends[index - 1];
+    }
+
+    /** Returns the length of a slot's chunk in bytes. */
+    public int length(int slot) {
+        return ends[index(slot)] - offset(slot);
+    }
+
+    /**
+     * Returns the first four bytes of the fingerprint of a slot's chunk, as
+     * {@link org.opendedup.sar.common.Fingerprints#check} does.
+     */
+    public int check(int slot) {
+        return checks[index(slot)];
+    }
+
+    /** Returns the heap bytes that this frame occupies. */
+    public int weightBytes() {
+        return FIXED_BYTES + data.length + 2 * Integer.BYTES * ends.length;
+    }
+
+    private int index(int slot) {
+        int index = slot - firstSlot;
+        if (index < 0 || index >= ends.length) {
+            throw new IllegalArgumentException("slot " + slot + " is not in this frame of container " + container
+                    + ", which holds " + firstSlot + " to " + (firstSlot + ends.length - 1));
+        }
+        return index;
+    }
+}

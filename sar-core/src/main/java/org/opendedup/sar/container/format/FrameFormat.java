@@ -1,0 +1,258 @@
+package org.opendedup.sar.container.format;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.format.ContainerFormat.Identity;
+
+/**
+ * The frame, as docs/FORMAT.md specifies it.
+ *
+ * <pre>
+ * frame      = magic:u32 codec:u8 flags:u8 tag-length:u16 container:u64 generation:u32 first-slot:u32 chunks:u32
+ *              list-length:u32 raw-length:u32 stored-length:u32 salt:u64 chunk-list tag payload crc:u32
+ * chunk-list = ( length:varint fingerprint:32 bytes )*
+ * </pre>
+ */
+public final class FrameFormat {
+    public static final int HEADER_BYTES = 48;
+    public static final int CRC_BYTES = Integer.BYTES;
+    /**
+     * Largest number of chunk bytes in a frame. A greater length is damage, and is refused before memory is allocated
+     * for it.
+     */
+    public static final int MAX_RAW_BYTES = 16 << 20;
+    /** Longest chunk list, in bytes: a length of at most four bytes and a fingerprint for every slot. */
+    static final int MAX_LIST_BYTES = ChunkId.MAX_SLOTS * (4 + Fingerprints.BYTES);
+
+    public static final int MAX_FRAME_BYTES = HEADER_BYTES + MAX_LIST_BYTES + MAX_RAW_BYTES + CRC_BYTES;
+
+    /** {@code SARF}, as these bytes appear in the file. */
+    private static final int MAGIC = 0x46524153;
+
+    private static final Compression.Codec[] CODECS = Compression.Codec.values();
+
+    private FrameFormat() {}
+
+    /** A frame's header. Its lengths are within the limits, and their sum fits the frame. */
+    public record Header(
+            Compression.Codec codec,
+            Identity identity,
+            int firstSlot,
+            int chunks,
+            int listBytes,
+            int rawBytes,
+            int storedBytes) {
+
+        public int frameBytes() {
+            return HEADER_BYTES + listBytes + storedBytes + CRC_BYTES;
+        }
+    }
+
+    /** Returns the maximum size in bytes of the chunk list of a raw frame. */
+    static int listBound(int chunks) {
+        return chunks * (5 + Fingerprints.BYTES);
+    }
+
+    /** Clears {@code out} and encodes a frame into it. */
+    public static void encode(RawFrame frame, Identity identity, Compressor compressor, Bytes out) {
+        out.clear();
+        out.reserve(HEADER_BYTES + listBound(frame.count()) + compressor.bound(frame.bytes()) + CRC_BYTES);
+        out.advance(HEADER_BYTES);
+        for (int chunk = 0; chunk < frame.count(); chunk++) {
+            out.putVarint(frame.length(chunk));
+            out.putBytes(frame.fingerprints(), chunk * Fingerprints.BYTES, Fingerprints.BYTES);
+        }
+        int listEnd = out.length();
+        int compressed = compressor.compress(frame.data(), frame.bytes(), out.array(), listEnd);
+        if (compressed == 0) {
+            out.putBytes(frame.data(), 0, frame.bytes());
+        } else {
+            out.advance(compressed);
+        }
+        int frameEnd = out.length();
+        out.clear();
+        putHeader(
+                new Header(
+                        compressed == 0 ? Compression.Codec.NONE : compressor.codec(),
+                        identity,
+                        frame.firstSlot(),
+                        frame.count(),
+                        listEnd - HEADER_BYTES,
+                        frame.bytes(),
+                        frameEnd - listEnd),
+                out);
+        out.advance(frameEnd - HEADER_BYTES);
+        out.putCrc(0);
+    }
+
+    private static void putHeader(Header header, Bytes out) {
+        int start = out.length();
+        out.putInt(MAGIC);
+        out.putByte(header.codec().code());
+        out.putByte(0);
+        out.putShort(0);
+        out.putLong(header.identity().container());
+        out.putInt(header.identity().generation());
+        out.putInt(header.firstSlot());
+        out.putInt(header.chunks());
+        out.putInt(header.listBytes());
+        out.putInt(header.rawBytes());
+        out.putInt(header.storedBytes());
+        out.putLong(header.identity().salt());
+        assert out.length() - start == HEADER_BYTES;
+    }
+
+    /** Returns the size in bytes of the chunk list of an encoded frame. */
+    public static int listBytes(byte[] frame) {
+        return Bytes.getInt(frame, 28);
+    }
+
+    /** Returns whether the bytes at {@code offset} are the magic number with which a frame begins. */
+    public static boolean magicAt(byte[] bytes, int offset) {
+        return Bytes.getInt(bytes, offset) == MAGIC;
+    }
+
+    /**
+     * Returns the header of the whole frame that begins at {@code offset} and ends at {@code limit} or earlier, or null
+     * if there is none.
+     */
+    public static @Nullable Header readHeader(byte[] bytes, int offset, int limit) {
+        if (limit - offset < HEADER_BYTES + CRC_BYTES || !magicAt(bytes, offset)) {
+            return null;
+        }
+        int codec = bytes[offset + 4];
+        int firstSlot = Bytes.getInt(bytes, offset + 20);
+        int chunks = Bytes.getInt(bytes, offset + 24);
+        int listBytes = Bytes.getInt(bytes, offset + 28);
+        int rawBytes = Bytes.getInt(bytes, offset + 32);
+        int storedBytes = Bytes.getInt(bytes, offset + 36);
+        boolean valid = codec >= 0
+                && codec < CODECS.length
+                && bytes[offset + 5] == 0
+                && Bytes.getShort(bytes, offset + 6) == 0
+                && within(chunks, ChunkId.MAX_SLOTS)
+                && firstSlot >= 0
+                && firstSlot <= ChunkId.MAX_SLOTS - chunks
+                && within(listBytes, MAX_LIST_BYTES)
+                && within(rawBytes, MAX_RAW_BYTES)
+                && within(storedBytes, MAX_RAW_BYTES)
+                && HEADER_BYTES + listBytes + storedBytes + CRC_BYTES <= limit - offset;
+        if (!valid) {
+            return null;
+        }
+        Identity identity = new Identity(
+                Bytes.getLong(bytes, offset + 8), Bytes.getLong(bytes, offset + 40), Bytes.getInt(bytes, offset + 16));
+        return new Header(CODECS[codec], identity, firstSlot, chunks, listBytes, rawBytes, storedBytes);
+    }
+
+    private static boolean within(int value, int max) {
+        return value > 0 && value <= max;
+    }
+
+    /** Returns whether the checksum of the frame that begins at {@code offset} holds. */
+    public static boolean crcHolds(byte[] bytes, int offset, Header header) {
+        int count = header.frameBytes() - CRC_BYTES;
+        return Bytes.getInt(bytes, offset + count) == Bytes.crc(bytes, offset, count);
+    }
+
+    /** The expected place of a frame in its container, for checks and messages. */
+    public record Expected(long container, FrameTable table, int frame) {
+        @Override
+        public String toString() {
+            int first = table.firstSlot(frame);
+            return "container " + container + ", slots " + first + " to "
+                    + (first + table.slotCount(frame) - 1) + " ("
+                    + ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX) + ")";
+        }
+
+        public CorruptionException corrupt(String expected, String found) {
+            return new CorruptionException(toString(), table.fileOffset(frame), expected, found);
+        }
+    }
+
+    /** Decodes the frame at {@code offset}, and checks that it is the expected one and that its checksum holds. */
+    public static Frame decode(
+            byte[] bytes, int offset, Expected expected, Compressor compressor, boolean verifyFingerprints)
+            throws CorruptionException {
+        FrameTable table = expected.table();
+        int frame = expected.frame();
+        int length = table.fileLength(frame);
+        Header header = readHeader(bytes, offset, offset + length);
+        if (header == null || header.frameBytes() != length) {
+            throw expected.corrupt("a frame of " + length + " bytes", header == null ? "none" : "another length");
+        }
+        if (!crcHolds(bytes, offset, header)) {
+            throw expected.corrupt("a frame whose CRC-32C holds", "one whose does not");
+        }
+        if (header.identity().container() != expected.container()
+                || !header.identity().writing().equals(table.writing())
+                || header.firstSlot() != table.firstSlot(frame)
+                || header.chunks() != table.slotCount(frame)
+                || header.rawBytes() != table.rawLength(frame)) {
+            throw expected.corrupt("the frame that the frame table describes", header.toString());
+        }
+        int listEnd = offset + HEADER_BYTES + header.listBytes();
+        byte[] data = new byte[header.rawBytes()];
+        String damage = compressor.decompress(header.codec(), bytes, listEnd, header.storedBytes(), data);
+        if (damage != null) {
+            throw expected.corrupt(data.length + " bytes of chunks", damage);
+        }
+        return readChunks(bytes, offset + HEADER_BYTES, listEnd, data, expected, verifyFingerprints);
+    }
+
+    private static Frame readChunks(
+            byte[] bytes, int listStart, int listEnd, byte[] data, Expected expected, boolean verifyFingerprints)
+            throws CorruptionException {
+        int chunks = expected.table().slotCount(expected.frame());
+        int[] ends = new int[chunks];
+        int[] checks = new int[chunks];
+        ByteReader list = new ByteReader(bytes, listStart, listEnd, expected);
+        int end = 0;
+        for (int chunk = 0; chunk < chunks; chunk++) {
+            int start = end;
+            int length = list.readVarint();
+            if (length > data.length - start) {
+                throw expected.corrupt("chunks of " + data.length + " bytes together", "more");
+            }
+            end = start + length;
+            int fingerprint = list.position();
+            list.skip(Fingerprints.BYTES);
+            ends[chunk] = end;
+            checks[chunk] = Fingerprints.check(bytes, fingerprint);
+            if (verifyFingerprints) {
+                verify(data, start, end, bytes, fingerprint, expected, chunk);
+            }
+        }
+        if (end != data.length || list.remaining() != 0) {
+            throw expected.corrupt("a chunk list for " + data.length + " bytes", "one for " + end);
+        }
+        return new Frame(expected.container(), expected.table().firstSlot(expected.frame()), data, ends, checks);
+    }
+
+    private static void verify(
+            byte[] data, int start, int end, byte[] fingerprints, int fingerprint, Expected expected, int chunk)
+            throws CorruptionException {
+        byte[] found = sha256(data, start, end - start);
+        if (!Arrays.equals(found, 0, Fingerprints.BYTES, fingerprints, fingerprint, fingerprint + Fingerprints.BYTES)) {
+            int slot = expected.table().firstSlot(expected.frame()) + chunk;
+            throw expected.corrupt(
+                    "in slot " + slot + " a chunk with fingerprint " + Fingerprints.toHex(fingerprints, fingerprint),
+                    Fingerprints.toHex(found, 0));
+        }
+    }
+
+    private static byte[] sha256(byte[] bytes, int offset, int length) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            digest.update(bytes, offset, length);
+            return digest.digest();
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+    }
+}

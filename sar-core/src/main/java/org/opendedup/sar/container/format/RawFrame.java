@@ -1,0 +1,79 @@
+package org.opendedup.sar.container.format;
+
+import java.util.Arrays;
+import org.opendedup.sar.common.Fingerprints;
+
+/** A frame being filled: chunk bytes and the chunk list. Reused for other frames. For one thread at a time. */
+public final class RawFrame {
+    private static final int CHUNKS = 64;
+
+    private byte[] data;
+    private int firstSlot;
+    private int count;
+    private int[] ends = new int[CHUNKS];
+    private byte[] fingerprints = new byte[CHUNKS * Fingerprints.BYTES];
+
+    public RawFrame(int capacity) {
+        data = new byte[capacity];
+    }
+
+    public void start(int firstSlot) {
+        this.firstSlot = firstSlot;
+        count = 0;
+    }
+
+    public int firstSlot() {
+        return firstSlot;
+    }
+
+    public int count() {
+        return count;
+    }
+
+    /** Returns the number of chunk bytes in the frame. */
+    public int bytes() {
+        return count == 0 ? 0 : ends[count - 1];
+    }
+
+    /** Returns the number of chunk bytes that the frame has memory for. */
+    public int capacity() {
+        return data.length;
+    }
+
+    byte[] data() {
+        return data;
+    }
+
+    int length(int chunk) {
+        return chunk == 0 ? ends[0] : ends[chunk] - ends[chunk - 1];
+    }
+
+    byte[] fingerprints() {
+        return fingerprints;
+    }
+
+    public void add(byte[] source, int offset, int length, byte[] fingerprintSource, int fingerprintOffset) {
+        int start = bytes();
+        if (data.length - start < length) {
+            data = Arrays.copyOf(data, start + length);
+        }
+        if (count == ends.length) {
+            ends = Arrays.copyOf(ends, count * 2);
+            fingerprints = Arrays.copyOf(fingerprints, count * 2 * Fingerprints.BYTES);
+        }
+        System.arraycopy(source, offset, data, start, length);
+        System.arraycopy(
+                fingerprintSource, fingerprintOffset, fingerprints, count * Fingerprints.BYTES, Fingerprints.BYTES);
+        ends[count] = start + length;
+        count++;
+    }
+
+    /** Returns a copy for readers. */
+    public Frame toFrame(long container) {
+        int[] checks = new int[count];
+        for (int chunk = 0; chunk < count; chunk++) {
+            checks[chunk] = Fingerprints.check(fingerprints, chunk * Fingerprints.BYTES);
+        }
+        return new Frame(container, firstSlot, Arrays.copyOf(data, bytes()), Arrays.copyOf(ends, count), checks);
+    }
+}

@@ -1,0 +1,43 @@
+package org.opendedup.sar.metadata;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Maintains the totals of {@link StoredCopies} while counts change. For many threads, each of which changes different
+ * slots.
+ */
+final class CopyCounters {
+    private final LongAdder bytes = new LongAdder();
+    private final LongAdder chunks = new LongAdder();
+    private final LongAdder garbageBytes = new LongAdder();
+    private final LongAdder garbageChunks = new LongAdder();
+
+    CopyCounters(StoredCopies before) {
+        bytes.add(before.bytes());
+        chunks.add(before.chunks());
+        garbageBytes.add(before.garbageBytes());
+        garbageChunks.add(before.garbageChunks());
+    }
+
+    StoredCopies now() {
+        return new StoredCopies(bytes.sum(), chunks.sum(), garbageBytes.sum(), garbageChunks.sum());
+    }
+
+    /**
+     * Runs a change of one slot and updates the totals for its copy. A change that throws must have changed nothing.
+     */
+    void change(CountRecord record, int slot, Runnable change) {
+        boolean wasAlive = record.isAlive(slot);
+        boolean wasGarbage = record.isGarbage(slot);
+        change.run();
+        add(record.length(slot), (record.isAlive(slot) ? 1 : 0) - (wasAlive ? 1 : 0), bytes, chunks);
+        add(record.length(slot), (record.isGarbage(slot) ? 1 : 0) - (wasGarbage ? 1 : 0), garbageBytes, garbageChunks);
+    }
+
+    private static void add(int length, int more, LongAdder bytes, LongAdder chunks) {
+        if (more != 0) {
+            bytes.add((long) more * length);
+            chunks.add(more);
+        }
+    }
+}

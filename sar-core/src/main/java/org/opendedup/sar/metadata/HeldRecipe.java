@@ -1,0 +1,149 @@
+package org.opendedup.sar.metadata;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.metadata.KeyValueStore.Cursor;
+
+/**
+ * Pages of a file's recipe, with the counts of the containers they refer to, held in memory until this object is
+ * closed. A change of these pages then waits for no disk while it holds locks that others wait for; create this object
+ * and then acquire those locks. If the pages change in the meantime, readers get their newest state from memory. All
+ * requested pages are held, or fewer if they have many references or lie in many containers; at least one if there is
+ * one.
+ */
+public final class HeldRecipe implements Closeable {
+    /** Maximum number of count records held by one object: some KiB each. */
+    private static final int MAX_CONTAINERS = 1024;
+
+    private final Overlay overlay;
+    private final ReferenceCounts counts;
+    private final @Nullable HeldRange range;
+    private final long inode;
+    private final long from;
+    private final long to;
+    private final int pageBytes;
+    private final Set<Long> containers = new HashSet<>();
+    /** The container of the last chunk: the next chunk is usually in the same container. */
+    private long latest;
+
+    private int references;
+    private int pages;
+    private long end;
+
+    /**
+     * @param range has the pages {@code from} to {@code to} (exclusive), or the first ones of them, and is released
+     *     when this object is closed; null if the pages are left to the cache of decoded pages
+     */
+    HeldRecipe(
+            Overlay overlay,
+            ReferenceCounts counts,
+            @Nullable HeldRange range,
+            long inode,
+            long from,
+            long to,
+            int pageBytes) {
+        this.overlay = overlay;
+        this.counts = counts;
+        this.range = range;
+        this.inode = inode;
+        this.from = from;
+        this.to = to;
+        this.pageBytes = pageBytes;
+        end = from;
+    }
+
+    /** Reads the existing pages from {@code first} on, at most {@code maxPages}, and holds their counts. */
+    void fill(RecipeStore recipes, long first, int maxPages) throws IOException {
+        byte[] last = range == null ? null : range.lastOfPart();
+        long loaded = last == null ? to : Keys.longAt(last, Keys.LONG_BYTES) + 1;
+        try (Cursor cursor = recipes.scan(inode, first, loaded)) {
+            while (!isFull(maxPages)) {
+                if (!cursor.next()) {
+                    end = loaded;
+                    return;
+                }
+                pages++;
+                end = RecipeStore.pageNumber(cursor) + 1;
+                holdCounts(recipes.decode(cursor));
+            }
+        } catch (CorruptionException | UnsupportedFormatException e) {
+            // Holds the pages up to the damage. A change of the damaged page meets the damage again and handles it.
+        }
+    }
+
+    /** Holds the counts of all the pages, and reads each page by its number. */
+    void fillFromCache(RecipeStore recipes) throws IOException {
+        try {
+            while (end < to) {
+                RecipePage page = recipes.page(inode, end++);
+                pages += page.count() > 0 ? 1 : 0;
+                holdCounts(page);
+            }
+        } catch (CorruptionException | UnsupportedFormatException e) {
+            // Holds the pages up to the damage, as above.
+        }
+    }
+
+    private boolean isFull(int maxPages) {
+        return pages >= maxPages || references >= RecipeRanges.MAX_REFERENCES || containers.size() >= MAX_CONTAINERS;
+    }
+
+    private void holdCounts(RecipePage page) throws IOException {
+        references += page.count();
+        for (int entry = 0; entry < page.count(); entry++) {
+            holdCount(page.chunkId(entry));
+        }
+    }
+
+    /** Also holds the count of a chunk that the pages are going to refer to; {@link ChunkId#NONE} has none. */
+    public void holdCount(long chunkId) throws IOException {
+        long container = ChunkId.container(chunkId);
+        if (chunkId != ChunkId.NONE && container != latest && !containers.contains(container)) {
+            counts.hold(container);
+            containers.add(container);
+        }
+        latest = container;
+    }
+
+    long inode() {
+        return inode;
+    }
+
+    long from() {
+        return from;
+    }
+
+    /** Returns the number of the first page that is not held. */
+    long end() {
+        return end;
+    }
+
+    /** Returns the number of pages that had a record when this object was created. */
+    public int pages() {
+        return pages;
+    }
+
+    /** Returns the file offset of the first byte after the held pages. */
+    public long endByte() {
+        return end > Long.MAX_VALUE / pageBytes ? Long.MAX_VALUE : end * pageBytes;
+    }
+
+    /** Returns whether all the requested pages are held. */
+    public boolean isAll() {
+        return end == to;
+    }
+
+    @Override
+    public void close() {
+        if (range != null) {
+            overlay.release(range);
+        }
+        containers.forEach(counts::release);
+    }
+}

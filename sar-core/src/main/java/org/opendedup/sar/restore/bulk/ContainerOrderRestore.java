@@ -1,0 +1,103 @@
+package org.opendedup.sar.restore.bulk;
+
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.Decoding;
+import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.disk.DiskQueue;
+
+/**
+ * Restores many files at once, in the order of the containers. Each container is read once, whole or in ranges,
+ * whichever is cheaper for the disk, and its chunks are written to all their places. (In the order of a file, a
+ * container is read each time the file returns to it.) Data is decoded and written while the disk continues to read.
+ * Readers of mounted files have their turns at the disk between two containers. For use by one thread.
+ */
+public final class ContainerOrderRestore {
+    private final ContainerStore containers;
+    private final DiskQueue queue;
+    private final int maxGapBytes;
+    private final boolean verifyFingerprints;
+
+    /**
+     * @param queue queue in which this takes a turn for each container
+     * @param verifyFingerprints whether every chunk is also hashed, in addition to the frames' checksums
+     */
+    public ContainerOrderRestore(
+            ContainerStore containers, DiskQueue queue, DiskModel disk, boolean verifyFingerprints) {
+        this.containers = containers;
+        this.queue = queue;
+        this.maxGapBytes = (int) Math.min(Integer.MAX_VALUE, disk.seekBytes());
+        this.verifyFingerprints = verifyFingerprints;
+    }
+
+    /** Points at which a restore may stop and continue later. */
+    public interface Milestones {
+        /** Whether {@link #reached} is to be called; asked ahead of each container. */
+        boolean isDue();
+
+        /**
+         * Called when all places of chunks of lower containers are written.
+         *
+         * @throws IOException to end the restore
+         */
+        void reached(long container) throws IOException;
+    }
+
+    /**
+     * Restores the chunks of a container and all later ones. Data that cannot be read is reported to {@code writer},
+     * and the restore continues.
+     *
+     * @throws IOException the first failure to write, or of {@code milestones}
+     */
+    public void restore(Places places, long fromContainer, PlaceWriter writer, Milestones milestones)
+            throws IOException {
+        Places.Cursor place = places.from(fromContainer << ChunkId.SLOT_BITS);
+        var failure = new AtomicReference<@Nullable IOException>();
+        boolean more = place.next();
+        try (Decoding decoding = containers.decoding()) {
+            while (more) {
+                long container = ChunkId.container(place.chunkId());
+                if (milestones.isDue()) {
+                    decoding.close();
+                    throwIfFailed(failure);
+                    milestones.reached(container);
+                }
+                var batch = new PlaceBatch(writer, verifyFingerprints, failure);
+                do {
+                    batch.add(place);
+                    more = place.next();
+                } while (more && ChunkId.container(place.chunkId()) == container && !batch.isFull());
+                read(container, batch, decoding);
+                throwIfFailed(failure);
+            }
+        }
+        throwIfFailed(failure);
+    }
+
+    private void read(long container, PlaceBatch batch, Decoding decoding) {
+        try {
+            int[] frames = batch.locate(containers);
+            // So that no reader waits for a turn while this waits for the destination.
+            decoding.awaitRoomForContainer();
+            readInTurn(container, frames, batch, decoding);
+        } catch (IOException e) {
+            batch.allDamaged(e);
+        }
+    }
+
+    private void readInTurn(long container, int[] frames, PlaceBatch batch, Decoding decoding) throws IOException {
+        try (DiskQueue.Turn turn = queue.enter()) {
+            containers.readFrames(container, frames, frames.length, maxGapBytes, batch, decoding);
+        }
+    }
+
+    private static void throwIfFailed(AtomicReference<@Nullable IOException> failure) throws IOException {
+        IOException first = failure.get();
+        if (first != null) {
+            throw first;
+        }
+    }
+}

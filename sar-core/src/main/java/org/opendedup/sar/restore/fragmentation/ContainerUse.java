@@ -1,0 +1,80 @@
+package org.opendedup.sar.restore.fragmentation;
+
+import java.util.BitSet;
+import org.opendedup.sar.container.format.FrameTable;
+
+/**
+ * The chunks of one container that a file wants: all slots, and the frames since the container was last read. For one
+ * thread.
+ */
+final class ContainerUse {
+    private final BitSet slots = new BitSet();
+    /**
+     * Frames wanted since the container was last read; their read is counted when the container is dropped from memory.
+     */
+    private final BitSet frames = new BitSet();
+    /** Offset in the file at which the last reference ends. */
+    private long lastOffset;
+    /** Slot whose bytes are being added up: a page border cuts a chunk into two references. */
+    private int openSlot = -1;
+
+    private int openEnd;
+    private long wantedBytes;
+
+    /** Whether the container is wanted again so late that it has been dropped from memory. */
+    boolean isForgotten(long fileOffset, long windowBytes) {
+        return !frames.isEmpty() && fileOffset - lastOffset > windowBytes;
+    }
+
+    /**
+     * Notes a reference; a chunk counts once, however often it is wanted.
+     *
+     * @param frame number of the frame that holds the slot; -1 if it is not on the disk yet, and costs no read
+     */
+    void want(int slot, int frame, int chunkOffset, int length, long fileOffset) {
+        boolean continued = slot == openSlot && chunkOffset == openEnd;
+        if (!slots.get(slot) || continued) {
+            wantedBytes += length;
+            openSlot = slot;
+            openEnd = chunkOffset + length;
+        }
+        slots.set(slot);
+        if (frame >= 0) {
+            frames.set(frame);
+        }
+        lastOffset = fileOffset + length;
+    }
+
+    /** Bytes of the different chunks wanted. */
+    long wantedBytes() {
+        return wantedBytes;
+    }
+
+    /** Counts the read of the frames wanted since the last read, and clears them. */
+    void read(FrameTable table, long maxGapBytes, Reads reads) {
+        reads.containers += frames.isEmpty() ? 0 : 1;
+        for (int first = frames.nextSetBit(0); first >= 0; ) {
+            int last = first;
+            int next = frames.nextSetBit(last + 1);
+            while (next >= 0 && table.fileOffset(next) - end(table, last) <= maxGapBytes) {
+                last = next;
+                next = frames.nextSetBit(last + 1);
+            }
+            reads.requests++;
+            reads.bytes += end(table, last) - table.fileOffset(first);
+            first = next;
+        }
+        frames.clear();
+    }
+
+    private static long end(FrameTable table, int frame) {
+        return table.fileOffset(frame) + table.fileLength(frame);
+    }
+
+    /** Total work of a disk. */
+    static final class Reads {
+        long containers;
+        long requests;
+        long bytes;
+    }
+}

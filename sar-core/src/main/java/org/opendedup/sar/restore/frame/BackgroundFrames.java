@@ -1,0 +1,32 @@
+package org.opendedup.sar.restore.frame;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.FrameConsumer;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.tier.promotion.HomeFrames;
+
+/**
+ * The frames of a volume for background work. Frames that readers have in memory are used; others are read from the
+ * disk, in turn with the readers. Frames read here enter no cache, and are not counted as reads.
+ */
+public record BackgroundFrames(ContainerStore containers, DiskQueue disk, FrameCache cache) implements HomeFrames {
+    @Override
+    public int frameOf(long chunkId) throws IOException {
+        return containers.frameOf(chunkId);
+    }
+
+    @Override
+    public @Nullable Frame inMemory(long container, int frame) {
+        return cache.get(container, frame);
+    }
+
+    @Override
+    public void read(long container, int[] frames, int count, FrameConsumer consumer) throws IOException {
+        try (DiskQueue.Turn turn = disk.enter()) {
+            containers.readFrames(container, frames, count, disk.model().gapBytes(), consumer);
+        }
+    }
+}

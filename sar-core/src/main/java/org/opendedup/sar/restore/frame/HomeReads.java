@@ -1,0 +1,68 @@
+package org.opendedup.sar.restore.frame;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.tier.copies.ChunkRequest;
+import org.opendedup.sar.tier.distributor.DataDistributor;
+
+/**
+ * Assigns the frames that a request reads from the disk to the chunks that want them, and counts these chunks. Safe for
+ * use by many threads.
+ */
+final class HomeReads implements FrameLoader.Sink {
+    private static final int NONE = -1;
+
+    private final WantedChunks wanted;
+    /** By frame key, the last chunk that misses the frame. */
+    private final Map<Long, Integer> lastOfFrame = new HashMap<>();
+    /** For each chunk, the previous chunk that misses the same frame, or {@link #NONE}. */
+    private final int[] before;
+
+    private final DataDistributor distributor;
+
+    /**
+     * Number of chunks that arrived, and their bytes. Guarded by this, as are the chunks of {@link #wanted} while
+     * workers decode.
+     */
+    private int chunks;
+
+    private long bytes;
+
+    /** @param distributor receives the time of the disk reads and the bytes read */
+    HomeReads(WantedChunks wanted, DataDistributor distributor) {
+        this.wanted = wanted;
+        this.distributor = distributor;
+        before = new int[wanted.chunks().count()];
+        for (int i = 0; i < before.length; i++) {
+            if (wanted.isMissing(i) && wanted.chunks().frame(i) >= 0) {
+                Integer other = lastOfFrame.put(wanted.frameKey(i), i);
+                before[i] = other == null ? NONE : other;
+            }
+        }
+    }
+
+    @Override
+    public synchronized void read(int number, Frame frame) {
+        Integer last = lastOfFrame.get(ChunkId.of(frame.container(), number));
+        for (int i = last == null ? NONE : last; i != NONE; i = before[i]) {
+            ChunkRequest wants = wanted.chunks();
+            if (FrameLoader.holds(frame, wants.chunkId(i), wants.check(i), wants.length(i))) {
+                wanted.setData(i, frame);
+                chunks++;
+                bytes += wants.length(i);
+            }
+        }
+    }
+
+    @Override
+    public void readContainer(long nanos) {
+        distributor.noteHomeRead(nanos);
+    }
+
+    /** Reports to the distributor the chunks and bytes that arrived. */
+    synchronized void finish() {
+        distributor.noteHome(chunks, bytes);
+    }
+}

@@ -1,0 +1,150 @@
+package org.opendedup.sar.restore.lookahead;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.RecipeStore;
+import org.opendedup.sar.restore.frame.PinnedChunks;
+import org.opendedup.sar.tier.copies.ChunkRequest;
+
+/**
+ * All sequential readers that are read ahead. They share the memory and the threads that run their steps: first come,
+ * first served, so that each gets its turn. Safe for use by many threads.
+ */
+public final class ReadStreams {
+    /**
+     * Seconds without a request after which a reader's memory is released; reading ahead starts again when it
+     * continues.
+     */
+    private static final long IDLE_SECONDS = 10;
+
+    private final RecipeStore recipes;
+    private final int pageBytes;
+    private final StepReads reads;
+    private final StreamBudget budget;
+    private final ScheduledExecutorService threads;
+    private final Set<Lookahead> active = ConcurrentHashMap.newKeySet();
+    /** Readers that had a share of the memory when last checked. */
+    private final Set<ParkedChunks> sharing = ConcurrentHashMap.newKeySet();
+
+    public ReadStreams(
+            RecipeStore recipes,
+            int pageBytes,
+            StepReads reads,
+            StreamBudget budget,
+            ScheduledExecutorService threads) {
+        this.recipes = recipes;
+        this.pageBytes = pageBytes;
+        this.reads = reads;
+        this.budget = budget;
+        this.threads = threads;
+        threads.scheduleWithFixedDelay(
+                () -> tidy(TimeUnit.SECONDS.toNanos(IDLE_SECONDS)), IDLE_SECONDS, IDLE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /**
+     * Takes a share of the memory for a new reader; chunks at positions that it leaves are parked there. Null if too
+     * many others are read ahead.
+     */
+    @Nullable
+    public ParkedChunks tryJoin(ReadCredit credit) {
+        ParkedChunks parked = new ParkedChunks(reads.pinned(), credit);
+        if (!parked.tryJoin(budget)) {
+            return null;
+        }
+        sharing.add(parked);
+        return parked;
+    }
+
+    /** Drops what is parked for a reader that is closed. */
+    public void close(ParkedChunks parked) {
+        parked.close();
+        sharing.remove(parked);
+    }
+
+    /**
+     * Reads ahead of one position of a reader, from byte {@code from} of a file up to byte {@code end}; null if there
+     * is no memory for another position.
+     */
+    @Nullable
+    public Lookahead start(Lookahead.Reader reader, long inode, long from, long end) throws IOException {
+        StreamBudget.Part part = reader.parked().share().tryPart();
+        if (part == null) {
+            return null;
+        }
+        try {
+            RecipeCursor cursor = new RecipeCursor(recipes, pageBytes, inode, from);
+            Lookahead started =
+                    new Lookahead(reads, part, reader, inode, cursor, from, end, this::requestStep, active::remove);
+            active.add(started);
+            return started;
+        } catch (IOException | RuntimeException e) {
+            part.leave();
+            throw e;
+        }
+    }
+
+    /** Notes that a reader has taken chunks: unparks and reports those of them that are parked. */
+    public void took(ParkedChunks parked, List<Long> chunks) {
+        ChunkRequest taken = new ChunkRequest();
+        List<PinnedChunks.Pinned> used = new ArrayList<>();
+        for (long chunkId : chunks) {
+            PinnedChunks.Pinned chunk = reads.pinned().use(chunkId);
+            if (chunk == null) {
+                continue;
+            }
+            used.add(chunk);
+            if (parked.take(chunkId)) {
+                taken.add(chunkId, chunk.length(), chunk.check(), -1);
+                taken.setData(taken.count() - 1, chunk.data(), chunk.offset(), chunk.length());
+            }
+        }
+        try {
+            reads.tell(taken);
+        } finally {
+            used.forEach(PinnedChunks.Pinned::close);
+        }
+    }
+
+    /**
+     * Returns the bytes of a chunk that any reader holds, to be closed; waits while they are being fetched. Null if it
+     * is not held.
+     */
+    public PinnedChunks.@Nullable Pinned chunk(long chunkId) throws IOException {
+        try {
+            return reads.pinned().await(chunkId);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for what is read ahead");
+        }
+    }
+
+    /** Returns the status of all readers now, one entry for each position. */
+    public List<StreamStatus> status() {
+        return active.stream().map(Lookahead::status).toList();
+    }
+
+    private boolean requestStep(Lookahead lookahead) {
+        try {
+            threads.execute(lookahead::step);
+            return true;
+        } catch (RejectedExecutionException closing) {
+            return false;
+        }
+    }
+
+    /** Releases the memory of readers that have requested nothing for {@code idleNanos} nanoseconds. */
+    void tidy(long idleNanos) {
+        active.forEach(reader -> reader.closeIfIdle(idleNanos));
+        sharing.forEach(reader -> reader.releaseIfOld(idleNanos));
+        sharing.removeIf(reader -> reader.share().hasEnded());
+        reads.pinned().trim();
+    }
+}

@@ -1,0 +1,89 @@
+package org.opendedup.sar.restore.lookahead;
+
+import java.util.Arrays;
+
+/**
+ * A queue of references to chunks, in the order of their file: a ring of arrays, 24 bytes a reference. Not safe for use
+ * by many threads.
+ */
+final class References {
+    private static final int FIRST_CAPACITY = 1024;
+    private static final int BYTES = 2 * Long.BYTES + 2 * Integer.BYTES;
+
+    /** Length of all arrays, a power of two. */
+    private int capacity = FIRST_CAPACITY;
+
+    private int first;
+    private int count;
+    private long[] offsets = new long[FIRST_CAPACITY];
+    private long[] chunkIds = new long[FIRST_CAPACITY];
+    private int[] lengths = new int[FIRST_CAPACITY];
+    private int[] checks = new int[FIRST_CAPACITY];
+
+    int count() {
+        return count;
+    }
+
+    long heapBytes() {
+        return (long) capacity * BYTES;
+    }
+
+    void add(long offset, long chunkId, int neededBytes, int check) {
+        if (count == capacity) {
+            grow();
+        }
+        int at = at(count++);
+        offsets[at] = offset;
+        chunkIds[at] = chunkId;
+        lengths[at] = neededBytes;
+        checks[at] = check;
+    }
+
+    private void grow() {
+        offsets = unrolled(offsets);
+        chunkIds = unrolled(chunkIds);
+        lengths = unrolled(lengths);
+        checks = unrolled(checks);
+        first = 0;
+        capacity *= 2;
+    }
+
+    private long[] unrolled(long[] ring) {
+        long[] larger = Arrays.copyOfRange(ring, first, first + 2 * capacity);
+        System.arraycopy(ring, 0, larger, capacity - first, first);
+        return larger;
+    }
+
+    private int[] unrolled(int[] ring) {
+        int[] larger = Arrays.copyOfRange(ring, first, first + 2 * capacity);
+        System.arraycopy(ring, 0, larger, capacity - first, first);
+        return larger;
+    }
+
+    void removeFirst() {
+        first = at(1);
+        count--;
+    }
+
+    /** File offset at which a reference begins. */
+    long offset(int i) {
+        return offsets[at(i)];
+    }
+
+    long chunkId(int i) {
+        return chunkIds[at(i)];
+    }
+
+    /** Bytes that a reference needs of its chunk, from the first byte of the chunk on. */
+    int neededBytes(int i) {
+        return lengths[at(i)];
+    }
+
+    int check(int i) {
+        return checks[at(i)];
+    }
+
+    private int at(int i) {
+        return first + i & capacity - 1;
+    }
+}

@@ -1,0 +1,17 @@
+package org.opendedup.sar.ssd;
+
+/**
+ * Notified once of the outcome of each chunk that was {@link OfferAnswer#TAKEN}. Called by the writing thread; must not
+ * wait.
+ */
+@FunctionalInterface
+public interface OfferListener {
+    /** Ignores all outcomes. */
+    OfferListener NONE = (fate, tag, lengthBytes) -> {};
+
+    /**
+     * @param tag the tag with which the chunk was offered
+     * @param lengthBytes bytes of the chunk before compression
+     */
+    void decided(OfferFate fate, int tag, int lengthBytes);
+}

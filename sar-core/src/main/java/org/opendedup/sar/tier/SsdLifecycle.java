@@ -1,0 +1,551 @@
+package org.opendedup.sar.tier;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.io.SystemError;
+import org.opendedup.sar.ssd.OfferAnswer;
+import org.opendedup.sar.ssd.OfferListener;
+import org.opendedup.sar.ssd.SsdStore;
+import org.opendedup.sar.ssd.SsdWriteException;
+import org.opendedup.sar.ssd.StoreMemory;
+import org.opendedup.sar.tier.SsdTier.Event;
+import org.opendedup.sar.tier.SsdTier.State;
+import org.opendedup.sar.tier.copies.AttachedSsd;
+import org.opendedup.sar.tier.copies.Cause;
+import org.opendedup.sar.tier.copies.PromotionTarget;
+import org.opendedup.sar.tier.copies.SsdHealth;
+import org.opendedup.sar.tier.promotion.TimeLimit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Manages the attached SSD of a volume: opens and closes it, watches for failures, and stops using it when it fails.
+ * For the promotion it is one fixed target, whichever SSD is attached. Safe for use by many threads.
+ *
+ * <p>It has two locks. {@link #changes} admits one administrator's command at a time, and may be held while the SSD is
+ * busy. The monitor guards the state; no thread waits for anything while it holds the monitor. So a failing SSD can be
+ * reported while it is being closed.
+ */
+public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
+    private static final Logger log = LoggerFactory.getLogger(SsdLifecycle.class);
+
+    /** Failures, without a successful read between them, after which the SSD counts as broken. */
+    static final int MOST_FAILURES_IN_A_ROW = 10;
+    /** Write failures, without a record written between them, after which the SSD counts as taking no writes. */
+    static final int MOST_WRITE_FAILURES_IN_A_ROW = 3;
+    /** Pause in promotion after an SSD took no writes; then writing is tried again. */
+    static final Duration WRITE_PAUSE = Duration.ofMinutes(1);
+    /** Time limit for inspecting, opening or closing an SSD; one that needs longer counts as hung. */
+    static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private final AttachedSsd.Opener opener;
+    private final Timeline timeline;
+    private final String name;
+    private final Runnable makeRoom;
+    private final LongSupplier nanoClock;
+    private final TimeLimit timeLimit;
+    private final Object changes = new Object();
+
+    private volatile @Nullable AttachedSsd attached;
+    /** Whether chunks are offered to {@link #attached}. */
+    private volatile boolean writable;
+    /** Failures since the last successful read. */
+    private volatile int failuresInARow;
+    /** The last closing that was started; null if there was none. */
+    private volatile @Nullable FutureTask<@Nullable Void> lastClosing;
+
+    private State state;
+    private String reason = "";
+    private @Nullable Path location;
+    /** Why the SSD is not used for reads at the moment; null if it is used. */
+    private @Nullable String suspension;
+
+    private long writeAgainNanos;
+    private long writtenBeforePause;
+    private Consumer<Event> listener = event -> {};
+    private OfferListener offers = OfferListener.NONE;
+    private boolean closed;
+
+    /**
+     * @param location folder on the SSD; null if the volume has none
+     * @param makeRoom see {@link SsdStore#open}
+     * @param nanoClock clock in nanoseconds, as {@link System#nanoTime}
+     * @param limit longest wait for an SSD that is opened or closed
+     */
+    SsdLifecycle(
+            @Nullable Path location,
+            AttachedSsd.Opener opener,
+            Timeline timeline,
+            String name,
+            Runnable makeRoom,
+            LongSupplier nanoClock,
+            Duration limit) {
+        this.location = location;
+        this.opener = opener;
+        this.timeline = timeline;
+        this.name = name;
+        this.makeRoom = makeRoom;
+        this.nanoClock = nanoClock;
+        timeLimit = new TimeLimit(name + "-ssd", limit);
+        state = location == null ? State.NONE : State.DETACHED;
+    }
+
+    /** Returns the SSD in use, or null. */
+    @Nullable
+    AttachedSsd attached() {
+        return attached;
+    }
+
+    synchronized State state() {
+        return suspension != null && attached != null ? State.SUSPENDED : state;
+    }
+
+    /** Returns why the state is not ONLINE; if it is, what an administrator should know, or an empty string. */
+    synchronized String reason() {
+        return suspension != null && attached != null ? suspension : reason;
+    }
+
+    synchronized @Nullable Path location() {
+        return location;
+    }
+
+    synchronized void listen(Consumer<Event> toTell) {
+        listener = toTell;
+    }
+
+    /** Sets the listener for the outcome of chunks that an SSD accepted. To be called before an SSD is opened. */
+    synchronized void listenToOffers(OfferListener toTell) {
+        offers = toTell;
+    }
+
+    /**
+     * Opens the SSD of a volume that is being mounted. If anything is wrong with the SSD, the volume is mounted without
+     * it. An empty folder is not the SSD of a volume that has been in use: most likely its disk is not mounted there,
+     * so the folder must not be filled.
+     *
+     * @param memory heap that the SSD may use
+     */
+    void openAtMount(long capacityBytes, StoreMemory memory) {
+        Path place = location();
+        if (place == null) {
+            return;
+        }
+        synchronized (changes) {
+            try {
+                if (timeLimit.call("looking at " + place, () -> SsdStore.isMissingOrEmpty(place), found -> {})) {
+                    giveUp(State.DETACHED, "there is nothing at " + place + "; is its disk not mounted?", null);
+                } else {
+                    open(place, capacityBytes, memory);
+                }
+            } catch (IOException e) {
+                giveUp(State.FAILED, cannotBeUsed(place, e), null);
+            } catch (RuntimeException e) {
+                giveUp(State.FAILED, cannotBeUsed(place, e), e);
+            }
+        }
+    }
+
+    private static String cannotBeUsed(Path place, Exception why) {
+        return "the SSD at " + place + " can't be used: " + why.getMessage();
+    }
+
+    private void open(Path place, long capacityBytes, StoreMemory memory) throws IOException {
+        Failures failures = new Failures();
+        AttachedSsd opened = timeLimit.call(
+                "opening the SSD at " + place,
+                () -> opener.open(place, timeline, capacityBytes, memory, makeRoom, failures),
+                tooLate -> startClosing(closing(tooLate)));
+        synchronized (this) {
+            location = place;
+            state = State.ONLINE;
+            reason = "";
+            failuresInARow = 0;
+            suspension = null;
+            writable = true;
+            opened.listen(offers);
+            attached = opened;
+            failures.ssd = opened;
+        }
+        if (opened.isReadOnly()) {
+            // The kernel's wording, as the first failed write would report it.
+            pauseWriting(opened, "Read-only file system");
+        }
+    }
+
+    /** See {@link SsdTier#attach}. */
+    void attach(Path place, long capacityBytes, StoreMemory memory) throws IOException {
+        synchronized (changes) {
+            checkOpen();
+            // Checked while the SSD in use is still attached.
+            timeLimit.call("looking at " + place, () -> claim(place), claimed -> {});
+            detachNow("another SSD was to be attached");
+            awaitLastClosing();
+            try {
+                open(place, capacityBytes, memory);
+            } catch (IOException e) {
+                giveUp(State.DETACHED, "the SSD at " + place + " could not be attached: " + e.getMessage(), null);
+                throw e;
+            }
+            log.info("{}: the SSD at {} is attached", name, place);
+            if (state() == State.ONLINE) {
+                tell(new Event(State.ONLINE, "the SSD at " + place + " is attached"));
+            }
+        }
+    }
+
+    private Path claim(Path place) throws IOException {
+        opener.claim(place, timeline.current().volume());
+        return place;
+    }
+
+    private void checkOpen() throws IOException {
+        if (closed) {
+            throw new IOException("the volume is being closed");
+        }
+    }
+
+    /** See {@link SsdTier#detach}. */
+    void detach() throws IOException {
+        synchronized (changes) {
+            checkOpen();
+            detachNow("an administrator detached it");
+        }
+    }
+
+    private void detachNow(String why) throws IOException {
+        AttachedSsd ssd;
+        synchronized (this) {
+            ssd = take();
+            if (state != State.NONE) {
+                state = State.DETACHED;
+                reason = why;
+            }
+        }
+        if (ssd != null) {
+            log.info("{}: the SSD at {} is detached", name, location());
+            tell(new Event(State.DETACHED, "the SSD at " + location() + " is detached"));
+            close(ssd);
+        }
+    }
+
+    /** Stops using the SSD; the caller closes it. */
+    private @Nullable AttachedSsd take() {
+        AttachedSsd ssd = attached;
+        attached = null;
+        writable = false;
+        return ssd;
+    }
+
+    /** Closes the SSD; waits no longer than the time limit. */
+    private void close(AttachedSsd ssd) throws IOException {
+        FutureTask<@Nullable Void> closing = closing(ssd);
+        startClosing(closing);
+        try {
+            closing.get(timeLimit.limit().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw new IOException(
+                    "the SSD at " + location() + " did not close within "
+                            + timeLimit.limit().toSeconds() + " s",
+                    e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while closing the SSD at " + location(), e);
+        } catch (ExecutionException e) {
+            throw new IOException("closing the SSD at " + location() + " failed: " + e.getMessage(), e);
+        }
+    }
+
+    private FutureTask<@Nullable Void> closing(AttachedSsd ssd) {
+        return new FutureTask<>(() -> {
+            try {
+                ssd.close();
+            } catch (IOException | RuntimeException e) {
+                log.info("{}: closing the SSD failed: {}", name, e.getMessage());
+                throw e;
+            }
+            return null;
+        });
+    }
+
+    /**
+     * Waits for the closing of the last SSD. A failed SSD is closed in the background, and its location must not be
+     * opened earlier.
+     */
+    private void awaitLastClosing() throws IOException {
+        FutureTask<@Nullable Void> closing = lastClosing;
+        if (closing != null) {
+            try {
+                closing.get(timeLimit.limit().toNanos(), TimeUnit.NANOSECONDS);
+            } catch (TimeoutException | ExecutionException e) {
+                log.info("{}: the SSD before was not closed: {}", name, e.getMessage());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted while the SSD before was closed", e);
+            }
+        }
+    }
+
+    private void startClosing(FutureTask<@Nullable Void> closing) {
+        lastClosing = closing;
+        Thread thread = new Thread(closing, name + "-ssd-close");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Runs the volume without an SSD until one is attached: logs one warning, sends one event. */
+    private void giveUp(State to, String why, @Nullable Throwable cause) {
+        synchronized (this) {
+            state = to;
+            reason = why;
+        }
+        warn(to, why, cause);
+    }
+
+    private void warn(State to, String why, @Nullable Throwable cause) {
+        log.warn("{}: {}; the volume goes on without it", name, why, cause);
+        tell(new Event(to, why + "; the volume goes on without it"));
+    }
+
+    private void tell(Event event) {
+        Consumer<Event> toTell;
+        synchronized (this) {
+            toTell = listener;
+        }
+        toTell.accept(event);
+    }
+
+    /** Receives the failed accesses of one SSD; ignores them once that SSD is no longer in use. */
+    private final class Failures implements Consumer<IOException> {
+        private volatile @Nullable AttachedSsd ssd;
+        private final AtomicBoolean wrongBytesTold = new AtomicBoolean();
+        /** Used by the writing thread only. */
+        private int writeFailuresInARow;
+
+        private long writtenBeforeFailure;
+
+        @Override
+        public void accept(IOException failure) {
+            AttachedSsd mine = ssd;
+            if (mine == null || mine != attached) {
+                return;
+            }
+            if (takesNoWrites(failure)) {
+                pauseWriting(mine, failure.getMessage());
+            } else if (failure instanceof SsdWriteException) {
+                noteWriteFailure(mine, failure);
+            } else if (failure instanceof CorruptionException) {
+                if (wrongBytesTold.compareAndSet(false, true)) {
+                    tellOfWrongBytes(mine, failure);
+                }
+            } else {
+                noteFailure(mine, failure);
+            }
+        }
+
+        private void noteWriteFailure(AttachedSsd mine, IOException failure) {
+            long written = mine.statistics().writtenRecords();
+            writeFailuresInARow = written == writtenBeforeFailure ? writeFailuresInARow + 1 : 1;
+            writtenBeforeFailure = written;
+            if (writeFailuresInARow >= MOST_WRITE_FAILURES_IN_A_ROW) {
+                pauseWriting(mine, failure.getMessage());
+            }
+        }
+    }
+
+    /**
+     * Recognizes ENOSPC, EDQUOT and EROFS by their messages: neither java.nio nor RocksDB passes on the error number.
+     */
+    private static boolean takesNoWrites(IOException failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            String message = cause.getMessage();
+            if (cause instanceof NoSpaceException
+                    || SystemError.isFullIn(message)
+                    || SystemError.READ_ONLY.isIn(message)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void pauseWriting(AttachedSsd ssd, @Nullable String failure) {
+        String why;
+        boolean first;
+        synchronized (this) {
+            if (ssd != attached) {
+                return;
+            }
+            writable = false;
+            writeAgainNanos = nanoClock.getAsLong() + WRITE_PAUSE.toNanos();
+            writtenBeforePause = ssd.statistics().writtenRecords();
+            first = state != State.READ_ONLY;
+            state = State.READ_ONLY;
+            why = "the SSD at " + location + " takes no writes: " + failure;
+            reason = why;
+        }
+        if (first) {
+            log.warn("{}: {}; what is on it is read, nothing is promoted", name, why);
+            tell(new Event(State.READ_ONLY, why + "; what is on it is read, nothing is promoted"));
+        }
+    }
+
+    /** Reports the first wrong record of an SSD; further ones are only counted. */
+    private void tellOfWrongBytes(AttachedSsd ssd, IOException failure) {
+        String why;
+        synchronized (this) {
+            if (ssd != attached) {
+                return;
+            }
+            why = "the SSD at " + location + " returned wrong bytes, which were not used: " + failure.getMessage()
+                    + "; after a power failure that is nothing new, else the SSD is not to be trusted";
+            if (reason.isEmpty()) {
+                reason = why;
+            }
+        }
+        log.warn("{}: {}", name, why);
+        tell(new Event(state(), why));
+    }
+
+    private void noteFailure(AttachedSsd ssd, IOException failure) {
+        String why;
+        synchronized (this) {
+            if (ssd != attached) {
+                return;
+            }
+            if (failuresInARow++ == 0) {
+                log.info("{}: an access to the SSD at {} failed: {}", name, location, failure.getMessage());
+            }
+            if (failuresInARow < MOST_FAILURES_IN_A_ROW) {
+                return;
+            }
+            take();
+            why = "the SSD at " + location + " failed too often, at last: " + failure.getMessage();
+            state = State.FAILED;
+            reason = why;
+        }
+        warn(State.FAILED, why, null);
+        startClosing(closing(ssd));
+    }
+
+    @Override
+    public void goodRead() {
+        if (failuresInARow != 0) {
+            synchronized (this) {
+                failuresInARow = 0;
+            }
+        }
+    }
+
+    @Override
+    public void suspended(Duration pause) {
+        boolean first;
+        synchronized (this) {
+            first = suspension == null;
+            suspension =
+                    "the SSD at " + location + " answers too slowly; it is tried again in " + pause.toSeconds() + " s";
+        }
+        if (first) {
+            log.warn("{}: {}; all is read from home until then", name, reason());
+            tell(new Event(State.SUSPENDED, reason() + "; all is read from home until then"));
+        }
+    }
+
+    @Override
+    public void resumed() {
+        synchronized (this) {
+            if (suspension == null) {
+                return;
+            }
+            suspension = null;
+        }
+        log.info("{}: the SSD at {} answers in time again", name, location());
+        tell(new Event(state(), "the SSD at " + location() + " answers in time again"));
+    }
+
+    @Override
+    public boolean isAvailable() {
+        return writable || isWritingTriedAgain();
+    }
+
+    /**
+     * Returns whether writing may be tried again after the pause; sets the state to ONLINE after the first successful
+     * write.
+     */
+    private boolean isWritingTriedAgain() {
+        synchronized (this) {
+            AttachedSsd ssd = attached;
+            if (ssd == null || nanoClock.getAsLong() - writeAgainNanos < 0) {
+                return false;
+            }
+            if (ssd.statistics().writtenRecords() == writtenBeforePause) {
+                return true;
+            }
+            writable = true;
+            state = State.ONLINE;
+            reason = "";
+        }
+        log.info("{}: the SSD at {} takes writes again", name, location());
+        tell(new Event(State.ONLINE, "the SSD at " + location() + " takes writes again"));
+        return true;
+    }
+
+    @Override
+    public boolean contains(long chunkId) {
+        AttachedSsd ssd = attached;
+        return ssd != null && ssd.contains(chunkId);
+    }
+
+    @Override
+    public boolean hasQueueRoom() {
+        AttachedSsd ssd = attached;
+        return ssd != null && ssd.hasQueueRoom();
+    }
+
+    @Override
+    public OfferAnswer offer(
+            long chunkId, int check, int count, int saving, Cause cause, byte[] data, int offset, int length) {
+        AttachedSsd ssd = attached;
+        return ssd == null || !isAvailable()
+                ? OfferAnswer.UNAVAILABLE
+                : ssd.offer(chunkId, check, count, saving, cause, data, offset, length);
+    }
+
+    @Override
+    public void noteWanted(long chunkId, int count, int saving) {
+        AttachedSsd ssd = attached;
+        if (ssd != null) {
+            ssd.noteWanted(chunkId, count, saving);
+        }
+    }
+
+    /** Closes the SSD. Idempotent. An SSD that hangs or fails now causes only a log line. */
+    @Override
+    public void close() {
+        synchronized (changes) {
+            closed = true;
+            AttachedSsd ssd;
+            synchronized (this) {
+                ssd = take();
+            }
+            if (ssd != null) {
+                try {
+                    close(ssd);
+                } catch (IOException e) {
+                    log.warn("{}: {}", name, e.getMessage());
+                }
+            }
+        }
+    }
+}

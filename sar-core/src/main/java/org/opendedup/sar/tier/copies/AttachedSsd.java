@@ -1,0 +1,53 @@
+package org.opendedup.sar.tier.copies;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.ssd.OfferListener;
+import org.opendedup.sar.ssd.SsdLogStatistics;
+import org.opendedup.sar.ssd.SsdStore;
+import org.opendedup.sar.ssd.StoreMemory;
+import org.opendedup.sar.tier.SsdLifecycle;
+
+/**
+ * An SSD in use, as the {@link SsdLifecycle} sees it: an {@link SsdStore}, or that of a test. Safe for use by many
+ * threads.
+ */
+public interface AttachedSsd extends PromotionTarget, CopyStore, TierContents, Closeable {
+    /** Returns whether its disk took no writes when it was opened. */
+    boolean isReadOnly();
+
+    /**
+     * Sets the listener for the outcome of accepted chunks; to be called before the first offer. The tag is the cause's
+     * ordinal.
+     */
+    void listen(OfferListener listener);
+
+    /** Returns the heap bytes of the Map table. */
+    long tableHeapBytes();
+
+    long usedBytes();
+
+    void resize(long capacityBytes);
+
+    SsdLogStatistics statistics();
+
+    /** Opens SSDs. Any call may hang as long as the disk hangs. */
+    interface Opener {
+        /** See {@link SsdStore#claim}. */
+        void claim(Path location, UUID volume) throws IOException;
+
+        /** Opens the SSD at a location; see {@link SsdStore#open}. */
+        AttachedSsd open(
+                Path location,
+                Timeline timeline,
+                long capacityBytes,
+                StoreMemory memory,
+                Runnable makeRoom,
+                Consumer<IOException> failure)
+                throws IOException;
+    }
+}

@@ -1,0 +1,26 @@
+package org.opendedup.sar.tier.copies;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import org.opendedup.sar.common.Fingerprints;
+
+/** Checks whether bytes that an SSD returned are those that a recipe refers to. For use by one thread. */
+@FunctionalInterface
+public interface CopyCheck {
+    /** @param check first bytes of the chunk's fingerprint, as in the recipe */
+    boolean isRight(byte[] data, int offset, int length, int check);
+
+    /** Returns a check that computes the fingerprint of the bytes. */
+    static CopyCheck byFingerprint() {
+        MessageDigest digest;
+        try {
+            digest = MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+        return (data, offset, length, check) -> {
+            digest.update(data, offset, length);
+            return Fingerprints.check(digest.digest(), 0) == check;
+        };
+    }
+}

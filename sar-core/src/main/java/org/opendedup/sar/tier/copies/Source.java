@@ -1,0 +1,11 @@
+package org.opendedup.sar.tier.copies;
+
+/** Where a chunk of a read is taken from. */
+public enum Source {
+    /** Its frame, which is in memory. */
+    MEMORY,
+    /** Its copy on the SSD. */
+    SSD,
+    /** Its container. */
+    HOME
+}

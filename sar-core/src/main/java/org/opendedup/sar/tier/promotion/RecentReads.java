@@ -1,0 +1,13 @@
+package org.opendedup.sar.tier.promotion;
+
+import org.opendedup.sar.tier.demotion.LruList;
+
+/**
+ * Remembers the chunks recently read from the disk: {@link LruList#noteRead} of the list in use. Safe for use by many
+ * threads.
+ */
+@FunctionalInterface
+public interface RecentReads {
+    /** Notes a read; returns whether the chunk was remembered, and then forgets it. */
+    boolean noteRead(long chunkId, int length);
+}

@@ -1,0 +1,92 @@
+package org.opendedup.sar.tier.promotion;
+
+import java.util.Arrays;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.disk.DiskCost;
+
+/**
+ * The disk requests of a restore that read few useful bytes, as {@link RecipeUse} found them: by container in ascending
+ * order, each with its chunks. SSD copies save a request only if all its chunks have one. A struct of arrays.
+ */
+public final class RecipeRequests {
+    private int count;
+    private int[] firstChunks = new int[64];
+    private int[] savings = new int[64];
+    private int[] visits = new int[64];
+    private int chunks;
+    private long[] chunkIds = new long[256];
+    private int[] lengths = new int[256];
+
+    /** Adds a chunk to the request that the next {@link #end} completes. */
+    void add(long chunkId, int length) {
+        if (chunks == chunkIds.length) {
+            chunkIds = Arrays.copyOf(chunkIds, 2 * chunks);
+            lengths = Arrays.copyOf(lengths, 2 * chunks);
+        }
+        chunkIds[chunks] = chunkId;
+        lengths[chunks++] = length;
+    }
+
+    /** Completes a request of the chunks added since the last call. */
+    void end(int saving, int visitsOfContainer) {
+        if (count + 1 == firstChunks.length) {
+            firstChunks = Arrays.copyOf(firstChunks, 2 * firstChunks.length);
+            savings = Arrays.copyOf(savings, 2 * savings.length);
+            visits = Arrays.copyOf(visits, 2 * visits.length);
+        }
+        savings[count] = saving;
+        visits[count] = visitsOfContainer;
+        firstChunks[++count] = chunks;
+    }
+
+    /** Returns the number of requests. */
+    public int count() {
+        return count;
+    }
+
+    public long container(int request) {
+        return ChunkId.container(chunkIds[firstChunks[request]]);
+    }
+
+    /**
+     * Returns the index of a request's first chunk among all chunks; that of the next request is one past its last
+     * chunk.
+     */
+    public int firstChunk(int request) {
+        return firstChunks[request];
+    }
+
+    public long chunkId(int chunk) {
+        return chunkIds[chunk];
+    }
+
+    /** Returns the bytes needed of a chunk. */
+    public int length(int chunk) {
+        return lengths[chunk];
+    }
+
+    /** Returns the saving of a request; see {@link DiskCost#saving}. */
+    public int saving(int request) {
+        return savings[request];
+    }
+
+    /** Returns how often a restore visits the container. */
+    public int visits(int request) {
+        return visits[request];
+    }
+
+    /** Returns all requests; those that save the most disk time per byte of SSD first. */
+    public int[] bestFirst() {
+        long[] keys = new long[count];
+        for (int request = 0; request < count; request++) {
+            long worth = Math.min((long) savings[request] * visits[request], Integer.MAX_VALUE);
+            keys[request] = (Integer.MAX_VALUE - worth) << Integer.SIZE | request;
+        }
+        Arrays.sort(keys);
+        int[] order = new int[count];
+        for (int i = 0; i < count; i++) {
+            order[i] = (int) keys[i];
+        }
+        return order;
+    }
+}

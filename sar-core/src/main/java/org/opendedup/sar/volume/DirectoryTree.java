@@ -1,0 +1,542 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.metadata.Entry;
+import org.opendedup.sar.metadata.EntryNames;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.Namespace;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Modes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.opendedup.sar.volume.posix.TimeStamps;
+
+/**
+ * The directory tree: looks up and changes names. One lock orders all changes of names. Lookups do not hold it; they
+ * use a {@link NameView}, as listings do ({@link Listing}). Every change also holds the change lock, so that a commit
+ * never includes a part of it.
+ */
+final class DirectoryTree {
+    /**
+     * Maximum number of names of a file, as in ext4. The number of subdirectories of a directory is limited only by the
+     * range of its link count.
+     */
+    private static final int MAX_LINKS = 65_000;
+
+    private final MetadataStore metadata;
+    private final Namespace namespace;
+    private final NodeTable nodes;
+    private final FileWriter writer;
+    private final Committer committer;
+    private final InstantSource clock;
+    private final ExtendedAttributes attributes;
+    /** Orders changes of names. Acquired before the change lock. */
+    private final ReentrantLock names = new ReentrantLock();
+    /**
+     * Notified while a change is visible in part: for the time of a few record updates in memory. Acquired after the
+     * change lock.
+     */
+    private final NameView view;
+
+    DirectoryTree(
+            MetadataStore metadata,
+            NodeTable nodes,
+            FileWriter writer,
+            Committer committer,
+            InstantSource clock,
+            ExtendedAttributes attributes,
+            NameView view) {
+        this.metadata = metadata;
+        this.namespace = metadata.namespace();
+        this.nodes = nodes;
+        this.writer = writer;
+        this.committer = committer;
+        this.clock = clock;
+        this.attributes = attributes;
+        this.view = view;
+    }
+
+    private static PosixException refuse(Reason reason, byte[] name) {
+        return new PosixException(reason, new String(name, UTF_8));
+    }
+
+    private static void checkName(byte[] name) throws PosixException {
+        if (name.length > EntryNames.MAX_BYTES) {
+            throw refuse(Reason.ENAMETOOLONG, name);
+        }
+        if (!EntryNames.isValid(name)) {
+            throw refuse(Reason.EINVAL, name);
+        }
+    }
+
+    /** One change of names. Holds both locks while it runs, and unpins its nodes afterwards. */
+    private final class Change implements AutoCloseable {
+        private final Node[] pinned = new Node[4];
+        private int count;
+        private boolean begun;
+        final long nowNs = TimeStamps.now(clock);
+
+        Change() throws IOException {
+            committer.checkWritable();
+            names.lock();
+            committer.changes().lock();
+        }
+
+        /** Called after all checks: from here to the end of the change, no lookup returns. */
+        void begin() {
+            view.beginChange();
+            begun = true;
+        }
+
+        Node pin(long inode) throws IOException {
+            Node node = nodes.pin(inode);
+            pinned[count++] = node;
+            return node;
+        }
+
+        Node directory(long inode) throws IOException {
+            Node node = pin(inode);
+            if (!node.isDirectory()) {
+                throw new PosixException(Reason.ENOTDIR, "inode " + inode);
+            }
+            synchronized (node) {
+                if (node.links == 0) {
+                    throw new PosixException(Reason.ENOENT, "directory " + inode + " was removed");
+                }
+            }
+            return node;
+        }
+
+        /** Turns the node's reference into a reference of the kernel. */
+        void handOut(Node node) {
+            nodes.handOut(node);
+            for (int i = 0; i < count; i++) {
+                if (pinned[i] == node) {
+                    pinned[i] = pinned[--count];
+                    return;
+                }
+            }
+        }
+
+        /** Updates the link count and times of a directory whose names changed. */
+        void touch(Node directory, int moreLinks) {
+            synchronized (directory) {
+                directory.links += moreLinks;
+                directory.modifiedNs = nowNs;
+                directory.changedNs = nowNs;
+            }
+            nodes.markDirty(directory);
+        }
+
+        /**
+         * Updates the link count and change time of a node whose names changed.
+         *
+         * @param moreLinks change of the number of links
+         */
+        void relink(Node node, int moreLinks) throws IOException {
+            synchronized (node) {
+                node.links += moreLinks;
+                node.changedNs = nowNs;
+                // In one monitor with the count: the truncation of a tail checks the count before it removes the
+                // orphan.
+                if (node.links == 0 && moreLinks < 0) {
+                    namespace.addOrphan(node.id, 0);
+                }
+            }
+            nodes.markDirty(node);
+        }
+
+        @Override
+        public void close() {
+            if (begun) {
+                view.endChange();
+            }
+            committer.changes().unlock();
+            names.unlock();
+            for (int i = 0; i < count; i++) {
+                nodes.unpin(pinned[i]);
+            }
+        }
+    }
+
+    /** Changes the extended attributes of an inode, under the locks of a change of names. */
+    void change(Node node, Work work) throws IOException {
+        try (Change change = new Change()) {
+            work.run();
+            change.relink(node, 0);
+        }
+    }
+
+    /** Runs work under the same locks as {@link #change}; the work itself marks what it changes. */
+    <T> T alone(Answer<T> work) throws IOException {
+        try (Change change = new Change()) {
+            return work.get();
+        }
+    }
+
+    /** A change of metadata. */
+    @FunctionalInterface
+    interface Work {
+        void run() throws IOException;
+    }
+
+    Attributes lookup(long directory, byte[] name) throws IOException {
+        if (name.length > EntryNames.MAX_BYTES) {
+            throw refuse(Reason.ENAMETOOLONG, name);
+        }
+        if (EntryNames.isSelf(name)) {
+            return handedOut(nodes.pin(directory));
+        }
+        Node parent = nodes.pin(directory);
+        try {
+            if (!parent.isDirectory()) {
+                throw refuse(Reason.ENOTDIR, name);
+            }
+            if (EntryNames.isParent(name)) {
+                return handedOut(nodes.pin(parent.parent()));
+            }
+            return view.betweenChanges(() -> find(directory, name), met -> met.ifPresent(this::forget))
+                    .orElseThrow(() -> refuse(Reason.ENOENT, name));
+        } finally {
+            nodes.unpin(parent);
+        }
+    }
+
+    private void forget(Attributes retained) {
+        nodes.forget(retained.inode(), 1);
+    }
+
+    /** Returns the attributes of the inode that a name refers to, and retains the inode. */
+    private Optional<Attributes> find(long directory, byte[] name) throws IOException {
+        Entry entry = namespace.entry(directory, name);
+        Node node = entry == null ? null : nodes.pinIfPresent(entry.inode());
+        return Optional.ofNullable(node).map(this::handedOut);
+    }
+
+    /** Turns the caller's reference into a reference of the kernel. */
+    private Attributes handedOut(Node node) {
+        Attributes attributes = node.attributes();
+        nodes.handOut(node);
+        return attributes;
+    }
+
+    Attributes make(long directory, byte[] name, int mode, int device, byte[] target, Owner owner) throws IOException {
+        checkName(name);
+        committer.checkRoom(2L * name.length + target.length);
+        long id = metadata.nextInode();
+        try (Change change = new Change()) {
+            Node parent = change.directory(directory);
+            if (namespace.entry(directory, name) != null) {
+                throw refuse(Reason.EEXIST, name);
+            }
+            boolean isDirectory = (mode & Modes.TYPE) == Modes.DIRECTORY;
+            if (isDirectory) {
+                checkLinks(parent, name);
+            }
+            change.begin();
+            Node node = add(change, parent, id, mode, isDirectory ? 2 : 1, device, target, owner);
+            namespace.putEntry(directory, name, id, mode & Modes.TYPE);
+            change.touch(parent, isDirectory ? 1 : 0);
+            committer.noteNamed(node);
+            return handedOut(node);
+        }
+    }
+
+    /**
+     * Creates a regular file without a name. {@link #link} can add one. Without one, the file is deleted when its last
+     * reference is released, or after a crash.
+     */
+    Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
+        committer.checkRoom(0);
+        long id = metadata.nextInode();
+        try (Change change = new Change()) {
+            Node parent = change.directory(directory);
+            Node node = add(change, parent, id, mode, 0, 0, new byte[0], owner);
+            node.unnamed = true;
+            namespace.addOrphan(id, 0);
+            return handedOut(node);
+        }
+    }
+
+    private Node add(Change change, Node parent, long id, int mode, int links, int device, byte[] target, Owner owner)
+            throws IOException {
+        ExtendedAttributes.Inherited inherited = attributes.inherit(parent, mode, owner.umask());
+        boolean isDirectory = (mode & Modes.TYPE) == Modes.DIRECTORY;
+        long now = change.nowNs;
+        Node node = nodes.add(new Inode(
+                id,
+                1,
+                inherited.mode(),
+                links,
+                owner.uid(),
+                owner.gid(),
+                device,
+                target.length,
+                0,
+                isDirectory ? parent.id : 0,
+                now,
+                now,
+                now,
+                now,
+                target));
+        attributes.bequeath(node, inherited);
+        metadata.addToTotals(0, 1);
+        return node;
+    }
+
+    private static void checkLinks(Node node, byte[] name) throws PosixException {
+        synchronized (node) {
+            if (node.links >= (node.isDirectory() ? Integer.MAX_VALUE : MAX_LINKS)) {
+                throw refuse(Reason.EMLINK, name);
+            }
+        }
+    }
+
+    Attributes link(long inode, long directory, byte[] name) throws IOException {
+        checkName(name);
+        committer.checkRoom(2L * name.length);
+        try (Change change = new Change()) {
+            Node node = change.pin(inode);
+            Node parent = change.directory(directory);
+            if (namespace.entry(directory, name) != null) {
+                throw refuse(Reason.EEXIST, name);
+            }
+            if (node.isDirectory()) {
+                throw refuse(Reason.EPERM, name);
+            }
+            checkLinkable(node, name);
+            change.begin();
+            namespace.putEntry(directory, name, inode, node.type);
+            change.relink(node, 1);
+            endUnnamed(node);
+            change.touch(parent, 0);
+            committer.noteNamed(node);
+            Attributes linked = node.attributes();
+            change.handOut(node);
+            return linked;
+        }
+    }
+
+    private static void checkLinkable(Node node, byte[] name) throws PosixException {
+        synchronized (node) {
+            if (node.links == 0 && !node.unnamed) {
+                throw refuse(Reason.ENOENT, name);
+            }
+        }
+        checkLinks(node, name);
+    }
+
+    /**
+     * Called when a file that was created without a name gets one. It is no longer an orphan, except for a tail that is
+     * being truncated.
+     */
+    private void endUnnamed(Node node) throws IOException {
+        synchronized (node) {
+            if (!node.unnamed) {
+                return;
+            }
+            node.unnamed = false;
+            namespace.removeOrphan(node.id);
+            if (node.contents != null && node.contents.cutting) {
+                int pageBytes = metadata.header().pageBytes();
+                namespace.addOrphan(node.id, (node.size + pageBytes - 1) / pageBytes);
+            }
+        }
+    }
+
+    void unlink(long directory, byte[] name) throws IOException {
+        checkName(name);
+        try (Change change = new Change()) {
+            Node parent = change.directory(directory);
+            Node node = change.pin(existing(directory, name).inode());
+            if (node.isDirectory()) {
+                throw refuse(Reason.EISDIR, name);
+            }
+            change.begin();
+            namespace.removeEntry(directory, name);
+            change.relink(node, -1);
+            change.touch(parent, 0);
+        }
+    }
+
+    private Entry existing(long directory, byte[] name) throws IOException {
+        Entry entry = namespace.entry(directory, name);
+        if (entry == null) {
+            throw refuse(Reason.ENOENT, name);
+        }
+        return entry;
+    }
+
+    void removeDirectory(long directory, byte[] name) throws IOException {
+        if (EntryNames.isParent(name)) {
+            throw refuse(Reason.ENOTEMPTY, name);
+        }
+        checkName(name);
+        try (Change change = new Change()) {
+            Node parent = change.directory(directory);
+            Node node = change.pin(existing(directory, name).inode());
+            if (!node.isDirectory()) {
+                throw refuse(Reason.ENOTDIR, name);
+            }
+            if (!namespace.isEmpty(node.id)) {
+                throw refuse(Reason.ENOTEMPTY, name);
+            }
+            change.begin();
+            namespace.removeEntry(directory, name);
+            change.relink(node, -2);
+            change.touch(parent, -1);
+        }
+    }
+
+    void rename(long directory, byte[] name, long newDirectory, byte[] newName, RenameMode mode) throws IOException {
+        checkName(name);
+        checkName(newName);
+        if (mode != RenameMode.EXCHANGE) {
+            storeBeforeReplacing(directory, name, newDirectory, newName);
+        }
+        try (Change change = new Change()) {
+            Node from = change.directory(directory);
+            Node to = change.directory(newDirectory);
+            Node node = change.pin(existing(directory, name).inode());
+            Entry target = namespace.entry(newDirectory, newName);
+            Node replaced = target == null ? null : change.pin(target.inode());
+            checkRename(from, to, node, replaced, newName, mode);
+            if (replaced == node) {
+                return;
+            }
+            change.begin();
+            if (replaced == null) {
+                move(change, from, name, to, newName, node);
+            } else if (mode == RenameMode.EXCHANGE) {
+                exchange(change, from, name, to, newName, node, replaced);
+            } else {
+                unlinkTarget(change, to, replaced);
+                move(change, from, name, to, newName, node);
+            }
+        }
+    }
+
+    /** Stores the bytes of a file that replaces another: after a crash, the name must not refer to an empty file. */
+    private void storeBeforeReplacing(long directory, byte[] name, long newDirectory, byte[] newName)
+            throws IOException {
+        Entry source = namespace.entry(directory, name);
+        if (source == null || source.type() != Modes.REGULAR || namespace.entry(newDirectory, newName) == null) {
+            return;
+        }
+        Node node = nodes.pinIfPresent(source.inode());
+        if (node != null) {
+            try {
+                writer.storeAll(node);
+                writer.checkNotFailed(node);
+            } finally {
+                nodes.unpin(node);
+            }
+        }
+    }
+
+    private void checkRename(Node from, Node to, Node node, @Nullable Node replaced, byte[] newName, RenameMode mode)
+            throws IOException {
+        if (replaced == null && mode == RenameMode.EXCHANGE) {
+            throw refuse(Reason.ENOENT, newName);
+        }
+        if (replaced != null && mode == RenameMode.NO_REPLACE) {
+            throw refuse(Reason.EEXIST, newName);
+        }
+        if (node.isDirectory() && isWithin(to, node)
+                || replaced != null
+                        && mode == RenameMode.EXCHANGE
+                        && replaced.isDirectory()
+                        && isWithin(from, replaced)) {
+            throw refuse(Reason.EINVAL, newName);
+        }
+        if (replaced != null && mode == RenameMode.REPLACE && replaced != node) {
+            checkReplaceable(node, replaced, newName);
+        }
+        if (node.isDirectory() && replaced == null && from != to) {
+            checkLinks(to, newName);
+        }
+    }
+
+    private void checkReplaceable(Node node, Node replaced, byte[] newName) throws IOException {
+        if (node.isDirectory() && !replaced.isDirectory()) {
+            throw refuse(Reason.ENOTDIR, newName);
+        }
+        if (!node.isDirectory() && replaced.isDirectory()) {
+            throw refuse(Reason.EISDIR, newName);
+        }
+        if (replaced.isDirectory() && !namespace.isEmpty(replaced.id)) {
+            throw refuse(Reason.ENOTEMPTY, newName);
+        }
+    }
+
+    /** Returns whether {@code directory} is {@code ancestor} or lies below it. */
+    private boolean isWithin(Node directory, Node ancestor) throws IOException {
+        long at = directory.id;
+        while (at != ancestor.id) {
+            if (at == Inode.ROOT) {
+                return false;
+            }
+            Node node = nodes.pin(at);
+            try {
+                at = node.parent();
+            } finally {
+                nodes.unpin(node);
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Removes a link of the replaced inode. Leaves the entry in place, to be overwritten: a concurrent listing finds
+     * the name with one inode or the other.
+     */
+    private static void unlinkTarget(Change change, Node parent, Node replaced) throws IOException {
+        change.relink(replaced, replaced.isDirectory() ? -2 : -1);
+        if (replaced.isDirectory()) {
+            change.touch(parent, -1);
+        }
+    }
+
+    private void move(Change change, Node from, byte[] name, Node to, byte[] newName, Node node) throws IOException {
+        namespace.putEntry(to.id, newName, node.id, node.type);
+        namespace.removeEntry(from.id, name);
+        int subdirectories = node.isDirectory() && from != to ? 1 : 0;
+        change.touch(from, -subdirectories);
+        change.touch(to, subdirectories);
+        setParent(node, to);
+        change.relink(node, 0);
+        committer.noteNamed(node);
+    }
+
+    private void exchange(Change change, Node from, byte[] name, Node to, byte[] newName, Node node, Node other)
+            throws IOException {
+        namespace.putEntry(from.id, name, other.id, other.type);
+        namespace.putEntry(to.id, newName, node.id, node.type);
+        int subdirectories = from == to ? 0 : (node.isDirectory() ? 1 : 0) - (other.isDirectory() ? 1 : 0);
+        change.touch(from, -subdirectories);
+        change.touch(to, subdirectories);
+        setParent(node, to);
+        setParent(other, from);
+        change.relink(node, 0);
+        change.relink(other, 0);
+        committer.noteNamed(node);
+        committer.noteNamed(other);
+    }
+
+    private static void setParent(Node node, Node parent) {
+        if (node.isDirectory()) {
+            synchronized (node) {
+                node.parent = parent.id;
+            }
+        }
+    }
+}

@@ -1,0 +1,442 @@
+package org.opendedup.sar.volume;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.chunk.Chunker;
+import org.opendedup.sar.chunk.Chunkers;
+import org.opendedup.sar.chunk.Fingerprinter;
+import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.container.ContainerOptions;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.ingest.IngestPipeline;
+import org.opendedup.sar.io.Device;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.restore.RestoreEngine;
+import org.opendedup.sar.restore.frame.FrameCaches;
+import org.opendedup.sar.restore.frame.ReadTier;
+import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.tier.promotion.BackgroundPromotion;
+import org.opendedup.sar.tier.promotion.TierMemory;
+import org.opendedup.sar.volume.config.MemoryPlan;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.store.DeviceSpaces;
+import org.opendedup.sar.volume.store.VolumeDevices;
+import org.opendedup.sar.volume.store.VolumeStores;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The parts of an open volume. Creates them, connects them, and assigns their threads and memory. The only class that
+ * knows all of them.
+ */
+final class VolumeContext implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(VolumeContext.class);
+    /**
+     * Maximum number of chunks per container. Limits a container's count record to some tens of KB, however small its
+     * chunks compress.
+     */
+    private static final int MAX_CHUNKS_PER_CONTAINER = 16_384;
+    /**
+     * Maximum number of open containers. Up to this many concurrent write streams each keep their chunks together in
+     * one container; further streams share.
+     */
+    private static final int MAX_OPEN_CONTAINERS = 8;
+    /** Time that opening waits for the index to be brought up to date, in milliseconds. */
+    private static final long INDEX_WAIT_MS = 5_000;
+    /**
+     * Threads for read-ahead. Enough for two readers with one step planned, one at the disk and one being decoded each;
+     * further readers take turns.
+     */
+    private static final int PREFETCHERS = 6;
+
+    /** Bytes that background promotion reads at once. */
+    private static final int PROMOTION_STEP_BYTES = 8 << 20;
+
+    private final MetadataStore metadata;
+    private final ContainerStore containers;
+    private final SsdTier tier;
+    private final @Nullable BackgroundPromotion promotion;
+    /** The fingerprint index. Set before its first use: to an empty one if that of the volume cannot be used. */
+    private ChunkIndex index;
+
+    private final NodeTable nodes;
+    private final FileWriter writer;
+    private final Committer committer;
+    private final ExtendedAttributes attributes;
+    private final DirectoryTree tree;
+    private final Listing listing;
+    private final Reaper reaper;
+    private final IngestPipeline ingest;
+    private final DamagedFrames damaged;
+    private final DiskQueue disk;
+    private final RestoreEngine restore;
+    private final DeviceSpaces devices;
+    private final Capacity capacity;
+    private final DirtyBudget dirtyBudget;
+    private final MemoryPlan plan;
+    private final IndexRebuilder rebuilder;
+    private final ExecutorService workers;
+    private final ExecutorService storers;
+    private final ScheduledExecutorService prefetchers;
+    private final LongAdder readBytes = new LongAdder();
+    private final LongAdder writtenBytes = new LongAdder();
+
+    /**
+     * @param opened receives the steps that close the parts opened by then, the last opened first, for use if this
+     *     constructor fails
+     */
+    private VolumeContext(
+            VolumeConfig config,
+            VolumeStores stores,
+            MetadataStore metadata,
+            Verification verification,
+            Deque<Closing.Step> opened)
+            throws IOException {
+        Epoch found = VolumeIdentity.read(stores.containers(), metadata.header().volume());
+        String name = config.name();
+        int threads = config.writeThreads();
+        this.metadata = metadata;
+        plan = MemoryPlan.of(config);
+        index = stores.index();
+        workers = Executors.newFixedThreadPool(threads, Threads.named(name + "-worker"));
+        storers = Executors.newFixedThreadPool(threads, Threads.named(name + "-store"));
+        prefetchers = Executors.newScheduledThreadPool(PREFETCHERS, Threads.urgent(name + "-prefetch"));
+        opened.push(() -> end(workers));
+        opened.push(() -> end(storers));
+        opened.push(() -> end(prefetchers));
+        containers = ContainerStore.open(
+                stores.containers(),
+                new ContainerOptions(
+                        config.compression(),
+                        VolumeConfig.CONTAINER_BYTES,
+                        MAX_CHUNKS_PER_CONTAINER,
+                        MAX_OPEN_CONTAINERS,
+                        plan.framesInFlight()),
+                metadata::nextContainer,
+                new CountedContainers(metadata.counts()),
+                container -> index.frameTable(container),
+                (container, table) -> index.cover(container, table),
+                workers,
+                plan.frameTables());
+        opened.push(containers::close);
+        metadata.counts().writingsFrom(containers::writing);
+        index = EpochBinding.begin(metadata, stores.containers(), found, containers, index);
+        tier = stores.tier()
+                .open(
+                        config.locations().ssd(),
+                        metadata.epochs(),
+                        config.tier(),
+                        new TierMemory(plan.tier(), plan.offers()),
+                        metadata.counts()::occurrences,
+                        name);
+        opened.push(tier::close);
+        if (tier.isConfigured()) {
+            metadata.counts().listen(tier.demotion()::unreferenced);
+        }
+        disk = DiskQueue.of(config.restore().disk(), config.locations().data());
+        ReentrantReadWriteLock changeLock = new ReentrantReadWriteLock();
+        damaged = new DamagedFrames(containers, metadata.counts(), changeLock.readLock(), storers);
+        containers.forEachLost(damaged::mark);
+        restore = new RestoreEngine(
+                new RestoreEngine.Sources(
+                        metadata.recipes(),
+                        config.pageBytes(),
+                        containers,
+                        disk,
+                        tier.isConfigured()
+                                ? new ReadTier(tier.distributor(), tier.promotion(), metadata.counts()::occurrences)
+                                : null),
+                FrameCaches.lru(plan.frameCache()),
+                config.restore().budget(plan.streams()),
+                prefetchers,
+                verification == Verification.FINGERPRINTS,
+                damaged::report);
+        promotion = tier.isConfigured() ? promoteInBackground(config) : null;
+        if (promotion != null) {
+            opened.push(promotion::close);
+        }
+        dirtyBudget = new DirtyBudget(plan.dirty());
+        VolumeDevices onDevices = stores.devices();
+        devices = new DeviceSpaces(onDevices == null ? VolumeDevices.of(stores.containers()) : onDevices, metadata);
+        capacity = new Capacity(
+                config.capacityBytes(),
+                config.maximumFullPercentage(),
+                metadata.totals().logicalBytes());
+        Chunker chunker = Chunkers.of(config.chunking());
+        ingest = new IngestPipeline(
+                chunker,
+                new IngestPipeline.Stores(new Fingerprinter(workers, threads - 1), index, containers, metadata),
+                (inode, offset, target, at, length) ->
+                        restore.read(inode, offset, length, ByteBuffer.wrap(target, at, length)),
+                changeLock.readLock(),
+                damaged::contains,
+                plan.parallelRuns(),
+                tier.isConfigured() ? tier.promotion() : null);
+        nodes = new NodeTable(metadata, capacity, (int) (plan.nodes() / NodeTable.NODE_BYTES), this::free);
+        metadata.recipes().listen(nodes::noteData);
+        WriteStop stop = new WriteStop();
+        writer = new FileWriter(ingest, metadata, nodes, capacity, dirtyBudget, storers, devices, stop);
+        committer = new Committer(
+                metadata, containers, nodes, writer, devices, stop, changeLock, plan.pendingMetadata() / 2, name);
+        attributes = new ExtendedAttributes(metadata.namespace());
+        NameView view = new NameView();
+        tree = new DirectoryTree(metadata, nodes, writer, committer, stores.clock(), attributes, view);
+        listing = new Listing(metadata.namespace(), nodes, view);
+        reaper = new Reaper(metadata, committer, capacity, name);
+        rebuilder = new IndexRebuilder(containers, index, metadata.counts(), name);
+    }
+
+    private void updateIndex() throws IOException {
+        if (devices.hasRoomForIndex()) {
+            rebuilder.start(INDEX_WAIT_MS);
+        } else {
+            log.info("the disk is full; the fingerprint index is brought up to date by a mount that finds space");
+        }
+    }
+
+    /**
+     * Records that bytes {@code from} to {@code to} (exclusive) of a file got their references by a copy, which did not
+     * read the bytes themselves. Background promotion handles them.
+     */
+    void noteCopied(long inode, long from, long to) {
+        if (promotion != null) {
+            promotion.note(inode);
+            promotion.noteLate(inode, from, to);
+        }
+    }
+
+    private BackgroundPromotion promoteInBackground(VolumeConfig config) {
+        BackgroundPromotion background = new BackgroundPromotion(
+                tier.promotion(),
+                tier.demotion(),
+                new BackgroundPromotion.Sources(
+                        metadata.recipes(),
+                        config.pageBytes(),
+                        containers,
+                        restore.inBackground(),
+                        metadata.counts()::occurrences,
+                        this::diskUse),
+                PROMOTION_STEP_BYTES,
+                plan.tier(),
+                config.name());
+        tier.promotion().listen(background::note);
+        tier.promotion().listenUnfinished(background::noteLate);
+        return background;
+    }
+
+    /** Returns a number that changes whenever a read misses the cache or a write is made. */
+    private long diskUse() {
+        return restore.cacheMisses() + writtenBytes.sum();
+    }
+
+    static VolumeContext open(VolumeConfig config, VolumeStores stores, Verification verification) throws IOException {
+        MemoryPlan plan = MemoryPlan.of(config);
+        MetadataStore metadata = MetadataStore.open(stores.metadata(), plan.metadataCache());
+        if (metadata.header().pageBytes() != config.pageBytes()) {
+            throw new PosixException(
+                    PosixException.Reason.EINVAL,
+                    "the volume was made with an io-chunk-size of "
+                            + metadata.header().pageBytes() + " bytes, not " + config.pageBytes());
+        }
+        Deque<Closing.Step> opened = new ArrayDeque<>();
+        VolumeContext parts;
+        try {
+            parts = new VolumeContext(config, stores, metadata, verification, opened);
+        } catch (IOException | RuntimeException e) {
+            Closing closing = new Closing();
+            opened.forEach(closing::run);
+            closing.suppressedBy(e);
+            throw e;
+        }
+        try {
+            if (parts.containers.hasLost()) {
+                // After the next crash, no reference may point to what this recovery found missing.
+                parts.committer.commit();
+            }
+            parts.reaper.resume(parts.nodes);
+            parts.updateIndex();
+            parts.committer.start();
+            parts.tier.demoteUnreferenced();
+            return parts;
+        } catch (IOException | RuntimeException e) {
+            try {
+                parts.close();
+            } catch (IOException | RuntimeException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            throw e;
+        }
+    }
+
+    private void free(Node node) {
+        Node.Contents contents;
+        synchronized (node) {
+            contents = node.contents;
+        }
+        if (contents != null) {
+            writer.discard(node, contents);
+        }
+        reaper.free(node, nodes);
+    }
+
+    MetadataStore metadata() {
+        return metadata;
+    }
+
+    ContainerStore containers() {
+        return containers;
+    }
+
+    NodeTable nodes() {
+        return nodes;
+    }
+
+    FileWriter writer() {
+        return writer;
+    }
+
+    Committer committer() {
+        return committer;
+    }
+
+    ExtendedAttributes attributes() {
+        return attributes;
+    }
+
+    DirectoryTree tree() {
+        return tree;
+    }
+
+    Listing listing() {
+        return listing;
+    }
+
+    Reaper reaper() {
+        return reaper;
+    }
+
+    IngestPipeline ingest() {
+        return ingest;
+    }
+
+    /** The queue of the device that holds the containers. */
+    DiskQueue disk() {
+        return disk;
+    }
+
+    RestoreEngine restore() {
+        return restore;
+    }
+
+    SsdTier tier() {
+        return tier;
+    }
+
+    /** The devices that hold the volume, and their free space. */
+    DeviceSpaces devices() {
+        return devices;
+    }
+
+    Capacity capacity() {
+        return capacity;
+    }
+
+    DirtyBudget dirtyBudget() {
+        return dirtyBudget;
+    }
+
+    LongAdder readBytes() {
+        return readBytes;
+    }
+
+    LongAdder writtenBytes() {
+        return writtenBytes;
+    }
+
+    /** Returns the maximum number of bytes that are accepted and not in a container file yet. */
+    long underWayBytes() {
+        return dirtyBudget.usedBytes() + plan.framesInFlight();
+    }
+
+    /**
+     * Stores, commits and closes all parts, each after the parts that use it. Continues after a failure, and throws it
+     * at the end. Retries once to store what failed writes left in memory.
+     *
+     * @throws UnsavedChangesException if some accepted changes are not durable
+     */
+    @Override
+    public void close() throws IOException {
+        Closing closing = new Closing();
+        closing.run(committer::close);
+        closing.run(reaper::close);
+        closing.run(rebuilder::close);
+        closing.run(committer::resume);
+        closing.run(committer::retryIfShort);
+        closing.run(writer::storeEverything);
+        closing.run(() -> end(storers));
+        closing.run(damaged::recordAll);
+        closing.run(committer::commit);
+        UnsavedChanges unsaved = UnsavedChanges.of(writer, nodes, metadata);
+        closing.run(() -> end(prefetchers));
+        if (promotion != null) {
+            closing.run(promotion::close);
+        }
+        closing.run(tier::close);
+        closing.run(containers::sealAll);
+        closing.run(containers::close);
+        closing.run(() -> end(workers));
+        closing.run(() -> withFullDiskLogged(index::flush));
+        closing.run(() -> withFullDiskLogged(index::close));
+        closing.run(metadata::close);
+        if (!unsaved.isNone()) {
+            UnsavedChangesException lost = new UnsavedChangesException(unsaved);
+            closing.causeOf(lost);
+            throw lost;
+        }
+        closing.finish();
+    }
+
+    /**
+     * Runs a step that closes the index, and only logs if the disk is full. The next mount reads from the containers
+     * what the index could not write, so closing need not fail.
+     */
+    private static void withFullDiskLogged(Closing.Step ofIndex) throws IOException {
+        try {
+            ofIndex.run();
+        } catch (IOException e) {
+            if (!Device.isFull(e)) {
+                throw e;
+            }
+            log.warn(
+                    "the disk of the fingerprint index is full; what it lacks is indexed at the next mount: {}",
+                    e.getMessage());
+        }
+    }
+
+    private static void end(ExecutorService executor) throws IOException {
+        executor.shutdown();
+        try {
+            if (!executor.awaitTermination(1, TimeUnit.MINUTES)) {
+                throw new IOException("a task did not end within a minute");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while closing the volume", e);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
+import org.opendedup.sar.restore.fragmentation.FileFragmentation;
+import org.opendedup.sar.restore.fragmentation.FragmentationAnalyzer;
+import org.opendedup.sar.restore.fragmentation.SparseContainer;
+import org.opendedup.sar.restore.frame.StopCheck;
+import org.opendedup.sar.tier.FileExplainer;
+import org.opendedup.sar.tier.FileExplanation;
+import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.volume.config.MemoryPlan;
+import org.opendedup.sar.volume.config.VolumeConfig;
+
+/**
+ * Maintenance operations on the stored files of a volume that go beyond POSIX: explaining, measuring and repairing how
+ * files are spread, and restoring without FUSE. Safe for use by many threads; a file may be in use meanwhile.
+ */
+public final class VolumeMaintenance {
+    /** Lookahead window, as a multiple of the cache size. */
+    public static final int WINDOWS_OF_CACHE = 8;
+
+    private final VolumeConfig config;
+    private final VolumeContext parts;
+    private final MetadataStore metadata;
+    private final NodeTable nodes;
+    private final FileWriter writer;
+    private final Committer committer;
+
+    VolumeMaintenance(VolumeConfig config, VolumeContext parts) {
+        this.config = config;
+        this.parts = parts;
+        metadata = parts.metadata();
+        nodes = parts.nodes();
+        writer = parts.writer();
+        committer = parts.committer();
+    }
+
+    /**
+     * Explains what the SSD does for reads of a file. Includes only what is stored at the call. EISDIR, EINVAL.
+     *
+     * @param from as in {@link FileExplainer#explain}
+     * @param rules rules by which the file's chunks are judged
+     */
+    public FileExplanation explain(long inode, long from, FileExplainer.Rules rules, ChunkVisitor visitor)
+            throws IOException {
+        return withRegularFile(inode, node -> {
+            FileExplainer explainer = new FileExplainer(
+                    metadata.recipes(),
+                    config.pageBytes(),
+                    parts.containers()::frameTable,
+                    metadata.counts()::occurrences,
+                    rules);
+            return explainer.explain(inode, from, visitor);
+        });
+    }
+
+    /**
+     * Measures how a file's chunks are spread over containers. Includes everything written to the file before the call.
+     * EISDIR, EINVAL.
+     *
+     * @param disk the disk for which read performance is predicted
+     */
+    public FileFragmentation fragmentation(long inode, DiskModel disk) throws IOException {
+        return withRegularFile(inode, node -> {
+            storeAndCommit(node);
+            return analyzer(disk).analyze(node.id, StopCheck.NEVER);
+        });
+    }
+
+    private FragmentationAnalyzer analyzer(DiskModel disk) {
+        return new FragmentationAnalyzer(
+                metadata.recipes(),
+                config.pageBytes(),
+                parts.containers()::frameTable,
+                disk,
+                WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache());
+    }
+
+    /**
+     * Stores and commits. Afterwards the file's chunks lie in frames that are written to container files, and so are in
+     * the frame tables.
+     */
+    private void storeAndCommit(Node node) throws IOException {
+        committer.retryIfShort();
+        writer.storeAll(node);
+        committer.commit();
+    }
+
+    /**
+     * Makes a fragmented file faster to read: stores those of its chunks that lie in sparse containers once more, next
+     * to each other. The rewritten data is durable when this returns. The file may be in use meanwhile; a crash loses
+     * nothing. EISDIR, EINVAL.
+     *
+     * @throws java.io.InterruptedIOException if it was stopped while the file was being analyzed, before or after
+     *     rewriting
+     */
+    public Defragmentation defragment(
+            long inode, DiskModel disk, Defragmentation.Limits limits, Defragmentation.Progress progress)
+            throws IOException {
+        return withRegularFile(inode, node -> {
+            storeAndCommit(node);
+            FragmentationAnalyzer analyzer = analyzer(disk);
+            FileFragmentation before = analyzer.analyze(inode, progress::checkStopped);
+            // A container that is still appended to may yet be filled by this file, and the copies may be written to
+            // it.
+            List<SparseContainer> candidates = analyzer.sparseContainers().stream()
+                    .filter(container -> parts.containers().isSealed(container.container()))
+                    .toList();
+            Set<Long> sparse = SparseContainer.worstOf(candidates, (long) (limits.share() * before.bytes()));
+            long wanted = candidates.stream()
+                    .filter(container -> sparse.contains(container.container()))
+                    .mapToLong(SparseContainer::wantedBytes)
+                    .sum();
+            Defragmenter defragmenter = new Defragmenter(parts, node, sparse);
+            FileFragmentation after = before;
+            if (!limits.dryRun() && !sparse.isEmpty()) {
+                defragmenter.run(progress, wanted);
+                storeAndCommit(node);
+                after = analyzer(disk).analyze(inode, progress::checkStopped);
+            }
+            return defragmenter.result(before, after, wanted);
+        });
+    }
+
+    /**
+     * Visits the chunk references of a file's first {@code size} bytes, according to its present recipe. Skips holes,
+     * runs of zeros, and bytes that are still dirty. EISDIR, EINVAL.
+     *
+     * @return total number of bytes of these references
+     */
+    public long forEachReference(long inode, long size, ReferenceVisitor visitor) throws IOException {
+        RecipeWalk walk = new RecipeWalk(metadata.recipes(), config.pageBytes());
+        return withRegularFile(inode, node -> walk.walk(inode, size, visitor));
+    }
+
+    /**
+     * Returns a restore that reads chunks of many files in the order of the containers, and verifies all of them by
+     * their fingerprints.
+     */
+    public ContainerOrderRestore restorer(DiskModel disk) {
+        return parts.restore().inContainerOrder(disk);
+    }
+
+    /** An operation on a file that is pinned meanwhile. */
+    @FunctionalInterface
+    private interface FileUse<T> {
+        T with(Node node) throws IOException;
+    }
+
+    private <T> T withRegularFile(long inode, FileUse<T> use) throws IOException {
+        Node node = nodes.pin(inode);
+        try {
+            if (!node.isRegular()) {
+                throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
+            }
+            return use.with(node);
+        } finally {
+            nodes.unpin(node);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.WriteFailedException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Records whether the volume accepts changes. A failed disk write stops them: nothing more is stored or committed,
+ * reads continue, and changes that are not durable stay in memory. {@link Committer#resume} ends the stop. Safe for use
+ * by many threads.
+ */
+final class WriteStop {
+    private static final Logger log = LoggerFactory.getLogger(WriteStop.class);
+
+    private record Cause(IOException failure, boolean resumable) {}
+
+    private volatile @Nullable Cause cause;
+
+    /**
+     * Stops changes. Keeps the first cause, unless a later one makes it impossible for the volume to continue.
+     *
+     * @param resumable whether everything accepted is still in memory, in a known state
+     */
+    synchronized void begin(IOException failure, boolean resumable) {
+        Cause earlier = cause;
+        if (earlier == null) {
+            cause = new Cause(failure, resumable);
+            log.error(
+                    "a write to the volume's disks failed; the volume is read-only from now on, what was durable stays{}",
+                    resumable ? ", and the rest waits in memory: see 'sdfscli VOLUME resume'" : "",
+                    failure);
+        } else if (earlier.resumable && !resumable) {
+            cause = new Cause(failure, false);
+            log.error("the volume, which is read-only, cannot go on without a new mount", failure);
+        }
+    }
+
+    synchronized void end() {
+        cause = null;
+    }
+
+    boolean isStopped() {
+        return cause != null;
+    }
+
+    /** Returns why changes are stopped, or null. */
+    @Nullable
+    IOException failure() {
+        Cause now = cause;
+        return now == null ? null : now.failure;
+    }
+
+    /** Throws EROFS if changes are stopped; for callers that change something. */
+    void refuseChanges() throws PosixException {
+        Cause now = cause;
+        if (now != null) {
+            throw new PosixException(
+                    PosixException.Reason.EROFS,
+                    "the volume is read-only since a write failed: " + now.failure.getMessage());
+        }
+    }
+
+    /** Throws an I/O error if changes are stopped; for callers that make something durable. */
+    void refuseStoring() throws WriteFailedException {
+        Cause now = cause;
+        if (now != null) {
+            throw new WriteFailedException("an earlier write failed: " + now.failure.getMessage(), now.failure);
+        }
+    }
+
+    /** Throws an I/O error that explains what to do, if changes cannot be resumed. */
+    void requireResumable() throws IOException {
+        Cause now = cause;
+        if (now != null && !now.resumable) {
+            throw new IOException(
+                    "the volume cannot go on in place; unmount and mount it, which gives the last committed state. "
+                            + "The reason: " + now.failure.getMessage(),
+                    now.failure);
+        }
+    }
+}

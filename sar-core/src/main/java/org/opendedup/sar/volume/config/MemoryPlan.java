@@ -1,0 +1,255 @@
+package org.opendedup.sar.volume.config;
+
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.ingest.IngestPipeline;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.TransferBuffers;
+
+/**
+ * The division of a volume's memory budget, made in this class only. It covers all memory of a mounted volume except
+ * the JVM's own (code, classes, threads; up to 150 MB). All figures are bytes.
+ *
+ * <p>The needs of the threads have priority, and do not depend on the budget: buffers outside the heap, compression
+ * contexts, and the heap used by work in progress. The other parts have fixed shares of the budget, or less if these do
+ * not fit beside the needs of the threads.
+ *
+ * @param budget the budget that is divided
+ * @param heap the Java heap. The data held there (the parts marked "heap" below) uses less than two thirds of it; the
+ *     rest is room for the garbage collector
+ * @param restoreCache data that was read or read ahead (heap): {@link #frameCache} and {@link #streams}
+ * @param dirty bytes accepted from writers and not stored yet (heap)
+ * @param pendingMetadata changes that wait for their commit, twice: those accumulating and those being written (heap)
+ * @param metadataCache decoded recipe pages and reference counts (heap)
+ * @param frameTables decoded frame tables (heap)
+ * @param framesInFlight frames being compressed and written (heap)
+ * @param segments segments of runs that are being stored (heap)
+ * @param indexHeap fingerprints of recently used containers (heap)
+ * @param nodes inodes in use (heap). Does not include the kernel's counts of further inodes that it remembers: 3 to 6
+ *     bytes each
+ * @param indexNative blocks, filters and write buffers of the index database (native)
+ * @param metadataNative memory of the metadata database (native): a quarter for the batch of a commit and RocksDB's own
+ *     needs, the rest for its cache, of which write buffers have a third
+ * @param tier Map table of the SSD and list of its recent reads (heap); 0 without an SSD. Taken from the restore cache,
+ *     which otherwise has 180 thousandths of the budget
+ * @param offers chunks that wait to be written to the SSD, and the list of those that arrived when too many were
+ *     waiting (heap); 0 without an SSD. Also taken from the restore cache. Allocated for a burst, and released after it
+ * @param tierNative database of the Map table (native); 0 without an SSD. Also taken from the restore cache
+ * @param transfers buffers through which containers are read and written (native, included in {@link #direct})
+ * @param direct all buffers that Java allocates outside the heap (native): the JVM's limit for them
+ * @param compressors compression contexts (native)
+ */
+public record MemoryPlan(
+        long budget,
+        long heap,
+        long restoreCache,
+        long dirty,
+        long pendingMetadata,
+        long metadataCache,
+        long frameTables,
+        long framesInFlight,
+        long segments,
+        long indexHeap,
+        long nodes,
+        long indexNative,
+        long metadataNative,
+        long tier,
+        long offers,
+        long tierNative,
+        long transfers,
+        long direct,
+        long compressors) {
+    /** Minimum budget in bytes; with less, the parts are too small to work. */
+    public static final long MIN_BUDGET_BYTES = 256L << 20;
+
+    private static final long MIB = 1 << 20;
+
+    /** Bytes for write buffers and blocks of a database that is only written, except that a mount reads all of it. */
+    private static final long TIER_NATIVE_BYTES = 8 * MIB;
+
+    /**
+     * Maximum bytes of chunks that wait to be written to the SSD: what an SSD of 500 MB/s writes in an eighth of a
+     * second. More brings no gain; chunks that arrive then are put on the list.
+     */
+    private static final long MOST_OFFER_BYTES = 64 * MIB;
+
+    /**
+     * Number of threads that read and write containers in addition to those that serve requests: read-ahead, storing,
+     * sealing, jobs. Further threads wait.
+     */
+    private static final int OTHER_TRANSFERS = 8;
+
+    /** Bytes for a restore's own buffer for its destination, and for its scratch files. */
+    private static final long RESTORE_DIRECT_BYTES =
+            (FileDirectory.TRANSFER_BUFFERS + 1L) * TransferBuffers.BUFFER_BYTES;
+
+    /**
+     * Bytes for what the JDK keeps for each thread that uses channels in other ways (8 KiB each), for sockets, and for
+     * database queries.
+     */
+    private static final long OTHER_DIRECT_BYTES = 4 * MIB;
+
+    /**
+     * Number of threads that decode in addition to the workers and those that serve requests: read-ahead, the SSD's
+     * readers, jobs.
+     */
+    private static final int OTHER_DECODERS = 16;
+
+    /**
+     * Heap for work in progress, in bytes: a restore in container order uses 25 MiB, buffers for reading containers 16.
+     */
+    private static final long WORK_BYTES = 41 * MIB;
+
+    /**
+     * Maximum bytes of changes that wait for their commit, whatever the budget is. A commit writes half of it as one
+     * batch. The batch needs native memory, the log's whole length, and time during which the next changes wait.
+     */
+    private static final long MAX_PENDING_BYTES = 128 * MIB;
+
+    /** Total of all parts with shares, in thousandths of a budget. */
+    private static final int SHARED = 920;
+
+    /** Minimum bytes of all parts with shares together; with less, they are too small to work. */
+    private static final long LEAST_SHARED_BYTES = 128 * MIB;
+
+    /** Share of the restore cache for sequential readers, in quarters. */
+    private static final int STREAM_QUARTERS = 3;
+
+    /** Returns the bytes for decoded frames, for readers that are not sequential. */
+    public long frameCache() {
+        return restoreCache - streams();
+    }
+
+    /** Returns the bytes for chunks held for sequential readers. */
+    public long streams() {
+        return restoreCache / 4 * STREAM_QUARTERS;
+    }
+
+    /** Returns the number of runs that can be stored at once. */
+    public int parallelRuns() {
+        return (int) (segments / IngestPipeline.RUN_BYTES);
+    }
+
+    /**
+     * Divides the budget of a volume.
+     *
+     * @throws IllegalArgumentException if the budget is too small for the needs of its threads; the message contains
+     *     the required size
+     */
+    public static MemoryPlan of(VolumeConfig config) {
+        return of(config.memoryBudgetBytes(), Needs.of(config));
+    }
+
+    /** Returns the minimum budget in bytes for the threads of a volume, whatever its own budget is. */
+    public static long leastBudget(VolumeConfig config) {
+        return Needs.of(config).leastBudget();
+    }
+
+    /** Divides the budget of a volume without an SSD and without a front end. */
+    public static MemoryPlan of(long budget) {
+        return of(budget, Needs.NONE);
+    }
+
+    /**
+     * The needs that do not depend on the budget.
+     *
+     * @param words names the threads, in the message that the budget is too small
+     */
+    private record Needs(
+            String words, int writeThreads, long transfers, long direct, long compressors, long tierNative) {
+        static final Needs NONE = of("", 1, RequestBuffers.NONE, 0, false);
+
+        static Needs of(VolumeConfig config) {
+            RequestBuffers requests = config.requests();
+            int threads = config.writeThreads();
+            int decoders = threads + requests.threads() + OTHER_DECODERS;
+            return of(
+                    threads + " write threads and " + requests.threads() + " threads that serve requests",
+                    threads,
+                    requests,
+                    threads * Compressor.contextBytes(config.compression())
+                            + decoders * Compressor.DECOMPRESSION_CONTEXT_BYTES,
+                    config.tier() != null);
+        }
+
+        private static Needs of(
+                String words, int writeThreads, RequestBuffers requests, long compressors, boolean withSsd) {
+            long transfers = (long) (requests.threads() + OTHER_TRANSFERS) * TransferBuffers.BUFFER_BYTES;
+            long ssdTransfers = withSsd ? (long) FileDirectory.TRANSFER_BUFFERS * TransferBuffers.BUFFER_BYTES : 0;
+            long direct = requests.bytes() + transfers + ssdTransfers + RESTORE_DIRECT_BYTES + OTHER_DIRECT_BYTES;
+            return new Needs(words, writeThreads, transfers, direct, compressors, withSsd ? TIER_NATIVE_BYTES : 0);
+        }
+
+        /**
+         * Returns the bytes for runs that are stored at once: one run for each thread that stores, and one for the
+         * requesting thread. If fewer fit, threads share them.
+         */
+        long segments(long budget) {
+            long most = (writeThreads + 1L) * IngestPipeline.RUN_BYTES;
+            return Math.min(most, Math.max(2 * IngestPipeline.RUN_BYTES, permille(budget, 40)));
+        }
+
+        /** Returns the bytes of a budget that are left for the parts with shares. */
+        long left(long budget) {
+            return budget - direct - compressors - WORK_BYTES - segments(budget);
+        }
+
+        long leastBudget() {
+            long least = MIN_BUDGET_BYTES;
+            while (left(least) < LEAST_SHARED_BYTES) {
+                least += MIB;
+            }
+            return least;
+        }
+    }
+
+    private static MemoryPlan of(long budget, Needs needs) {
+        if (budget < MIN_BUDGET_BYTES) {
+            throw new IllegalArgumentException("a memory budget of " + budget + " bytes is too small; at least "
+                    + MIN_BUDGET_BYTES + " are needed");
+        }
+        if (needs.left(budget) < LEAST_SHARED_BYTES) {
+            throw new IllegalArgumentException("a memory budget of " + ByteSize.exact(budget) + " is too small for "
+                    + needs.words + "; at least " + ByteSize.exact(needs.leastBudget()) + " are needed");
+        }
+        // The amount that all shares refer to: the budget, or less if the shares would not fit beside the needs of the
+        // threads.
+        long whole = Math.min(budget, needs.left(budget) / SHARED * 1000);
+        long tierNative = needs.tierNative;
+        long tier = tierNative > 0 ? permille(whole, 50) : 0;
+        long pending = Math.min(MAX_PENDING_BYTES, permille(whole, 30));
+        long offers = tierNative > 0 ? Math.min(MOST_OFFER_BYTES, permille(whole, 40)) : 0;
+        return new MemoryPlan(
+                budget,
+                permille(whole, 680) - tierNative + extraHeap(budget, whole, needs),
+                permille(whole, 180) - tier - offers - tierNative,
+                permille(whole, 60),
+                pending,
+                permille(whole, 80) - pending,
+                permille(whole, 20),
+                permille(whole, 30),
+                needs.segments(budget),
+                permille(whole, 30),
+                permille(whole, 30),
+                permille(whole, 110),
+                permille(whole, 130),
+                tier,
+                offers,
+                tierNative,
+                needs.transfers,
+                needs.direct,
+                needs.compressors);
+    }
+
+    /**
+     * Returns the extra heap for work in progress if the shares were reduced for it. Otherwise the garbage collector's
+     * room is large enough.
+     */
+    private static long extraHeap(long budget, long whole, Needs needs) {
+        return Math.min(WORK_BYTES + needs.segments(budget), permille(budget - whole, SHARED));
+    }
+
+    private static long permille(long budget, int share) {
+        return budget / 1000 * share;
+    }
+}

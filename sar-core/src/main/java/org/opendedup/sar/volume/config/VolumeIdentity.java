@@ -1,0 +1,76 @@
+package org.opendedup.sar.volume.config;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Locale;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.Output;
+
+/**
+ * The file at the data location that identifies its volume and the epoch in which it was last used. The mount point of
+ * a disk exists, as an empty folder, even if the disk is not mounted. This file distinguishes the two cases. It also
+ * distinguishes the disks of different volumes, and a disk restored from a backup from the one that was in use. It has
+ * one line: {@code volume epoch token}.
+ */
+public final class VolumeIdentity {
+    private static final String NAME = "volume.id";
+    private static final String NEW_NAME = "volume.id.new";
+    private static final int MOST_BYTES = 128;
+    private static final Pattern LINE = Pattern.compile("([0-9a-f-]{36}) (\\d{1,18}) ([0-9a-f]{16})\n");
+
+    private VolumeIdentity() {}
+
+    /** Writes the file, and replaces an existing one; durable when it returns. */
+    public static void write(Directory data, Epoch epoch) throws IOException {
+        if (data.exists(NEW_NAME)) {
+            data.delete(NEW_NAME);
+        }
+        String line = String.format(Locale.ROOT, "%s %d %016x\n", epoch.volume(), epoch.number(), epoch.token());
+        try (Output file = data.create(NEW_NAME)) {
+            file.append(ByteBuffer.wrap(line.getBytes(US_ASCII)));
+            file.force();
+        }
+        data.rename(NEW_NAME, NAME);
+        data.sync();
+    }
+
+    /**
+     * Reads the epoch in which the data were last used.
+     *
+     * @throws IOException if this is not the data of {@code volume}; nothing was changed
+     */
+    public static Epoch read(Directory data, UUID volume) throws IOException {
+        if (!data.exists(NAME)) {
+            throw new IOException(
+                    "there is no volume's data in " + data + " (no file " + NAME + "); is its disk not mounted?");
+        }
+        Matcher line = LINE.matcher(text(data));
+        if (!line.matches()) {
+            throw new CorruptionException(data + "/" + NAME, 0, "a volume, its epoch and a token", "something else");
+        }
+        if (!line.group(1).equals(volume.toString())) {
+            throw new IOException("the data in " + data + " belongs to volume " + line.group(1)
+                    + ", the metadata to volume " + volume);
+        }
+        return new Epoch(volume, Long.parseLong(line.group(2)), Long.parseUnsignedLong(line.group(3), 16));
+    }
+
+    private static String text(Directory data) throws IOException {
+        try (Input file = data.open(NAME)) {
+            if (file.length() > MOST_BYTES) {
+                return "";
+            }
+            byte[] text = new byte[(int) file.length()];
+            file.readFully(0, ByteBuffer.wrap(text));
+            return new String(text, US_ASCII);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+package org.opendedup.sar.volume.posix;
+
+/**
+ * The attributes of an inode, as {@code stat} shows them. Fields as in {@link org.opendedup.sar.metadata.Inode};
+ * {@code blocks} is in units of 512 bytes.
+ */
+public record Attributes(
+        long inode,
+        long generation,
+        int mode,
+        int links,
+        int uid,
+        int gid,
+        int device,
+        long size,
+        long blocks,
+        long accessedNs,
+        long modifiedNs,
+        long changedNs,
+        long createdNs) {}

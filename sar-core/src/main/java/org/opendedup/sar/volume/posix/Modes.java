@@ -1,0 +1,12 @@
+package org.opendedup.sar.volume.posix;
+
+/** The file types in {@code st_mode}, as Linux numbers them. */
+public final class Modes {
+    public static final int TYPE = 0170000;
+    public static final int DIRECTORY = 0040000;
+    public static final int REGULAR = 0100000;
+    public static final int SYMBOLIC_LINK = 0120000;
+    public static final int PERMISSIONS = 07777;
+
+    private Modes() {}
+}

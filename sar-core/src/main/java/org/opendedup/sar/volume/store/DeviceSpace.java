@@ -1,0 +1,68 @@
+package org.opendedup.sar.volume.store;
+
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.io.Device;
+
+/**
+ * The free space of one device. Admits bytes before they are accepted, and reserves some space. So accepted bytes fit,
+ * and deleting, which also writes, works even if the device is full otherwise.
+ */
+final class DeviceSpace {
+    /** Bytes reserved on a device; a sixteenth of the device if that is less. */
+    private static final long RESERVE_BYTES = 64L << 20;
+    /**
+     * Time in nanoseconds after which the free space of the device is read again. It is also read again when the known
+     * free space would be used up.
+     */
+    private static final long REFRESH_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** The bytes that will be written to a device without being admitted again. */
+    @FunctionalInterface
+    interface Owed {
+        long bytes() throws IOException;
+    }
+
+    private final Device device;
+    private final Owed owed;
+    private final long reserveBytes;
+    /** Guarded by this. */
+    private long availableBytes;
+    /** Guarded by this. */
+    private long refreshedNs;
+
+    DeviceSpace(Device device, Owed owed) throws IOException {
+        this.device = device;
+        this.owed = owed;
+        reserveBytes = Math.min(RESERVE_BYTES, device.totalBytes() / 16);
+        refreshedNs = System.nanoTime() - REFRESH_NS - 1;
+    }
+
+    /**
+     * Admits {@code bytes} more bytes; ENOSPC if there is no room for them.
+     *
+     * @param underWayBytes admitted bytes that are not on the device yet
+     */
+    synchronized void admit(long bytes, long underWayBytes) throws IOException {
+        long now = System.nanoTime();
+        if (availableBytes < bytes || now - refreshedNs > REFRESH_NS) {
+            availableBytes = unreservedBytes() - underWayBytes;
+            refreshedNs = now;
+        }
+        if (availableBytes < bytes) {
+            throw new NoSpaceException("the disk under " + device + " is full: " + Math.max(0, availableBytes)
+                    + " bytes are left beside " + reserveBytes + " kept for deleting");
+        }
+        availableBytes -= bytes;
+    }
+
+    /** Returns the number of bytes that can be admitted now. */
+    long freeBytes() throws IOException {
+        return Math.max(0, unreservedBytes());
+    }
+
+    private long unreservedBytes() throws IOException {
+        return device.usableBytes() - reserveBytes - owed.bytes();
+    }
+}

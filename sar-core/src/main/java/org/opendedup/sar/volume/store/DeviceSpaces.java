@@ -1,0 +1,183 @@
+package org.opendedup.sar.volume.store;
+
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.io.Device;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The space on the devices of a volume. A change is admitted on each device that stores a part of it; the device with
+ * the least space decides. Writing may still fail, because other programs fill devices too. Then there is a
+ * <em>shortage</em>: nothing is admitted until a commit has succeeded.
+ *
+ * <p>A device that holds only the index refuses nothing: what the index cannot store costs only deduplication. If the
+ * index shares a device with another part, its share is included.
+ */
+public final class DeviceSpaces {
+    private static final Logger log = LoggerFactory.getLogger(DeviceSpaces.class);
+    /**
+     * Bytes of a file for each byte of metadata: a recipe has approximately 400 bytes for each 256 KiB of a file, and
+     * the database writes them to its log and to a table.
+     */
+    private static final long BYTES_PER_METADATA_BYTE = 256;
+    /**
+     * Bytes of a file for each byte of the index: the index has 85 bytes for a chunk, of 4 KiB or more, and writes them
+     * twice before it deletes the older ones.
+     */
+    private static final long BYTES_PER_INDEX_BYTE = 24;
+    /**
+     * Bytes for a change of names or attributes in addition to its own bytes: records of some hundred bytes, in the log
+     * and in a table.
+     */
+    private static final long CHANGE_BYTES = 1024;
+
+    private static final long LOG_INTERVAL_NS = TimeUnit.MINUTES.toNanos(1);
+
+    private final VolumeDevices devices;
+    private final DeviceSpace data;
+    /** The same object as {@link #data} if they share a device. */
+    private final DeviceSpace metadata;
+
+    private volatile @Nullable NoSpaceException shortage;
+    /** Time in nanoseconds at which a shortage was last logged. Guarded by this. */
+    private long toldNs = System.nanoTime() - LOG_INTERVAL_NS;
+    /** Guarded by this. */
+    private boolean told;
+
+    public DeviceSpaces(VolumeDevices devices, MetadataStore store) throws IOException {
+        this.devices = devices;
+        Device metadataDevice = devices.metadata();
+        boolean shared = devices.data().equals(metadataDevice);
+        data = new DeviceSpace(
+                devices.data(), () -> missingBytes(devices.data()) + (shared ? store.unwrittenBytes() : 0));
+        metadata = shared
+                ? data
+                : new DeviceSpace(metadataDevice, () -> missingBytes(metadataDevice) + store.unwrittenBytes());
+    }
+
+    private long missingBytes(Device device) {
+        return devices.ballasts().missingBytes(device);
+    }
+
+    /**
+     * Admits {@code bytes} more bytes of data, with the metadata and index entries for them; ENOSPC if there is no
+     * room.
+     *
+     * @param underWayBytes accepted bytes that are not in a container file yet
+     */
+    public void admitData(long bytes, long underWayBytes) throws IOException {
+        throwIfShort();
+        long recipes = bytes / BYTES_PER_METADATA_BYTE;
+        long dataBytes = bytes + indexBytes(devices.data(), bytes);
+        if (data == metadata) {
+            data.admit(dataBytes + recipes, underWayBytes);
+        } else {
+            metadata.admit(recipes + indexBytes(devices.metadata(), bytes), 0);
+            data.admit(dataBytes, underWayBytes);
+        }
+    }
+
+    /** Admits {@code bytes} more bytes in records of the metadata; ENOSPC if there is no room. */
+    public void admitMetadata(long bytes) throws IOException {
+        throwIfShort();
+        metadata.admit(CHANGE_BYTES + 2 * bytes, 0);
+    }
+
+    private long indexBytes(Device device, long bytes) {
+        return device.equals(devices.index()) ? bytes / BYTES_PER_INDEX_BYTE : 0;
+    }
+
+    /** Returns the number of bytes that can still be stored; the device with the least space decides. */
+    public long freeBytes() throws IOException {
+        if (shortage != null) {
+            return 0;
+        }
+        long ofMetadata = metadata.freeBytes();
+        return ofMetadata > Long.MAX_VALUE / BYTES_PER_METADATA_BYTE
+                ? data.freeBytes()
+                : Math.min(data.freeBytes(), ofMetadata * BYTES_PER_METADATA_BYTE);
+    }
+
+    /**
+     * Checks that {@code bytes} bytes can be stored, in the worst case that none of them are duplicates. ENOSPC if not.
+     * Admits nothing.
+     */
+    public void check(long bytes) throws IOException {
+        throwIfShort();
+        long free = freeBytes();
+        if (bytes > free) {
+            throw new NoSpaceException("the disks under the volume are full: " + bytes + " bytes more are wanted, and "
+                    + free + " can be stored");
+        }
+    }
+
+    public boolean isShort() {
+        return shortage != null;
+    }
+
+    /** Throws ENOSPC during a shortage. */
+    public void throwIfShort() throws NoSpaceException {
+        NoSpaceException cause = shortage;
+        if (cause != null) {
+            NoSpaceException again = new NoSpaceException(String.valueOf(cause.getMessage()));
+            again.initCause(cause);
+            throw again;
+        }
+    }
+
+    /** Begins a shortage: something that was accepted could not be written for lack of space. */
+    public synchronized void beginShortage(NoSpaceException cause) {
+        boolean first = shortage == null;
+        shortage = cause;
+        if (first && System.nanoTime() - toldNs >= LOG_INTERVAL_NS) {
+            toldNs = System.nanoTime();
+            told = true;
+            log.warn(
+                    "writes are refused until there is space; reading goes on, and all that is durable stays: {}",
+                    cause.getMessage());
+        }
+    }
+
+    /** Ends a shortage, after a commit has succeeded. */
+    public synchronized void endShortage() {
+        if (shortage != null) {
+            shortage = null;
+            if (told) {
+                told = false;
+                log.info("there is space again, all that was accepted is written");
+            }
+        }
+    }
+
+    /** Deletes ballasts to make room for a commit. Returns whether that freed anything. */
+    public boolean freeBallasts() {
+        return devices.ballasts().free("make what was changed durable");
+    }
+
+    /**
+     * Returns whether the index may be brought up to date. It must not use the last space of a device that it shares
+     * with parts that must be written.
+     */
+    public boolean hasRoomForIndex() throws IOException {
+        boolean shared =
+                devices.index().equals(devices.data()) || devices.index().equals(devices.metadata());
+        return !shared || freeBytes() > 0;
+    }
+
+    /** Checks the ballasts that the last mount left, and creates missing ones. */
+    public void checkBallasts() {
+        devices.ballasts().check();
+        restoreBallasts();
+    }
+
+    /** Creates missing ballasts where there is room. */
+    public void restoreBallasts() {
+        if (!isShort()) {
+            devices.ballasts().restore();
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package org.opendedup.sar.volume.store;
+
+import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.tier.SsdTier;
+
+/**
+ * The stores of a volume. A volume at its configured locations opens these itself; tests provide ones that simulate
+ * crashes. Closing the volume closes metadata and index.
+ *
+ * @param containers directory of the container files
+ * @param metadata the metadata database
+ * @param index the fingerprint index
+ * @param clock the time of day, for time stamps
+ * @param tier opens the SSD, which is always at its configured location
+ * @param devices the devices that hold the stores; null: the device of the containers
+ */
+public record VolumeStores(
+        Directory containers,
+        KeyValueStore metadata,
+        ChunkIndex index,
+        InstantSource clock,
+        SsdTier.Opener tier,
+        @Nullable VolumeDevices devices) {
+
+    /** Makes stores that are all on the device of the containers. */
+    public VolumeStores(
+            Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock, SsdTier.Opener tier) {
+        this(containers, metadata, index, clock, tier, null);
+    }
+
+    /** Makes stores that open the SSD in the normal way. */
+    public VolumeStores(Directory containers, KeyValueStore metadata, ChunkIndex index, InstantSource clock) {
+        this(containers, metadata, index, clock, SsdTier::open);
+    }
+}

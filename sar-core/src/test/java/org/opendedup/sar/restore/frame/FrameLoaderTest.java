@@ -1,0 +1,126 @@
+package org.opendedup.sar.restore.frame;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.disk.DiskOption;
+import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.restore.TieredVolume;
+
+@Timeout(60)
+class FrameLoaderTest {
+    private static final int CHUNKS = 200;
+
+    private TieredVolume volume;
+    private FrameLoader loader;
+
+    @BeforeEach
+    void storeChunks(@TempDir Path folder) throws IOException {
+        volume = new TieredVolume(folder, TestSeed.next(), CHUNKS);
+        DiskQueue disk = new DiskQueue(DiskOption.parse("hdd"), true, System::nanoTime, OptionalLong::empty);
+        loader = new FrameLoader(
+                volume.containers, disk, FrameCaches.lru(1 << 20), false, (inode, container, frame, cause) -> {});
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        volume.close();
+    }
+
+    private long key(int chunk) throws IOException {
+        long id = volume.ids.get(chunk);
+        return ChunkId.of(ChunkId.container(id), volume.containers.frameOf(id));
+    }
+
+    private void assertHolds(Frame frame, int chunk) {
+        int slot = ChunkId.slot(volume.ids.get(chunk));
+        int from = frame.offset(slot);
+        assertArrayEquals(volume.chunks.get(chunk), Arrays.copyOfRange(frame.data(), from, from + frame.length(slot)));
+    }
+
+    /** Gives up when it is asked about the last frame, and waits before: until then the others are claimed. */
+    private static final class GivingUp implements FrameLoader.Sink {
+        final CountDownLatch claimed = new CountDownLatch(1);
+        final CountDownLatch goOn = new CountDownLatch(1);
+        private final long last;
+
+        GivingUp(long last) {
+            this.last = last;
+        }
+
+        @Override
+        public boolean wants(FrameTable table, long container, int frame) {
+            if (ChunkId.of(container, frame) != last) {
+                return true;
+            }
+            claimed.countDown();
+            try {
+                goOn.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+            throw new IllegalStateException("given up");
+        }
+    }
+
+    @Test
+    void whoWaitsForAFrameThatIsGivenUpReadsItHimself() throws Exception {
+        GivingUp sink = new GivingUp(key(CHUNKS - 1));
+        long[] wanted = {key(0), key(CHUNKS - 1)};
+        FutureTask<Void> fetching = new FutureTask<>(() -> {
+            loader.fetch(TieredVolume.INODE, () -> wanted, sink);
+            return null;
+        });
+        new Thread(fetching).start();
+        sink.claimed.await();
+        assertTrue(loader.isBeingRead(wanted[0]));
+        FutureTask<Frame> waiting = new FutureTask<>(() -> loader.frame(TieredVolume.INODE, volume.ids.get(0)));
+        Thread waiter = new Thread(waiting);
+        waiter.start();
+        while (waiter.getState() != Thread.State.WAITING) {
+            LockSupport.parkNanos(100_000);
+        }
+        // The control: he waits for the other.
+        assertFalse(waiting.isDone());
+        sink.goOn.countDown();
+        assertHolds(waiting.get(), 0);
+        assertThrows(Exception.class, fetching::get);
+        assertFalse(loader.isBeingRead(wanted[0]));
+    }
+
+    /** The frame tables of containers that do not exist can't be read. */
+    @Test
+    void aContainerThatCannotBeReadDoesNotCostTheOthers() throws Exception {
+        long[] wanted = {key(0), key(CHUNKS - 1), ChunkId.of(1 << 20, 0)};
+        int[] read = new int[1];
+        FrameLoader.Sink counting = new FrameLoader.Sink() {
+            @Override
+            public synchronized void read(int number, Frame frame) {
+                read[0]++;
+            }
+        };
+        loader.fetch(TieredVolume.INODE, () -> wanted, counting);
+        assertEquals(2, read[0]);
+        assertHolds(loader.frame(TieredVolume.INODE, volume.ids.get(0)), 0);
+        assertEquals(1, loader.hits());
+    }
+}

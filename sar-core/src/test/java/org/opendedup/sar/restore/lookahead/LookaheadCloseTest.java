@@ -1,0 +1,217 @@
+package org.opendedup.sar.restore.lookahead;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.restore.ReadStream;
+import org.opendedup.sar.restore.RestoreEngine;
+import org.opendedup.sar.restore.TieredVolume;
+import org.opendedup.sar.restore.frame.FrameCaches;
+
+/**
+ * Readers whose reading ahead ends while they go on: they get their bytes, and no other reader loses what is held for
+ * it.
+ */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+@Tag("slow")
+class LookaheadCloseTest {
+    private static final int CHUNKS = 6000;
+    private static final int REQUEST = 128 << 10;
+
+    @TempDir
+    Path folder;
+
+    private TieredVolume volume;
+    private RestoreEngine engine;
+
+    @BeforeEach
+    void store() throws IOException {
+        volume = new TieredVolume(folder, TestSeed.next(), CHUNKS);
+        volume.attached = null;
+        volume.promotions.active = false;
+        volume.makeFile(IntStream.range(0, CHUNKS).toArray());
+        engine = volume.engine(FrameCaches.lru(1 << 20), false, TieredVolume.budget(2 * StreamBudget.MIN_SHARE_BYTES));
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        volume.close();
+    }
+
+    private int size() {
+        return volume.expected().length;
+    }
+
+    private Lookahead start() throws IOException {
+        ReadCredit credit = new ReadCredit();
+        ParkedChunks parked = engine.streams().tryJoin(credit);
+        assertNotNull(parked);
+        Lookahead started = engine.streams().start(new Lookahead.Reader(parked, credit), TieredVolume.INODE, 0, size());
+        assertNotNull(started);
+        return started;
+    }
+
+    /** Reads through what is read ahead alone; false if some of it was not. */
+    private boolean read(Lookahead ahead, int offset) throws IOException {
+        ByteBuffer target = ByteBuffer.allocate(REQUEST);
+        ahead.note(offset + REQUEST, size(), Long.MAX_VALUE);
+        boolean isAhead = engine.readAhead(ahead, TieredVolume.INODE, offset, REQUEST, target, new ArrayList<>());
+        if (isAhead) {
+            assertArrayEquals(Arrays.copyOfRange(volume.expected(), offset, offset + REQUEST), target.array());
+        }
+        return isAhead;
+    }
+
+    private void awaitNothingHeld() throws InterruptedException {
+        while (engine.memory().bytes() > 0) {
+            Thread.sleep(1);
+        }
+    }
+
+    /** Until there is no room for more before the reader. */
+    private static void awaitNothingUnderWay(Lookahead ahead) throws InterruptedException {
+        StreamStatus before;
+        do {
+            before = ahead.status();
+            Thread.sleep(3);
+        } while (ahead.status().diskBytes() > before.diskBytes());
+    }
+
+    /** In about a half of the rounds the reader comes after the end. */
+    @Test
+    void aReaderThatGoesOnWhileItsReadingAheadEndsIsNotToldOfThat() throws Exception {
+        int rounds = 300;
+        int failed = 0;
+        for (int round = 0; round < rounds; round++) {
+            failed += noteWhileClosing() ? 1 : 0;
+        }
+        assertEquals(0, failed, "of " + rounds + " rounds");
+        awaitNothingHeld();
+    }
+
+    /** Returns whether that failed. */
+    private boolean noteWhileClosing() throws Exception {
+        Lookahead ahead = start();
+        assertTrue(read(ahead, 0));
+        awaitNothingUnderWay(ahead);
+        CyclicBarrier together = new CyclicBarrier(2);
+        FutureTask<Void> closing = new FutureTask<>(() -> {
+            together.await();
+            ahead.close();
+            return null;
+        });
+        new Thread(closing).start();
+        boolean failed = false;
+        together.await();
+        try {
+            // Far enough that what is fetched was passed.
+            ahead.note(size() - REQUEST, size(), Long.MAX_VALUE);
+        } catch (IllegalStateException e) {
+            failed = true;
+        }
+        closing.get();
+        awaitReaders(0);
+        return failed;
+    }
+
+    /**
+     * One reads to the end, while another one, who began at the same place, has ended and is told of requests all the
+     * same.
+     */
+    @Test
+    void whoComesAfterTheEndLeavesWhatIsHeldForOthers() throws Exception {
+        try (Lookahead other = start()) {
+            Lookahead ended = start();
+            assertTrue(read(ended, 0));
+            assertTrue(read(other, 0));
+            int at = REQUEST;
+            for (; at < 3 << 20; at += REQUEST) {
+                assertTrue(read(other, at));
+            }
+            ended.close();
+            awaitReaders(1);
+            for (int i = 0; i < 20; i++) {
+                ended.note(size() - REQUEST, size(), Long.MAX_VALUE);
+            }
+            for (; at + REQUEST <= size(); at += REQUEST) {
+                assertTrue(read(other, at), "offset " + at);
+            }
+            assertFalse(other.isClosed());
+        }
+        awaitNothingHeld();
+    }
+
+    private void awaitReaders(int most) throws InterruptedException {
+        while (engine.readers().size() > most) {
+            Thread.sleep(1);
+        }
+    }
+
+    /**
+     * It is read ahead for by the same one to the end. The control: when it waits no more, the same look at it finds it
+     * idle.
+     */
+    @Test
+    void aReaderThatWaitsForTheDiskIsNotIdle() throws Exception {
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            // Its first requests are those before the reader is known to be in sequence.
+            for (int at = 0; at < 3 * REQUEST; at += REQUEST) {
+                assertTrue(read(stream, at));
+            }
+            FutureTask<Boolean> reading = new FutureTask<>(() -> {
+                boolean same = true;
+                for (int at = 3 * REQUEST; at + REQUEST <= size(); at += REQUEST) {
+                    same &= read(stream, at);
+                }
+                return same;
+            });
+            Thread reader = new Thread(reading);
+            try (DiskQueue.Turn others = volume.disk.enter()) {
+                reader.start();
+                awaitWaiting(reader);
+                engine.streams().tidy(0);
+            }
+            assertTrue(reading.get());
+            assertEquals(1, engine.readers().size());
+            assertTrue(engine.readers().get(0).readBytes() >= size() - 4 * REQUEST);
+            engine.streams().tidy(0);
+            awaitReaders(0);
+        }
+        awaitNothingHeld();
+    }
+
+    private boolean read(ReadStream stream, int offset) throws IOException {
+        ByteBuffer target = ByteBuffer.allocate(REQUEST);
+        boolean continues = stream.note(offset, REQUEST, size());
+        stream.read(offset, REQUEST, continues, target);
+        return Arrays.equals(target.array(), 0, REQUEST, volume.expected(), offset, offset + REQUEST);
+    }
+
+    private static void awaitWaiting(Thread thread) throws InterruptedException {
+        int waiting = 0;
+        while (waiting < 50) {
+            waiting = thread.getState() == Thread.State.WAITING ? waiting + 1 : 0;
+            Thread.sleep(1);
+        }
+    }
+}

@@ -1,0 +1,376 @@
+package org.opendedup.sar.restore.lookahead;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongUnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.restore.ReadStream;
+import org.opendedup.sar.restore.RestoreEngine;
+import org.opendedup.sar.restore.TieredVolume;
+import org.opendedup.sar.restore.cache.CacheParameters;
+import org.opendedup.sar.restore.cache.CachePolicy;
+import org.opendedup.sar.restore.frame.FrameCaches;
+
+/** Readers in sequence: what they get, how much of the disk they need for it, and what they leave in memory. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+@Tag("slow")
+class LookaheadTest {
+    private static final int CHUNKS = 10_000;
+    private static final int REQUEST = 128 << 10;
+    /** A file's references to chunks: more than the memory of a stream holds. */
+    private static final int REFERENCES = 20_000;
+
+    @TempDir
+    Path folder;
+
+    private final long seed = TestSeed.next();
+    private final Random random = new Random(seed);
+    private TieredVolume volume;
+
+    @BeforeEach
+    void store() throws IOException {
+        volume = new TieredVolume(folder, seed, CHUNKS);
+        volume.attached = null;
+        volume.promotions.active = false;
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        volume.close();
+    }
+
+    /** Runs of 1 to 60 neighbours, from anywhere; some zeros. */
+    private int[] scattered() {
+        int[] order = new int[REFERENCES];
+        for (int i = 0; i < order.length; ) {
+            int first = random.nextInt(CHUNKS);
+            for (int n = 1 + random.nextInt(60); n > 0 && i < order.length; n--) {
+                order[i++] = random.nextInt(40) == 0 ? -1 : Math.min(CHUNKS - 1, first++);
+            }
+        }
+        return order;
+    }
+
+    private byte[] read(ReadStream stream, int from, int to) throws IOException {
+        ByteBuffer target = ByteBuffer.allocate(to - from);
+        while (target.hasRemaining()) {
+            int at = from + target.position();
+            int length = Math.min(REQUEST, target.remaining());
+            boolean continues = stream.note(at, length, volume.expected().length);
+            stream.read(at, length, continues, target);
+        }
+        return target.array();
+    }
+
+    private long diskReads() {
+        return volume.containers.readStatistics().diskReads();
+    }
+
+    @Test
+    void aScatteredFileReadsRight() throws IOException {
+        volume.makeFile(scattered());
+        RestoreEngine engine = volume.engine();
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
+        }
+    }
+
+    @Test
+    void itIsReadWithFewerRequestsThanWithoutLookingAhead() throws IOException {
+        volume.makeFile(scattered());
+        int memory = TieredVolume.STREAM_BYTES;
+        long reads = diskReads();
+        RestoreEngine ahead = volume.engine(FrameCaches.lru(1), false, TieredVolume.budget(memory));
+        try (ReadStream stream = ahead.stream(TieredVolume.INODE)) {
+            read(stream, 0, volume.expected().length);
+        }
+        long readsAhead = diskReads() - reads;
+        RestoreEngine plain = volume.engine(FrameCaches.lru(memory), false);
+        for (int at = 0; at < volume.expected().length; at += REQUEST) {
+            volume.read(plain, at, Math.min(REQUEST, volume.expected().length - at));
+        }
+        long readsPlain = diskReads() - reads - readsAhead;
+        assertTrue(readsAhead < readsPlain, readsAhead + " requests, " + readsPlain + " without");
+    }
+
+    @Test
+    void theMemoryStaysWithinItsBudgetAndIsGivenBack() throws Exception {
+        volume.makeFile(scattered());
+        RestoreEngine engine = volume.engine();
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            read(stream, 0, volume.expected().length);
+        }
+        assertTrue(
+                engine.memory().mostBytes() <= 1.2 * TieredVolume.STREAM_BYTES,
+                engine.memory().mostBytes() + " bytes");
+        assertTrue(
+                engine.memory().mostBytes() > TieredVolume.STREAM_BYTES / 8,
+                "control: " + engine.memory().mostBytes());
+        awaitNothingHeld(engine);
+    }
+
+    @Test
+    void theControlACacheThatKeepsMoreThanItMayIsCounted() throws Exception {
+        volume.makeFile(scattered());
+        long budget = StreamBudget.MIN_SHARE_BYTES;
+        StreamBudget generous = new StreamBudget(
+                budget, (bytes, holder) -> CachePolicy.LRU.make(CacheParameters.of(16 * bytes, 40_000), holder));
+        long within = mostMemory(TieredVolume.budget(budget));
+        assertTrue(within <= 1.2 * budget, within + " bytes");
+        long beyond = mostMemory(generous);
+        assertTrue(beyond > 1.2 * budget, beyond + " bytes");
+    }
+
+    private long mostMemory(StreamBudget budget) throws IOException {
+        RestoreEngine engine = volume.engine(FrameCaches.lru(1 << 20), false, budget);
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            read(stream, 0, volume.expected().length);
+        }
+        return engine.memory().mostBytes();
+    }
+
+    private static void awaitNothingHeld(RestoreEngine engine) throws InterruptedException {
+        while (engine.memory().bytes() > 0) {
+            Thread.sleep(10);
+        }
+    }
+
+    @Test
+    void aReaderThatGoesElsewhereKeepsItsPlaceUntilItIsIdle() throws Exception {
+        volume.makeFile(scattered());
+        RestoreEngine engine = volume.engine();
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            read(stream, 0, 2 << 20);
+            assertTrue(engine.memory().bytes() > 0);
+            read(stream, 20 << 20, (20 << 20) + 1000);
+            assertEquals(1, engine.readers().size());
+            assertTrue(engine.memory().bytes() > 0);
+            engine.streams().tidy(0);
+            awaitNothingHeld(engine);
+        }
+    }
+
+    @Test
+    void smallReadsHereAndThereAreLeftAlone() throws IOException {
+        volume.makeFile(scattered());
+        RestoreEngine engine = volume.engine();
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            for (int i = 0; i < 200; i++) {
+                int at = random.nextInt(volume.expected().length - 4096);
+                assertArrayEquals(Arrays.copyOfRange(volume.expected(), at, at + 4096), read(stream, at, at + 4096));
+            }
+        }
+        assertEquals(0, engine.memory().mostBytes());
+    }
+
+    @Test
+    void requestsOutOfOrderGetTheirBytes() throws IOException {
+        volume.makeFile(scattered());
+        RestoreEngine engine = volume.engine();
+        int end = volume.expected().length;
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            assertArrayEquals(Arrays.copyOf(volume.expected(), 4 * REQUEST), read(stream, 0, 4 * REQUEST));
+            for (int at = 4 * REQUEST; at < end; at += 2 * REQUEST) {
+                int middle = Math.min(end, at + REQUEST);
+                int last = Math.min(end, at + 2 * REQUEST);
+                assertArrayEquals(Arrays.copyOfRange(volume.expected(), middle, last), read(stream, middle, last));
+                assertArrayEquals(Arrays.copyOfRange(volume.expected(), at, middle), read(stream, at, middle));
+            }
+        }
+    }
+
+    @Test
+    void whatIsWrittenMeanwhileIsSeen() throws IOException {
+        int[] order = scattered();
+        volume.makeFile(order);
+        try (ReadStream stream = volume.engine().stream(TieredVolume.INODE)) {
+            read(stream, 0, 2 << 20);
+            int[] other = scattered();
+            System.arraycopy(order, 0, other, 0, order.length / 8);
+            volume.makeFile(other);
+            int end = volume.expected().length;
+            assertArrayEquals(Arrays.copyOfRange(volume.expected(), 2 << 20, end), read(stream, 2 << 20, end));
+        }
+    }
+
+    @Test
+    void manyReadersShareTheMemoryAndAllReadRight() throws Exception {
+        volume.makeFile(scattered());
+        StreamBudget budget = TieredVolume.budget(64 << 20);
+        RestoreEngine engine = volume.engine(FrameCaches.lru(1 << 20), false, budget);
+        Throwable[] failures = new Throwable[6];
+        Thread[] readers = IntStream.range(0, failures.length)
+                .mapToObj(i -> new Thread(() -> {
+                    try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+                        assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
+                    } catch (IOException | AssertionError e) {
+                        failures[i] = e;
+                    }
+                }))
+                .toArray(Thread[]::new);
+        for (Thread reader : readers) {
+            reader.start();
+        }
+        for (Thread reader : readers) {
+            reader.join();
+        }
+        assertArrayEquals(new Throwable[failures.length], failures);
+        assertTrue(
+                engine.memory().mostBytes() <= 1.2 * (64 << 20), engine.memory().mostBytes() + " bytes");
+        awaitNothingHeld(engine);
+    }
+
+    @Test
+    void whatTheSsdHasIsNotReadFromTheDisk() throws IOException {
+        volume.attached = volume.ssd;
+        int[] order = IntStream.range(0, 4000).toArray();
+        volume.makeFile(order);
+        volume.promote(order);
+        RestoreEngine engine = volume.engine();
+        long before = diskReads();
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
+        }
+        assertEquals(before, diskReads());
+    }
+
+    /** Steps of a few MiB want thousands of chunks of the SSD at once. */
+    @Test
+    void oneReadingAheadServesAPromotedFileToItsEnd() throws IOException {
+        volume.attached = volume.ssd;
+        int[] order = IntStream.range(0, CHUNKS).toArray();
+        volume.makeFile(order);
+        volume.promote(order);
+        RestoreEngine engine = volume.engine();
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
+            StreamStatus reader = engine.readers().get(0);
+            assertTrue(reader.readBytes() > 0.9 * volume.expected().length, "restarted: " + reader);
+            assertTrue(reader.ssdBytes() > 0.9 * volume.expected().length, "not from the SSD: " + reader);
+        }
+    }
+
+    @Test
+    void aFrameTableThatCannotBeReadCostsItsOwnChunksAlone() throws IOException {
+        volume.attached = volume.ssd;
+        int[] order = IntStream.range(0, CHUNKS).toArray();
+        volume.makeFile(order);
+        // Else the SSD is not asked at all.
+        volume.promote(0);
+        damageFrameTable();
+        RestoreEngine engine = volume.engine();
+        int failed = 0;
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            for (int at = 0; at < volume.expected().length; at += REQUEST) {
+                int to = Math.min(volume.expected().length, at + REQUEST);
+                try {
+                    assertArrayEquals(Arrays.copyOfRange(volume.expected(), at, to), read(stream, at, to));
+                } catch (IOException damaged) {
+                    failed++;
+                }
+            }
+            StreamStatus reader = engine.readers().get(0);
+            assertTrue(reader.readBytes() > 0.9 * volume.expected().length, "restarted: " + reader);
+        }
+        assertTrue(failed >= 1 && failed <= 2, failed + " requests failed");
+    }
+
+    /** The control: one that is larger than half of the cache leaves it alone. */
+    @Test
+    void aFileThatFitsIntoHalfOfTheCacheIsReadFromTheDiskOnce() throws IOException {
+        volume.makeFile(IntStream.range(0, 4000).toArray());
+        int bytes = volume.expected().length;
+        assertEquals(0, diskReadsAgain(volume.engine(FrameCaches.lru(2L * bytes), false)));
+        assertTrue(diskReadsAgain(volume.engine(FrameCaches.lru(2L * bytes - 2), false)) > 0);
+    }
+
+    /** How often the disk is read when a file is read in sequence for the second time. */
+    private long diskReadsAgain(RestoreEngine engine) throws IOException {
+        readAll(engine);
+        long before = diskReads();
+        readAll(engine);
+        return diskReads() - before;
+    }
+
+    private void readAll(RestoreEngine engine) throws IOException {
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
+        }
+    }
+
+    @Test
+    void damageIsToldToTheReaderOfThoseBytesAlone() throws IOException {
+        int[] order = IntStream.range(0, CHUNKS).toArray();
+        volume.makeFile(order);
+        damageOneContainer();
+        RestoreEngine engine = volume.engine();
+        int failed = 0;
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            for (int at = 0; at < volume.expected().length; at += REQUEST) {
+                int to = Math.min(volume.expected().length, at + REQUEST);
+                try {
+                    assertArrayEquals(Arrays.copyOfRange(volume.expected(), at, to), read(stream, at, to));
+                } catch (IOException damaged) {
+                    failed++;
+                }
+            }
+        }
+        assertTrue(failed >= 1 && failed <= 2, failed + " requests failed");
+    }
+
+    private void damageOneContainer() throws IOException {
+        damageOneContainer(length -> length / 3);
+    }
+
+    private void damageFrameTable() throws IOException {
+        // The footer that says where it is.
+        damageOneContainer(length -> length - 5);
+    }
+
+    private void damageOneContainer(LongUnaryOperator place) throws IOException {
+        Path container;
+        try (Stream<Path> files = Files.walk(folder)) {
+            container = files.filter(Files::isRegularFile)
+                    .sorted()
+                    .skip(40)
+                    .findFirst()
+                    .orElseThrow();
+        }
+        try (RandomAccessFile file = new RandomAccessFile(container.toFile(), "rw")) {
+            long at = place.applyAsLong(file.length());
+            file.seek(at);
+            int old = file.read();
+            file.seek(at);
+            file.write(old ^ 0x40);
+        }
+    }
+
+    @Test
+    void aClosedEngineStillReads() throws IOException {
+        volume.makeFile(scattered());
+        RestoreEngine engine = volume.engine();
+        volume.endPrefetchers();
+        try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
+            assertArrayEquals(volume.expected(), read(stream, 0, volume.expected().length));
+        }
+        assertEquals(0, engine.memory().bytes());
+    }
+}

@@ -1,0 +1,60 @@
+package org.opendedup.sar.restore.lookahead;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.restore.RestoreSettings;
+
+class StreamBudgetTest {
+    private static final long BYTES = 64 << 20;
+
+    private final StreamBudget budget = RestoreSettings.DEFAULT.budget(BYTES);
+
+    private StreamBudget.Part join() {
+        StreamBudget.Share share = budget.tryJoin();
+        assertNotNull(share);
+        StreamBudget.Part part = share.tryPart();
+        assertNotNull(part);
+        return part;
+    }
+
+    @Test
+    void readersHaveEqualShares() {
+        StreamBudget.Part first = join();
+        assertEquals(BYTES / 32 * 9, first.cacheBytes());
+        StreamBudget.Part second = join();
+        assertEquals(BYTES / 64 * 9, first.cacheBytes());
+        assertEquals(BYTES / 64 * 9, second.cacheBytes());
+        second.leave();
+        assertEquals(BYTES / 32 * 9, first.cacheBytes());
+    }
+
+    @Test
+    void whatOneStillUsesTheOthersDoNotHave() {
+        StreamBudget.Part first = join();
+        first.use(BYTES / 4 * 3);
+        StreamBudget.Part second = join();
+        assertEquals(BYTES / 4 / 32 * 9, second.cacheBytes());
+        first.use(BYTES / 8 * 3);
+        assertEquals(BYTES / 2 / 32 * 9, second.cacheBytes());
+    }
+
+    @Test
+    void aReaderForWhomNothingIsLeftGoesWithout() {
+        StreamBudget.Part first = join();
+        first.use(BYTES / 16 * 15);
+        assertNull(budget.tryJoin());
+        first.use(BYTES / 16 * 9);
+        assertNotNull(budget.tryJoin());
+    }
+
+    @Test
+    void noMoreJoinThanHaveEnough() {
+        for (int i = 0; i < BYTES / StreamBudget.MIN_SHARE_BYTES; i++) {
+            join();
+        }
+        assertNull(budget.tryJoin());
+    }
+}

@@ -1,0 +1,337 @@
+package org.opendedup.sar.tier.promotion;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.ContainerClaims;
+import org.opendedup.sar.container.ContainerOptions;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.ContainerWriter;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.MetadataHeader;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.RecipePage;
+import org.opendedup.sar.ssd.OfferAnswer;
+import org.opendedup.sar.tier.copies.Cause;
+import org.opendedup.sar.tier.copies.CountSource;
+import org.opendedup.sar.tier.copies.FakeSsd;
+import org.opendedup.sar.tier.copies.PromotionTarget;
+import org.opendedup.sar.tier.copies.Requests;
+import org.opendedup.sar.tier.policy.Settings;
+import org.opendedup.sar.tier.policy.TierSettings.Policy;
+
+/** On real containers of 1 MiB, of each of which the file wants 40 chunks of 128, and one that it wants whole. */
+@Tag("slow")
+class RecipePromotionTest {
+    private static final long INODE = 7;
+    private static final int CHUNK = 8 << 10;
+    private static final int PAGE_BYTES = 32 * CHUNK;
+    private static final int PER_CONTAINER = 128;
+    private static final int CONTAINERS = 14;
+    private static final int WANTED = 40;
+
+    private final FakeSsd ssd = new FakeSsd(Long.MAX_VALUE);
+    private final Map<Long, byte[]> stored = new HashMap<>();
+    private final Set<Long> wanted = new HashSet<>();
+    private final ExecutorService workers = Executors.newSingleThreadExecutor();
+    private volatile LongSupplier diskUse = () -> 0;
+    private long freeBytes = Long.MAX_VALUE;
+    private final Admission admission = new Admission() {
+        @Override
+        public boolean admits(long rank) {
+            return true;
+        }
+
+        @Override
+        public long freeBytes() {
+            return freeBytes;
+        }
+
+        @Override
+        public boolean displaces(long rank) {
+            return false;
+        }
+    };
+
+    @TempDir
+    Path folder;
+
+    private ContainerStore containers;
+    private MetadataStore metadata;
+
+    @BeforeEach
+    void open() throws IOException {
+        AtomicLong ids = new AtomicLong();
+        containers = ContainerStore.open(
+                FileDirectory.open(folder),
+                new ContainerOptions(
+                        new Compression(Compression.Codec.NONE, 1, 64 << 10), 16 << 20, PER_CONTAINER, 1, 4 << 20),
+                ids::incrementAndGet,
+                ContainerClaims.NONE,
+                container -> null,
+                (container, table) -> {},
+                workers,
+                1 << 20);
+        metadata = MetadataStore.format(
+                KeyValueStores.heap(),
+                new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 3, MetadataHeader.FORMAT_VERSION));
+        long[] chunkIds = store();
+        writeRecipe(chunkIds);
+    }
+
+    private long[] store() throws IOException {
+        Random random = new Random(TestSeed.next());
+        long[] chunkIds = new long[CONTAINERS * PER_CONTAINER];
+        try (ContainerWriter writer = containers.writer(1)) {
+            for (int i = 0; i < chunkIds.length; i++) {
+                byte[] data = new byte[CHUNK];
+                random.nextBytes(data);
+                chunkIds[i] = writer.append(data, 0, CHUNK, new byte[Fingerprints.BYTES], 0);
+                stored.put(chunkIds[i], data);
+            }
+        }
+        containers.sealAll();
+        return chunkIds;
+    }
+
+    private void writeRecipe(long[] chunkIds) throws IOException {
+        RecipePage.Builder page = new RecipePage.Builder();
+        long pages = 0;
+        for (int i = 0; i < chunkIds.length; i++) {
+            boolean whole = i < PER_CONTAINER;
+            if (whole || i % PER_CONTAINER < WANTED) {
+                page.add(chunkIds[i], 0, CHUNK, 0);
+                if (!whole) {
+                    wanted.add(chunkIds[i]);
+                }
+            }
+            if (page.bytes() == PAGE_BYTES) {
+                metadata.recipes().replace(INODE, pages++, page.build());
+            }
+        }
+        metadata.recipes().replace(INODE, pages, page.build());
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        containers.close();
+        metadata.close();
+        workers.shutdownNow();
+    }
+
+    private BackgroundPromotion promotion(Policy policy, PromotionTarget target) {
+        SelectivePromotion promotion =
+                new SelectivePromotion(Settings.of(policy), target, admission, (chunkId, length) -> false, 0);
+        BackgroundPromotion.Sources sources = new BackgroundPromotion.Sources(
+                metadata.recipes(),
+                PAGE_BYTES,
+                containers,
+                new HomeDouble(containers),
+                metadata.counts()::occurrences,
+                () -> diskUse.getAsLong());
+        BackgroundPromotion recipes =
+                new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test");
+        promotion.listen(recipes::note);
+        return recipes;
+    }
+
+    private static void await(BooleanSupplier condition) {
+        assertTimeoutPreemptively(Duration.ofSeconds(20), () -> {
+            while (!condition.getAsBoolean()) {
+                Thread.sleep(1);
+            }
+        });
+    }
+
+    @Test
+    void whatAFileWantsOfSparselyUsedContainersIsOnTheSsdSoonAfterItIsWritten() {
+        try (BackgroundPromotion recipes = promotion(Policy.COST, ssd)) {
+            recipes.note(INODE);
+            await(() -> ssd.size() == wanted.size());
+        }
+        assertEquals(wanted, ssd.entries.keySet());
+        for (long chunkId : wanted) {
+            assertArrayEquals(stored.get(chunkId), ssd.bytes.get(chunkId));
+            assertEquals(1, ssd.entries.get(chunkId).count);
+        }
+    }
+
+    @Test
+    void whatDoesNotFitIsNotRead() {
+        freeBytes = 3L * WANTED * CHUNK + CHUNK;
+        try (BackgroundPromotion recipes = promotion(Policy.COST, ssd)) {
+            recipes.note(INODE);
+            await(() -> ssd.size() == 3 * WANTED);
+        }
+        assertEquals(3 * WANTED, ssd.size());
+        assertEquals(
+                3,
+                ssd.entries.keySet().stream().map(ChunkId::container).distinct().count());
+    }
+
+    @Test
+    void whileTheDiskIsInUseNothingIsRead() {
+        AtomicInteger asked = new AtomicInteger();
+        diskUse = asked::incrementAndGet;
+        try (BackgroundPromotion recipes = promotion(Policy.COST, ssd)) {
+            recipes.note(INODE);
+            await(() -> asked.get() > 3);
+            assertEquals(0, ssd.size());
+            diskUse = () -> 0;
+            await(() -> ssd.size() == wanted.size());
+        }
+    }
+
+    @Test
+    void closingDoesNotWaitForAnIdleDisk() {
+        AtomicInteger asked = new AtomicInteger();
+        diskUse = asked::incrementAndGet;
+        BackgroundPromotion recipes = promotion(Policy.COST, ssd);
+        recipes.note(INODE);
+        await(() -> asked.get() > 1);
+        assertTimeoutPreemptively(Duration.ofSeconds(20), recipes::close);
+        recipes.close();
+        assertEquals(0, ssd.size());
+    }
+
+    @Test
+    void closingDoesNotWaitForAPlanToBeMade() throws InterruptedException {
+        freeBytes = 0;
+        AtomicInteger asked = new AtomicInteger();
+        AtomicReference<BackgroundPromotion> recipes = new AtomicReference<>();
+        Thread closing = new Thread(() -> recipes.get().close());
+        CountSource counts = chunkId -> {
+            if (asked.incrementAndGet() == 1) {
+                closing.start();
+                await(() -> closing.getState() == Thread.State.WAITING);
+            }
+            return 1;
+        };
+        SelectivePromotion promotion =
+                new SelectivePromotion(Settings.of(Policy.COST), ssd, admission, (chunkId, length) -> false, 0);
+        BackgroundPromotion.Sources sources = new BackgroundPromotion.Sources(
+                metadata.recipes(), PAGE_BYTES, containers, new HomeDouble(containers), counts, () -> 0);
+        recipes.set(new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test"));
+        recipes.get().note(INODE);
+        await(() -> asked.get() > 0);
+        closing.join();
+        assertEquals(WANTED, asked.get(), "the request that was being looked at, and no other");
+    }
+
+    @Test
+    void aPartTakesAsMuchHeapAsThereIs() {
+        assertEquals(1 << 17, RecipePromotion.maxReferences(80 << 17));
+        assertEquals(RecipeUse.MAX_REFERENCES, RecipePromotion.maxReferences(Long.MAX_VALUE));
+        assertEquals(1 << 16, RecipePromotion.maxReferences(0), "more than a page has");
+        RecipeUse use = new RecipeUse(1, 2);
+        use.add(0, ChunkId.of(1, 0), 1);
+        assertEquals(1, use.room());
+    }
+
+    @Test
+    void aFullQueueIsTriedAgain() {
+        AtomicInteger refused = new AtomicInteger();
+        ssd.answer = OfferAnswer.QUEUE_FULL;
+        try (BackgroundPromotion recipes = promotion(Policy.COST, new Counting(ssd, refused))) {
+            recipes.note(INODE);
+            await(() -> refused.get() > 2);
+            ssd.answer = OfferAnswer.TAKEN;
+            await(() -> ssd.size() == wanted.size());
+        }
+        assertTrue(refused.get() > 2);
+    }
+
+    /** Counts the offers to an SSD. */
+    private record Counting(FakeSsd ssd, AtomicInteger offers) implements PromotionTarget {
+        @Override
+        public boolean contains(long chunkId) {
+            return ssd.contains(chunkId);
+        }
+
+        @Override
+        public OfferAnswer offer(
+                long chunkId, int check, int count, int saving, Cause cause, byte[] data, int offset, int length) {
+            offers.incrementAndGet();
+            return ssd.offer(chunkId, check, count, saving, cause, data, offset, length);
+        }
+
+        @Override
+        public void noteWanted(long chunkId, int count, int saving) {
+            ssd.noteWanted(chunkId, count, saving);
+        }
+    }
+
+    @Test
+    void writingDuplicatesIsEnoughToHaveTheRecipeLookedAt() {
+        SelectivePromotion promotion =
+                new SelectivePromotion(Settings.of(Policy.COST), ssd, admission, (chunkId, length) -> false, 0);
+        BackgroundPromotion.Sources sources = new BackgroundPromotion.Sources(
+                metadata.recipes(),
+                PAGE_BYTES,
+                containers,
+                new HomeDouble(containers),
+                metadata.counts()::occurrences,
+                () -> 0);
+        try (BackgroundPromotion recipes =
+                new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test")) {
+            promotion.listen(recipes::note);
+            promotion.written(INODE, new Requests().run(999, 0, 16, 2).request);
+            await(() -> ssd.size() == wanted.size());
+        }
+        assertEquals(wanted.size(), promotion.statistics().byRecipe());
+    }
+
+    @Test
+    void anInodeIsTakenWhenItWasQuietAndTheLongestWaitingGivesWay() {
+        RecentInodes inodes = new RecentInodes(2, 10);
+        inodes.note(1, 0);
+        inodes.note(2, 1);
+        inodes.note(1, 5);
+        assertEquals(-1, inodes.takeQuiet(10, -1));
+        assertEquals(2, inodes.takeQuiet(11, -1));
+        assertEquals(-1, inodes.takeQuiet(14, -1));
+        assertEquals(1, inodes.takeQuiet(15, -1));
+        inodes.note(3, 20);
+        inodes.note(4, 21);
+        inodes.note(5, 22);
+        assertEquals(4, inodes.takeQuiet(100, -1));
+        assertEquals(5, inodes.takeQuiet(100, -1));
+        assertEquals(-1, inodes.takeQuiet(100, -1));
+    }
+
+    @Test
+    void theReferenceCountPolicyLooksAtNoRecipe() {
+        BackgroundPromotion recipes = promotion(Policy.REFERENCE_COUNT, ssd);
+        recipes.note(INODE);
+        recipes.close();
+        assertEquals(0, ssd.size());
+    }
+}

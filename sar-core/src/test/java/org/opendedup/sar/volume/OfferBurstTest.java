@@ -1,0 +1,116 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.tier.copies.Refusal;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.tier.promotion.PromotionStatistics;
+
+/** More duplicates at once than an SSD takes: what does not fit its queue comes back. */
+@Timeout(120)
+@Tag("slow")
+class OfferBurstTest {
+    /** 50 MB: many times what the queue of so small a volume holds. */
+    private static final int CHUNKS = 12_800;
+    /**
+     * The runs at the ends of what is stored at once, 2 MiB, are not over: they are judged some seconds later. In two
+     * bursts no more.
+     */
+    private static final int LATE = CHUNKS / 128;
+
+    private static final TierSettings SETTINGS =
+            new TierSettings(true, 256 << 20, 3, 128 << 10, false, 1000, TierSettings.Policy.REFERENCE_COUNT);
+
+    @TempDir
+    Path folder;
+
+    /** Writes all chunks three times while the SSD stands still; the third time they are worth a place. */
+    private static void burst(TierTrial trial) throws IOException {
+        trial.gates.writes.close();
+        for (int copy = 0; copy < SETTINGS.referenceCountThreshold(); copy++) {
+            trial.write(TierTrial.scattered(0, CHUNKS, copy));
+        }
+    }
+
+    /** All chunks, but for those that are judged late. */
+    private static void assertNearly(long chunks, PromotionStatistics during) {
+        assertTrue(Math.abs(chunks - CHUNKS) <= LATE, during::toString);
+    }
+
+    private static void awaitAll(TierTrial trial) throws IOException, InterruptedException {
+        TierTrial.await(
+                () -> trial.promotion().waiting() == 0 && trial.status().mapTableEntries() == CHUNKS,
+                () -> trial.promotion().toString());
+    }
+
+    @Test
+    void whatABurstLeavesWaitingLandsWhenTheSsdTakesItAgain() throws Exception {
+        try (TierTrial trial = new TierTrial(folder, SETTINGS, -1)) {
+            burst(trial);
+            PromotionStatistics during = trial.promotion();
+            assertEquals(0, during.promoted(), "the SSD stands still");
+            // A second copy has too few references; of runs there are none here as long.
+            assertNearly(during.refused(Refusal.COUNT), during);
+            assertNearly(during.waiting(), during);
+            assertTrue(during.queued() > 0, during::toString);
+            assertTrue(during.remembered() > 0, "the queue is too short for all");
+
+            trial.gates.writes.open();
+            awaitAll(trial);
+            trial.checkFigures("the burst");
+            assertEquals(CHUNKS, trial.promotion().promoted());
+            trial.readChunks(0, 1, 777, CHUNKS - 1);
+            assertEquals(3, trial.status().distributor().ssdHits());
+        }
+    }
+
+    /**
+     * The control: a volume that can remember nothing loses what its queue has no room for, until it is written again.
+     */
+    @Test
+    void whatCannotBeRememberedComesBackWithItsNextDuplicate() throws Exception {
+        try (TierTrial trial = new TierTrial(folder, SETTINGS, 0)) {
+            burst(trial);
+            PromotionStatistics during = trial.promotion();
+            assertEquals(0, during.remembered());
+            assertNearly(during.queued() + during.refused(Refusal.QUEUE), during);
+            assertTrue(during.refused(Refusal.QUEUE) > CHUNKS / 2, during::toString);
+            trial.gates.writes.open();
+            trial.checkFigures("the burst");
+            assertTrue(trial.status().mapTableEntries() < CHUNKS / 2);
+
+            for (int from = 0; from < CHUNKS; from += 256) {
+                trial.write(TierTrial.scattered(from, 256, from));
+                TierTrial.await(
+                        () -> trial.promotion().queued() == 0,
+                        () -> trial.promotion().toString());
+            }
+            // What is judged late can't be remembered either: it comes with a duplicate that is not at an end.
+            trial.checkFigures("paced writing");
+            assertTrue(trial.status().mapTableEntries() >= CHUNKS - LATE, trial.promotion()::toString);
+        }
+    }
+
+    @Test
+    void aWriterWhoComesBeforeTheyAreFetchedSettlesThem() throws Exception {
+        try (TierTrial trial = new TierTrial(folder, SETTINGS, -1)) {
+            burst(trial);
+            long remembered = trial.promotion().remembered();
+            trial.write(TierTrial.scattered(0, CHUNKS, 9));
+            // Nothing is remembered twice.
+            assertTrue(trial.promotion().remembered() - remembered <= LATE, trial.promotion()::toString);
+            assertNearly(trial.promotion().refused(Refusal.PRESENT), trial.promotion());
+            trial.gates.writes.open();
+            awaitAll(trial);
+            trial.checkFigures("two bursts");
+            assertEquals(CHUNKS, trial.promotion().promoted());
+        }
+    }
+}

@@ -1,0 +1,248 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.tier.SsdTier.State;
+import org.opendedup.sar.tier.copies.Refusal;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings.Policy;
+import org.opendedup.sar.tier.promotion.PromotionStatistics;
+
+/** What is offered and what is read is counted once, under one name, whatever happens to the SSD. */
+@Timeout(240)
+@Tag("slow")
+class SarFiguresTest {
+    private static final int STEPS = 40;
+    private static final long CAPACITY = 64 << 20;
+
+    @TempDir
+    Path folder;
+
+    private static TierSettings settings(long capacity, int threshold, boolean enabled, Policy policy) {
+        return new TierSettings(enabled, capacity, threshold, 128 << 10, true, 100_000, policy);
+    }
+
+    private static TierSettings settings() {
+        return settings(CAPACITY, 2, true, Policy.REFERENCE_COUNT);
+    }
+
+    /** Every step of a script is of one of these kinds. */
+    private enum Kind {
+        WRITE,
+        WRITE_SLOWLY_TAKEN,
+        READ_CHUNKS,
+        READ_WHOLE,
+        READ_WHILE_SSD_HANGS,
+        DETACH,
+        ATTACH,
+        WIPE,
+        RESIZE,
+        SETTINGS
+    }
+
+    @RepeatedTest(3)
+    void everyScriptAddsUp() throws Exception {
+        long seed = TestSeed.next();
+        Random random = new Random(seed);
+        try (TierTrial trial = new TierTrial(folder, settings(), random.nextBoolean() ? -1 : 0)) {
+            trial.write(TierTrial.scattered(0, 1000, 1));
+            StringBuilder script = new StringBuilder("seed " + seed + ":");
+            long before = 0;
+            for (int i = 0; i < STEPS; i++) {
+                Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
+                script.append(' ').append(kind);
+                long wanted = run(trial, kind, random);
+                trial.checkFigures(script.toString());
+                long chunks = trial.status().distributor().chunks();
+                if (wanted >= 0) {
+                    // By what the script asked for, not by what was found.
+                    assertEquals(wanted, chunks - before, script.toString());
+                }
+                before = chunks;
+            }
+        }
+    }
+
+    /** Returns how many chunks it has read; -1: reading ahead makes it more. */
+    private long run(TierTrial trial, Kind kind, Random random) throws Exception {
+        switch (kind) {
+            case WRITE -> trial.write(someChunks(random));
+            case WRITE_SLOWLY_TAKEN -> {
+                trial.gates.writes.close();
+                trial.write(someChunks(random));
+                trial.gates.writes.open();
+            }
+            case READ_CHUNKS -> {
+                return readChunks(trial, random, 200);
+            }
+            case READ_WHOLE -> {
+                trial.readWhole(random.nextInt(trial.files.size()));
+                return -1;
+            }
+            case READ_WHILE_SSD_HANGS -> {
+                trial.gates.reads.close();
+                long read = readChunks(trial, random, 6);
+                trial.gates.reads.open();
+                return read;
+            }
+            case DETACH -> trial.volume.tier().detach();
+            case ATTACH -> trial.volume.tier().attach(trial.ssd);
+            case WIPE -> wipe(trial.ssd);
+            case RESIZE ->
+                change(trial, settings(random.nextBoolean() ? 8 << 20 : CAPACITY, 2, true, Policy.REFERENCE_COUNT));
+            case SETTINGS ->
+                change(
+                        trial,
+                        settings(
+                                CAPACITY,
+                                1 + random.nextInt(4),
+                                random.nextInt(4) > 0,
+                                Policy.values()[random.nextInt(2)]));
+        }
+        return 0;
+    }
+
+    private static void change(TierTrial trial, TierSettings settings) throws IOException {
+        trial.volume.tier().change(settings);
+    }
+
+    private static long[] someChunks(Random random) {
+        return TierTrial.scattered(random.nextInt(2000), 1 + random.nextInt(2500), random.nextLong());
+    }
+
+    /** Reads chunks far from each other, as reading ahead begins where a reader goes on. */
+    private static long readChunks(TierTrial trial, Random random, int count) throws IOException {
+        int file = random.nextInt(trial.files.size());
+        int chunks = trial.files.get(file).length;
+        int read = 0;
+        int last = -1;
+        for (int i = 0; i < count; i++) {
+            int chunk = random.nextInt(chunks);
+            if (chunk != last + 1 && chunk != 0) {
+                trial.readChunks(file, chunk);
+                read++;
+            }
+            last = chunk;
+        }
+        return read;
+    }
+
+    /** Takes everything away, as an administrator's rm -r does, while the SSD is in use. */
+    private static void wipe(Path ssd) throws IOException {
+        List<Path> paths;
+        try (Stream<Path> walk = Files.walk(ssd)) {
+            paths = walk.sorted(Comparator.reverseOrder())
+                    .filter(path -> !path.equals(ssd))
+                    .toList();
+        }
+        for (Path path : paths) {
+            try {
+                Files.deleteIfExists(path);
+            } catch (java.nio.file.DirectoryNotEmptyException e) {
+                // The store made a file there meanwhile.
+            }
+        }
+    }
+
+    /** The control: an SSD that loses chunks and does not tell makes the figures wrong. */
+    @Test
+    void aChunkThatGetsLostUncountedIsNoticed() throws Exception {
+        try (TierTrial trial = new TierTrial(folder, settings(), -1)) {
+            trial.gates.losesOffers = true;
+            trial.volume.tier().attach(trial.ssd);
+            trial.write(TierTrial.scattered(0, 300, 1));
+            trial.write(TierTrial.scattered(0, 300, 2));
+            AssertionError noticed = assertThrows(AssertionError.class, () -> trial.checkFigures("losing"));
+            assertTrue(noticed.getMessage().contains("losing"), noticed::getMessage);
+        }
+    }
+
+    @Test
+    void duplicatesWrittenWhileNoSsdIsAttachedAreRefusedAsUnavailable() throws Exception {
+        try (TierTrial trial = new TierTrial(folder, settings(), -1)) {
+            trial.write(TierTrial.scattered(0, 300, 1));
+            trial.volume.tier().detach();
+            trial.write(TierTrial.scattered(0, 300, 2));
+            assertEquals(300, trial.promotion().refused(Refusal.UNAVAILABLE));
+            trial.checkFigures("detached");
+            trial.volume.tier().attach(trial.ssd);
+            trial.write(TierTrial.scattered(0, 300, 3));
+            trial.checkFigures("attached");
+            assertEquals(300, trial.promotion().refused(Refusal.UNAVAILABLE));
+            assertEquals(300, trial.promotion().promoted());
+        }
+    }
+
+    @Test
+    void whatThereIsNoRoomForIsRefusedByThatNameAndNotPromoted() throws Exception {
+        try (TierTrial trial = new TierTrial(folder, settings(1 << 20, 2, true, Policy.REFERENCE_COUNT), -1)) {
+            trial.write(TierTrial.scattered(0, 500, 1));
+            trial.write(TierTrial.scattered(0, 500, 2));
+            trial.checkFigures("too small an SSD");
+            PromotionStatistics promotion = trial.promotion();
+            assertEquals(500, promotion.offered());
+            assertEquals(0, promotion.promoted());
+            assertEquals(500, promotion.refused(Refusal.NO_ROOM), promotion::toString);
+        }
+    }
+
+    /** With copies on the SSD, and with so high a threshold that all is read from the disk, ahead of the reader. */
+    @ParameterizedTest
+    @ValueSource(ints = {2, 50})
+    void ofAReaderInSequenceEveryChunkIsCounted(int threshold) throws Exception {
+        try (TierTrial trial = new TierTrial(folder, settings(64 << 20, threshold, true, Policy.REFERENCE_COUNT), -1)) {
+            // 2 MiB in the order in which they lie, and a reader of these in another one: most are in memory by then.
+            trial.write(TierTrial.scattered(0, 512, 1));
+            trial.write(TierTrial.scattered(0, 512, 2));
+            for (int round = 0; round < 2; round++) {
+                for (int file = 0; file < 2; file++) {
+                    long before = trial.status().distributor().chunks();
+                    trial.readWhole(file);
+                    trial.checkFigures("reading in sequence");
+                    assertTrue(trial.status().distributor().chunks() - before >= 512, trial.status()::toString);
+                    assertEquals(0, trial.status().distributor().unread());
+                }
+            }
+        }
+    }
+
+    @Test
+    void aWipedSsdHasWhatCanStillBeReadAndNothingWhenItIsAttachedAgain() throws Exception {
+        try (TierTrial trial = new TierTrial(folder, settings(), -1)) {
+            trial.write(TierTrial.scattered(0, 300, 1));
+            trial.write(TierTrial.scattered(0, 300, 2));
+            trial.checkFigures("writing");
+            assertEquals(300, trial.status().mapTableEntries());
+            wipe(trial.ssd);
+            trial.write(TierTrial.scattered(0, 1, 3));
+            // Its files are open: what the figure says is there is there.
+            assertEquals(300, trial.status().mapTableEntries());
+            for (int chunk = 298; chunk >= 0; chunk -= 2) {
+                trial.readChunks(1, chunk);
+            }
+            assertEquals(150, trial.status().distributor().ssdHits());
+            trial.volume.tier().attach(trial.ssd);
+            assertEquals(State.ONLINE, trial.status().state());
+            assertEquals(0, trial.status().mapTableEntries());
+            assertEquals(0, trial.status().liveBytes());
+            trial.checkFigures("wiped");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.Lock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.GatedKeyValueStore;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/**
+ * A change waits for a read of the metadata database, as on a slow disk; at that very moment a commit wants to freeze,
+ * and then another change comes. It must not wait for the read, at whichever of the change's reads that happens.
+ */
+@Timeout(120)
+class SlowMetadataTest {
+    private static final int MIB = 1 << 20;
+    private static final Owner ROOT = new Owner(0, 0);
+    /** Against hanging; nothing waits so long. */
+    private static final long LIMIT_S = 20;
+
+    private final VolumeConfig config = VolumeConfigs.in(Path.of("in memory"), 1L << 40, Chunking.VARIABLE_SHA256);
+    private final CrashDirectory containers = new CrashDirectory(1);
+    private final GatedKeyValueStore metadata = new GatedKeyValueStore(KeyValueStores.heap());
+    private final List<Thread> threads = new ArrayList<>();
+    private Volume volume;
+    private int made;
+
+    @BeforeEach
+    void makeFiles() throws IOException {
+        Volume.create(config, containers, metadata, InstantSource.system());
+        volume = open();
+        for (String name : List.of("a", "b")) {
+            OpenFile file = volume.open(make(name), true);
+            byte[] data = new byte[5 * MIB];
+            new Random(name.hashCode()).nextBytes(data);
+            volume.write(file, 0, ByteBuffer.wrap(data));
+            volume.close(file);
+        }
+        volume.makeSymbolicLink(Inode.ROOT, bytes("link"), bytes("a"), ROOT);
+        volume.close();
+        // What a change needs is in the database alone now.
+        volume = open();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        metadata.open();
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        volume.sync();
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        volume.close();
+    }
+
+    private Volume open() throws IOException {
+        return Volume.open(
+                config,
+                new VolumeStores(containers, metadata, ChunkIndexes.heap(), InstantSource.system()),
+                Verification.CHECKSUMS);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(UTF_8);
+    }
+
+    private long make(String name) throws IOException {
+        return volume.makeNode(Inode.ROOT, bytes(name), 0100644, 0, ROOT).inode();
+    }
+
+    private long inode(String name) throws IOException {
+        return volume.lookup(Inode.ROOT, bytes(name)).inode();
+    }
+
+    /** A change. */
+    @FunctionalInterface
+    private interface Work {
+        void run() throws IOException;
+    }
+
+    private FutureTask<Void> start(Work work, boolean gated) {
+        FutureTask<Void> task = new FutureTask<>(() -> {
+            work.run();
+            return null;
+        });
+        Thread thread = new Thread(task);
+        threads.add(thread);
+        if (gated) {
+            metadata.close(thread);
+        }
+        thread.start();
+        return task;
+    }
+
+    private void assertNobodyWaitsFor(Work change) throws Exception {
+        assertNobodyWaitsFor(change, true);
+    }
+
+    /** Runs a change; at each of its reads, a commit and other changes must go through. */
+    private void assertNobodyWaitsFor(Work change, boolean freezes) throws Exception {
+        FutureTask<Void> slow = start(change, true);
+        while (metadata.awaitRead(slow)) {
+            Thread reader = threads.get(0);
+            if (freezes) {
+                assertEnds(volume.parts().committer()::commit, reader);
+            }
+            assertEnds(() -> make("other " + made++), reader);
+            metadata.letPass();
+        }
+        slow.get();
+        assertTrue(metadata.reads() > 0, "the change read nothing");
+    }
+
+    private void assertEnds(Work work, Thread reader) throws Exception {
+        FutureTask<Void> task = start(work, false);
+        try {
+            task.get(LIMIT_S, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            AssertionError error = new AssertionError("waits for a read", e);
+            error.setStackTrace(reader.getStackTrace());
+            e.setStackTrace(threads.get(threads.size() - 1).getStackTrace());
+            throw error;
+        }
+    }
+
+    /**
+     * The control: a change that reads with the change lock held. The commit waits for it, and then the other change as
+     * well.
+     */
+    @Test
+    void aReadUnderTheChangeLockStopsEveryChange() throws Exception {
+        long a = inode("a");
+        Lock changes = volume.parts().committer().changes();
+        FutureTask<Void> slow = start(
+                () -> {
+                    changes.lock();
+                    try {
+                        volume.parts().metadata().recipes().page(a, 0);
+                    } finally {
+                        changes.unlock();
+                    }
+                },
+                true);
+        assertTrue(metadata.awaitRead(slow));
+        FutureTask<Void> commit = start(volume.parts().committer()::commit, false);
+        Thread committing = threads.get(threads.size() - 1);
+        while (committing.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        FutureTask<Void> other = start(() -> make("other " + made++), false);
+        assertThrows(TimeoutException.class, () -> other.get(1, TimeUnit.SECONDS));
+        assertFalse(commit.isDone());
+        metadata.letPass();
+        other.get(LIMIT_S, TimeUnit.SECONDS);
+        commit.get(LIMIT_S, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aFileIsFreed() throws Exception {
+        long a = inode("a");
+        volume.unlink(Inode.ROOT, bytes("a"));
+        assertNobodyWaitsFor(() -> volume.forget(a, 1));
+    }
+
+    @Test
+    void aFileIsCutWithinAPage() throws Exception {
+        long a = inode("a");
+        assertNobodyWaitsFor(() -> volume.change(a, AttributeChange.ofSize(MIB + 1000)));
+    }
+
+    @Test
+    void aFileIsCutToNothing() throws Exception {
+        long a = inode("a");
+        assertNobodyWaitsFor(() -> volume.change(a, AttributeChange.ofSize(0)));
+    }
+
+    @Test
+    void aRangeIsZeroed() throws Exception {
+        OpenFile a = volume.open(inode("a"), true);
+        assertNobodyWaitsFor(() -> volume.zero(a, 1000, 4 * MIB, true));
+    }
+
+    @Test
+    void aRangeIsCopied() throws Exception {
+        OpenFile a = volume.open(inode("a"), true);
+        OpenFile b = volume.open(inode("b"), true);
+        assertNobodyWaitsFor(() -> volume.copy(a, 1000, b, MIB, 4 * MIB));
+    }
+
+    @Test
+    void bytesAreOverwritten() throws Exception {
+        OpenFile a = volume.open(inode("a"), true);
+        byte[] data = new byte[3 * MIB];
+        new Random(3).nextBytes(data);
+        assertNobodyWaitsFor(() -> {
+            volume.write(a, MIB + 1000, ByteBuffer.wrap(data));
+            volume.parts().writer().storeAll(a.node());
+        });
+    }
+
+    @Test
+    void aLinksOwnerIsCommitted() throws Exception {
+        long link = inode("link");
+        volume.change(link, new AttributeChange(null, 5, null, null, null, null, null));
+        assertNobodyWaitsFor(volume.parts().committer()::commit, false);
+    }
+}

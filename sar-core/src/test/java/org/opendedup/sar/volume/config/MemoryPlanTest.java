@@ -1,0 +1,126 @@
+package org.opendedup.sar.volume.config;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.tier.policy.TierSettings;
+
+class MemoryPlanTest {
+    private static final long MIB = 1 << 20;
+
+    private static VolumeConfig config(long budget, int writeThreads, int requestThreads, boolean ssd) {
+        VolumeConfig config = new VolumeConfig(
+                        "pool0",
+                        1L << 40,
+                        95,
+                        new VolumeConfig.Locations(Path.of("/d"), Path.of("/m"), Path.of("/h")),
+                        Chunking.VARIABLE_SHA256,
+                        new Compression(Compression.Codec.ZSTD, 3, 256 << 10),
+                        256 << 10,
+                        budget,
+                        writeThreads,
+                        0755,
+                        0,
+                        0)
+                .withRequests(new RequestBuffers(requestThreads, 2 * MIB * requestThreads));
+        return ssd
+                ? config.withSsd(
+                        Path.of("/ssd"),
+                        new TierSettings(
+                                true, 1L << 30, 5, 128 << 10, true, 1_000_000, TierSettings.Policy.REFERENCE_COUNT))
+                : config;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "256, 2, 8, false",
+        "256, 2, 8, true",
+        "256, 32, 8, false",
+        "256, 32, 8, true",
+        "512, 8, 8, true",
+        "512, 64, 64, true",
+        "1024, 2, 8, false",
+        "1024, 2, 36, false",
+        "1024, 64, 64, true",
+        "16384, 256, 64, true"
+    })
+    void thePartsAreWithinTheBudgetAndWhatTheHeapHoldsIsWithinTwoThirdsOfIt(
+            long mib, int writeThreads, int requestThreads, boolean ssd) {
+        MemoryPlan plan = MemoryPlan.of(config(mib * MIB, writeThreads, requestThreads, ssd));
+        long parts = plan.heap()
+                + plan.indexNative()
+                + plan.metadataNative()
+                + plan.tierNative()
+                + plan.direct()
+                + plan.compressors();
+        assertTrue(parts <= plan.budget(), parts + " of " + plan.budget());
+        long held = plan.restoreCache()
+                + plan.dirty()
+                + plan.pendingMetadata()
+                + plan.metadataCache()
+                + plan.frameTables()
+                + plan.framesInFlight()
+                + plan.indexHeap()
+                + plan.nodes()
+                + plan.tier()
+                + plan.offers();
+        assertTrue(held <= 2 * plan.heap() / 3, held + " of a heap of " + plan.heap());
+        long atWork = held + plan.segments() + 41 * MIB;
+        assertTrue(atWork <= plan.heap(), atWork + " of a heap of " + plan.heap());
+        assertTrue(plan.parallelRuns() >= 2, plan.parallelRuns() + " runs");
+        assertTrue(plan.direct() >= requestThreads * 2 * MIB + plan.transfers());
+    }
+
+    @Test
+    void threadsThatServeRequestsRaiseTheLimitOfBuffers() {
+        long few = MemoryPlan.of(config(1 << 30, 2, 8, false)).direct();
+        long many = MemoryPlan.of(config(1 << 30, 2, 36, false)).direct();
+        assertTrue(many - few >= 28 * 2 * MIB, few + ", " + many);
+    }
+
+    @Test
+    void aLargeBudgetKeepsItsSharesWhateverTheThreads() {
+        MemoryPlan plan = MemoryPlan.of(config(4L << 30, 2, 8, false));
+        assertEquals((4L << 30) / 1000 * 680, plan.heap());
+        assertEquals((4L << 30) / 1000 * 180, plan.restoreCache());
+    }
+
+    /** A commit is one batch in native memory: a quarter of the database's is not its cache's. */
+    @ParameterizedTest
+    @CsvSource({"256, 6", "1024, 30", "4096, 122", "16384, 128", "262144, 128"})
+    void aCommitStaysSmallHoweverLargeTheBudget(long mib, long pendingMib) {
+        MemoryPlan plan = MemoryPlan.of(mib * MIB);
+        assertEquals(pendingMib, plan.pendingMetadata() / MIB);
+        assertTrue(plan.pendingMetadata() / 2 <= plan.metadataNative() / 8, plan + " for the batch");
+        // What it does not have, decoded metadata have.
+        assertTrue(
+                plan.pendingMetadata() + plan.metadataCache() >= 79 * plan.restoreCache() / 180,
+                plan + " for decoded metadata");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"256, 8, true", "2, 64, false", "256, 64, true"})
+    void aBudgetThatIsTooSmallIsRefusedWithTheLeastThatIsNot(int writeThreads, int requestThreads, boolean ssd) {
+        IllegalArgumentException refused = assertThrows(
+                IllegalArgumentException.class,
+                () -> MemoryPlan.of(config(256 * MIB, writeThreads, requestThreads, ssd)));
+        String words = String.valueOf(refused.getMessage());
+        String start = "a memory budget of 256MB is too small for " + writeThreads + " write threads and "
+                + requestThreads + " threads that serve requests; at least ";
+        assertTrue(words.startsWith(start) && words.endsWith(" are needed"), words);
+        long least = ByteSize.parse(words.substring(start.length(), words.length() - " are needed".length()));
+        assertDoesNotThrow(() -> MemoryPlan.of(config(least, writeThreads, requestThreads, ssd)));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> MemoryPlan.of(config(least - MIB, writeThreads, requestThreads, ssd)));
+    }
+}

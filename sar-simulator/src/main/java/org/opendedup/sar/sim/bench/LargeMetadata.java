@@ -1,0 +1,241 @@
+package org.opendedup.sar.sim.bench;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code scripts/bench database}: makes a volume of millions of files, and metadata of millions of chunks, with the
+ * engine alone, and measures the bytes read and the time of a cold lookup, a listing, creating and removing. Rates are
+ * measured alternately with those of a small volume. Bytes read are those that system calls returned to this process
+ * ({@code rchar} of {@code /proc/self/io}), from the kernel's cache or from the disk.
+ */
+@Command(
+        name = "scripts/bench database",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {"Measures the metadata database of a large volume, without a mount.", ""})
+public final class LargeMetadata implements Callable<Integer> {
+    private static final int ROUNDS = 7;
+    private static final int COLD_FOLDERS = 7;
+    private static final int LOOKUPS = 2000;
+    private static final int LISTINGS = 5;
+
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @Option(names = "--work", paramLabel = "FOLDER", description = "work folder (default: ${DEFAULT-VALUE})")
+    private Path work = Path.of("/var/tmp/sar-bench-database");
+
+    @Option(
+            names = "--files",
+            description = "files of the large volume; about 85 bytes of disk each (default: ${DEFAULT-VALUE})")
+    private int files = 10_000_000;
+
+    @Option(names = "--small", description = "files of the volume it is compared with (default: ${DEFAULT-VALUE})")
+    private int small = 10_000;
+
+    @Option(names = "--folder-files", description = "files of each folder (default: ${DEFAULT-VALUE})")
+    private int folderFiles = 1000;
+
+    @Option(
+            names = "--in-turns",
+            description = "files come to all folders in turns, not folder by folder: inode numbers of a folder lie"
+                    + " far apart")
+    private boolean inTurns;
+
+    @Option(
+            names = "--chunks",
+            description =
+                    "chunks of the second database; about 15 bytes of disk each, 0: none (default: ${DEFAULT-VALUE})")
+    private long chunks = 100_000_000;
+
+    @Option(names = "--emptied", description = "files of a folder that is emptied, 0: none (default: ${DEFAULT-VALUE})")
+    private int emptied = 300_000;
+
+    @Option(names = "--memory-budget", paramLabel = "MB", description = "of each volume (default: ${DEFAULT-VALUE})")
+    private int budgetMb = 1024;
+
+    @Option(names = "--seed", description = "of everything random (default: ${DEFAULT-VALUE})")
+    private long seed = 1;
+
+    @Option(
+            names = "--keep",
+            description = "leaves the databases in the work folder; a further run measures them without making them")
+    private boolean keep;
+
+    public static void main(String[] arguments) {
+        System.exit(new CommandLine(new LargeMetadata()).execute(arguments));
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        Files.createDirectories(work);
+        try {
+            if (files > 0) {
+                measureFiles();
+            }
+            if (chunks > 0) {
+                measureChunks();
+            }
+        } finally {
+            if (!keep) {
+                delete(work);
+            }
+        }
+        return 0;
+    }
+
+    private void measureFiles() throws IOException {
+        long budget = budgetMb * 1_000_000L;
+        FileTree.Shape largeShape = new FileTree.Shape(files, folderFiles, inTurns);
+        FileTree.Shape smallShape = new FileTree.Shape(small, folderFiles, inTurns);
+        try (FileTree large = FileTree.open(work.resolve("large"), largeShape, budget);
+                FileTree few = FileTree.open(work.resolve("small"), smallShape, budget)) {
+            for (FileTree tree : List.of(few, large)) {
+                if (tree.isNew()) {
+                    Cost cost = Cost.of(tree::fill);
+                    say(
+                            "%d files made, a second: %.0f",
+                            tree.shape().files(), tree.shape().files() / cost.seconds());
+                }
+            }
+            large.reopen();
+            coldListings(large);
+            coldLookups(large);
+            rates(few, large);
+            if (emptied > 0) {
+                emptiedFolder(large);
+            }
+        }
+        say("%nlarge volume:%n%s", DatabaseSizes.of(work.resolve("large").resolve("metadata")));
+        say("most memory of this process: %s", ProcessFigures.mostMemory());
+    }
+
+    /** Measures each listing in a volume that was just opened, so that none finds data cached by the one before. */
+    private void coldListings(FileTree tree) throws IOException {
+        Random random = new Random(seed);
+        List<Cost> costs = Cost.several(COLD_FOLDERS, round -> {
+            int folder = random.nextInt(tree.shape().folders());
+            tree.reopen();
+            return Cost.of(() -> tree.findWithAttributes(folder));
+        });
+        say(
+                "cold find -ls of a folder of %d, median of %d: %s; most %s",
+                folderFiles, COLD_FOLDERS, Cost.median(costs), Cost.most(costs));
+    }
+
+    private void coldLookups(FileTree tree) throws IOException {
+        Random random = new Random(seed + 1);
+        tree.reopen();
+        for (String what : List.of("first", "next")) {
+            Cost present = Cost.of(() -> tree.lookups(random, LOOKUPS, true));
+            Cost absent = Cost.of(() -> tree.lookups(random, LOOKUPS, false));
+            say(
+                    "%s %d lookups anywhere, of names that are there: %s each; that are not: %s each",
+                    what, LOOKUPS, present.each(LOOKUPS), absent.each(LOOKUPS));
+        }
+    }
+
+    private void rates(FileTree few, FileTree large) throws IOException {
+        for (FileTree.Work kind : FileTree.Work.values()) {
+            round(few, kind, ROUNDS); // warms up the JIT compilers
+            List<Cost> fewCosts = new ArrayList<>();
+            List<Cost> largeCosts = new ArrayList<>();
+            for (int round = 0; round < ROUNDS; round++) {
+                fewCosts.add(round(few, kind, round));
+                largeCosts.add(round(large, kind, round));
+            }
+            Cost fewCost = Cost.median(fewCosts);
+            Cost largeCost = Cost.median(largeCosts);
+            say(
+                    "%s, a second: %.0f among %d, %.0f among %d, %.2f of it (by CPU time %.2f); %s and %s each",
+                    kind.words(),
+                    1 / fewCost.seconds(),
+                    few.shape().files(),
+                    1 / largeCost.seconds(),
+                    large.shape().files(),
+                    fewCost.seconds() / largeCost.seconds(),
+                    (double) fewCost.cpuNanos() / largeCost.cpuNanos(),
+                    fewCost,
+                    largeCost);
+        }
+    }
+
+    /** Returns the cost of one change. */
+    private Cost round(FileTree tree, FileTree.Work kind, int round) throws IOException {
+        Random random = new Random(seed + 100 + round);
+        tree.prepare(kind);
+        int[] done = new int[1];
+        return Cost.of(() -> done[0] = tree.run(kind, random)).each(done[0]);
+    }
+
+    private void emptiedFolder(FileTree tree) throws IOException {
+        long folder = tree.fillAndEmpty(emptied);
+        for (int listing = 1; listing <= LISTINGS; listing++) {
+            say("listing %d of a folder emptied of %d names: %s", listing, emptied, Cost.of(() -> tree.list(folder)));
+            pause();
+        }
+        tree.removeEmptied();
+    }
+
+    /** Waits for the database's background work to end. */
+    private static void pause() throws IOException {
+        try {
+            Thread.sleep(2000);
+        } catch (InterruptedException e) {
+            throw new IOException(e);
+        }
+    }
+
+    private void measureChunks() throws IOException {
+        try (ChunkPages pages = ChunkPages.open(work.resolve("chunks"), chunks, budgetMb * 1_000_000L, seed)) {
+            if (pages.isNew()) {
+                Cost cost = Cost.of(pages::fill);
+                say(
+                        "%d chunks in pages of %d files made, a second: %.0f",
+                        chunks, pages.files(), chunks / cost.seconds());
+                say("longest commit: %.0f ms", pages.longestCommitMs());
+            }
+            pages.reopen();
+            Random random = new Random(seed);
+            for (String what : List.of("first", "next")) {
+                Cost page = Cost.of(() -> pages.readPages(random, LOOKUPS));
+                Cost count = Cost.of(() -> pages.readCounts(random, LOOKUPS));
+                say(
+                        "%s %d pages anywhere: %s each; counts: %s each",
+                        what, LOOKUPS, page.each(LOOKUPS), count.each(LOOKUPS));
+            }
+        }
+        say("%nchunks:%n%s", DatabaseSizes.of(work.resolve("chunks")));
+    }
+
+    private void say(String format, Object... arguments) {
+        PrintWriter out = Objects.requireNonNull(spec).commandLine().getOut();
+        out.println(String.format(format, arguments));
+        out.flush();
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (Stream<Path> walk = Files.walk(folder)) {
+            for (Path path : walk.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code sdfscli VOLUME df}: how full a volume is, with the figures of df(1) and the ones that they are made from. */
+@Command(
+        name = "df",
+        description = {
+            "Tells how full a mounted volume is.",
+            "",
+            "df's figures, which are of the files before deduplication; what limits them; and what the volume takes of its",
+            "disk."
+        },
+        customSynopsis = "sdfscli VOLUME df [--json]",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class)
+final class DfCommand implements Callable<Integer> {
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Option(names = "--json", description = "Print JSON; the keys are stable.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException {
+        SdfsCli cli = Objects.requireNonNull(parent);
+        Map<String, Object> report = report(cli.ask("stats").orElseThrow(cli::notMounted));
+        if (json || cli.json) {
+            cli.environment().out().println(Json.pretty(report));
+        } else {
+            cli.environment().out().print(text(report));
+        }
+        return ExitCode.OK;
+    }
+
+    /** Returns the figures of {@code stats} about space, and what df(1) computes from them. */
+    private static Map<String, Object> report(Map<String, Object> figures) {
+        long capacity = Json.number(figures, "capacityBytes");
+        long free = Json.number(figures, "freeBytes");
+        long available = Json.number(figures, "availableBytes");
+        var report = new LinkedHashMap<String, Object>();
+        report.put("name", figures.get("name"));
+        report.put("mountPoint", figures.get("mountPoint"));
+        report.put("capacityBytes", capacity);
+        report.put("usedBytes", capacity - free);
+        report.put("freeBytes", free);
+        report.put("availableBytes", available);
+        report.put("usePercent", usePercent(capacity - free, available));
+        report.put("deviceFreeBytes", Json.number(figures, "deviceFreeBytes"));
+        report.put("storedBytes", Json.number(figures, "storedBytes"));
+        report.put("garbageBytes", Json.number(figures, "garbageBytes"));
+        return report;
+    }
+
+    /**
+     * Returns the percentage as df(1) does: used bytes of used and available bytes, rounded up; 0 if nothing is used.
+     */
+    private static long usePercent(long used, long available) {
+        return used == 0 ? 0 : (long) Math.ceil(100.0 * used / ((double) used + available));
+    }
+
+    private static String text(Map<String, Object> report) {
+        long available = Json.number(report, "availableBytes");
+        boolean byDevice = available == Json.number(report, "deviceFreeBytes");
+        return String.format("%s, mounted on %s%n", report.get("name"), report.get("mountPoint"))
+                + line("capacity", report, "capacityBytes", "the most that its files may have")
+                + line(
+                        "used",
+                        report,
+                        "usedBytes",
+                        "what they have, before deduplication; holes and zero runs take nothing")
+                + line("free", report, "freeBytes", "of the capacity, root's share included")
+                + line(
+                        "available",
+                        report,
+                        "availableBytes",
+                        "what users other than root can write now; the " + (byDevice ? "disk" : "capacity")
+                                + " is the limit")
+                + String.format(
+                        "  %-10s %9d %%  used of used and available%n", "use", Json.number(report, "usePercent"))
+                + line("stored", report, "storedBytes", "what the containers take on their disk, compressed")
+                + line("garbage", report, "garbageBytes", "chunks that no file refers to, before compression");
+    }
+
+    private static String line(String name, Map<String, Object> report, String key, String meaning) {
+        return String.format("  %-10s %11s  %s%n", name, ByteSize.rounded(Json.number(report, key)), meaning);
+    }
+}

@@ -1,0 +1,56 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/**
+ * {@code sdfscli VOLUME resume}: accepts changes again after a disk refused writes, as {@code mount -o remount,rw}
+ * does.
+ */
+@Command(
+        name = "resume",
+        description = "Takes changes again after a disk failed and works again.",
+        customSynopsis = "sdfscli VOLUME resume [--json]",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class)
+final class ResumeCommand implements Callable<Integer> {
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Option(names = "--json", description = "Print the result as JSON.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException {
+        SdfsCli cli = Objects.requireNonNull(parent);
+        Map<String, Object> answer = cli.ask(VolumeDaemon.RESUME, Map.of());
+        boolean resumed = Boolean.TRUE.equals(answer.get(VolumeDaemon.RESUMED));
+        if (json || cli.json) {
+            var result = new LinkedHashMap<String, Object>();
+            result.put("name", cli.name());
+            result.put(VolumeDaemon.RESUMED, resumed);
+            cli.environment().out().println(Json.pretty(result));
+        } else {
+            cli.environment()
+                    .out()
+                    .println(
+                            resumed
+                                    ? cli.name() + " takes changes again; all that it had accepted is durable."
+                                    : cli.name() + " takes changes; no write had failed.");
+        }
+        return ExitCode.OK;
+    }
+}

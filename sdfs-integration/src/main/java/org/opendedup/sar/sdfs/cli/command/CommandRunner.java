@@ -1,0 +1,104 @@
+package org.opendedup.sar.sdfs.cli.command;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.util.List;
+import org.opendedup.sar.common.Printable;
+import picocli.CommandLine;
+import picocli.CommandLine.MissingParameterException;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Runs every picocli command the same way: messages on the error stream, exit codes of {@link ExitCode}. */
+public final class CommandRunner {
+    private CommandRunner() {}
+
+    public static int run(Object command, Environment environment, String... arguments) {
+        int code = new CommandLine(command)
+                .setOut(environment.out())
+                .setErr(environment.err())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUsageHelpWidth(110)
+                .setUsageHelpLongOptionsMaxWidth(38)
+                .setParameterExceptionHandler(CommandRunner::refuseUsage)
+                .setExecutionExceptionHandler(CommandRunner::fail)
+                .execute(arguments);
+        // Also flushes: a PrintWriter flushes after println, but not after print.
+        boolean incomplete = environment.out().checkError();
+        if (incomplete) {
+            environment
+                    .err()
+                    .println(name(command)
+                            + ": the output could not be written; its device may be full, or its reader gone");
+        }
+        environment.err().flush();
+        return incomplete && code == ExitCode.OK ? ExitCode.FAILED : code;
+    }
+
+    private static String name(Object command) {
+        return CommandLine.Model.CommandSpec.forAnnotatedObject(command).name();
+    }
+
+    private static int refuseUsage(ParameterException e, String[] arguments) {
+        CommandLine commandLine = e.getCommandLine();
+        PrintWriter err = commandLine.getErr();
+        String name = commandLine.getCommandSpec().qualifiedName();
+        ParameterException cause = likelierCause(e);
+        err.println(name + ": " + cause.getMessage());
+        UnmatchedArgumentException.printSuggestions(cause, err);
+        err.println("Try '" + name + " --help'.");
+        return ExitCode.USAGE;
+    }
+
+    /**
+     * Picks the more likely cause: if an option is missing and an unknown one was given, the unknown one is probably a
+     * misspelling, and the suggestion for it helps more.
+     */
+    private static ParameterException likelierCause(ParameterException e) {
+        List<String> unknown = e.getCommandLine().getUnmatchedArguments();
+        return e instanceof MissingParameterException && !unknown.isEmpty()
+                ? new UnmatchedArgumentException(e.getCommandLine(), unknown)
+                : e;
+    }
+
+    private static int fail(Exception e, CommandLine commandLine, CommandLine.ParseResult parsed) throws Exception {
+        if (e instanceof InvalidPathException) {
+            return refuseUsage(new ParameterException(commandLine, String.valueOf(e.getMessage()), e), new String[0]);
+        }
+        if (!(e instanceof CommandFailedException || e instanceof IOException || e instanceof UncheckedIOException)) {
+            throw e;
+        }
+        String message = messageOf(e);
+        // Our own messages may have several lines; in all others, a line break is part of a file name.
+        commandLine
+                .getErr()
+                .println(commandLine.getCommandSpec().root().name() + ": "
+                        + (e instanceof CommandFailedException ? message : Printable.line(message)));
+        return ExitCode.FAILED;
+    }
+
+    /** Returns what a file system exception of the JDK means; its own message is often only the path. */
+    public static String messageOf(Throwable e) {
+        String message = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+        if (e instanceof NoSuchFileException) {
+            return message + ": no such file or folder";
+        } else if (e instanceof AccessDeniedException) {
+            return message + ": permission denied";
+        } else if (e instanceof FileAlreadyExistsException) {
+            return message + ": exists already";
+        } else if (e instanceof NotDirectoryException) {
+            return message + ": not a folder";
+        } else if (e instanceof IOException
+                || e instanceof UncheckedIOException
+                || e instanceof CommandFailedException) {
+            return message;
+        }
+        return e.getClass().getSimpleName() + ": " + message;
+    }
+}

@@ -1,0 +1,57 @@
+package org.opendedup.sar.sdfs.cli.command;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Map;
+import org.opendedup.sar.common.Terminal;
+import org.opendedup.sar.io.StandardOutput;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+
+/**
+ * What a command reads from and writes to its process; tests can replace it.
+ *
+ * @param variables environment variables
+ * @param out stream for the output that was asked for
+ * @param err stream for errors and progress
+ * @param isTerminal whether {@code err} is shown on a terminal as it is written
+ */
+public record Environment(Map<String, String> variables, PrintWriter out, PrintWriter err, boolean isTerminal) {
+    private static final String CONFIG_DIRECTORY = "SDFS_CONFIG_DIR";
+    private static final String DEFAULT_CONFIG_DIRECTORY = "/etc/sdfs";
+    private static final String RUN_DIRECTORY = "SDFS_RUN_DIR";
+    private static final String JAVA_OPTIONS = "SDFS_JAVA_OPTS";
+
+    /** Makes an environment whose error stream is not a terminal. */
+    public Environment(Map<String, String> variables, PrintWriter out, PrintWriter err) {
+        this(variables, out, err, false);
+    }
+
+    /** Returns the streams and variables of this process. */
+    public static Environment ofProcess() {
+        return new Environment(
+                System.getenv(),
+                PrintableWriter.to(StandardOutput.stream()),
+                PrintableWriter.to(System.err),
+                Terminal.showsMessages());
+    }
+
+    public ConfigDirectory configDirectory() {
+        Path folder = Path.of(variables.getOrDefault(CONFIG_DIRECTORY, DEFAULT_CONFIG_DIRECTORY));
+        return new ConfigDirectory(folder.toAbsolutePath().normalize());
+    }
+
+    public RunFiles runFiles(VolumeDefinition definition) {
+        String folder = variables.get(RUN_DIRECTORY);
+        return new RunFiles(
+                definition,
+                folder == null
+                        ? RunFiles.runFolder(definition)
+                        : Path.of(folder).toAbsolutePath().normalize());
+    }
+
+    /** Returns extra options for the daemon's JVM, separated by spaces. */
+    public String javaOptions() {
+        return variables.getOrDefault(JAVA_OPTIONS, "");
+    }
+}

@@ -1,0 +1,74 @@
+package org.opendedup.sar.sdfs.cli.command;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.opendedup.sar.sdfs.jmx.VolumeMXBean;
+
+/** Reads and writes JSON objects as maps that keep their order. */
+public final class Json {
+    private static final ObjectMapper MAPPER =
+            new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+    private static final TypeReference<LinkedHashMap<String, Object>> OBJECT = new TypeReference<>() {};
+
+    private Json() {}
+
+    /** Returns the object on one line. */
+    public static String line(Map<String, ?> object) {
+        return write(object, false);
+    }
+
+    /** Returns the object indented, for people. */
+    public static String pretty(Map<String, ?> object) {
+        return write(object, true);
+    }
+
+    private static String write(Map<String, ?> object, boolean pretty) {
+        try {
+            return (pretty ? MAPPER.writerWithDefaultPrettyPrinter() : MAPPER.writer()).writeValueAsString(object);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("holds a value that JSON cannot say", e);
+        }
+    }
+
+    /** Returns the values of a volume, under the names and in the order of {@link VolumeMXBean}. */
+    public static Map<String, Object> values(VolumeMXBean volume) {
+        return MAPPER.convertValue(volume, OBJECT);
+    }
+
+    /** Returns the object with that name inside another; empty if there is none. */
+    @SuppressWarnings("unchecked")
+    public static Map<String, Object> object(Map<String, Object> within, String name) {
+        return within.get(name) instanceof Map<?, ?> object ? (Map<String, Object>) object : Map.of();
+    }
+
+    /** Returns the list of objects with that name; empty if there is none. */
+    @SuppressWarnings("unchecked")
+    public static List<Map<String, Object>> objects(Map<String, Object> within, String name) {
+        return within.get(name) instanceof List<?> objects ? (List<Map<String, Object>>) objects : List.of();
+    }
+
+    /** Returns the whole number with that name; 0 if there is none. */
+    public static long number(Map<String, Object> within, String name) {
+        return within.get(name) instanceof Number number ? number.longValue() : 0;
+    }
+
+    /** Returns the number with that name; 0 if there is none. */
+    public static double decimal(Map<String, Object> within, String name) {
+        return within.get(name) instanceof Number number ? number.doubleValue() : 0;
+    }
+
+    /** @throws IOException if the text is not one JSON object */
+    public static Map<String, Object> read(String text) throws IOException {
+        Map<String, Object> object = MAPPER.readValue(text, OBJECT);
+        if (object == null) {
+            throw new IOException("null where a JSON object should stand");
+        }
+        return object;
+    }
+}

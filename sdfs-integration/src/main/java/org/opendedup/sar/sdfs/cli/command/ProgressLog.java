@@ -1,0 +1,35 @@
+package org.opendedup.sar.sdfs.cli.command;
+
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Logs every 5 seconds that a task is still running, until it is closed. */
+public final class ProgressLog implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ProgressLog.class);
+    private static final int PERIOD_SECONDS = 5;
+
+    private final String what;
+    private final long startNanos = System.nanoTime();
+    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(task -> {
+        var thread = new Thread(task, "sdfs-progress");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    public ProgressLog(String what) {
+        this.what = what;
+        var unused = clock.scheduleAtFixedRate(this::report, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private void report() {
+        LOG.info("{}: going on for {} s", what, TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos));
+    }
+
+    @Override
+    public void close() {
+        clock.shutdownNow();
+    }
+}

@@ -1,0 +1,126 @@
+package org.opendedup.sar.sdfs.cli.control;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.sdfs.cli.command.ControlArguments;
+import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
+import org.opendedup.sar.sdfs.cli.report.ReadersReport;
+import org.opendedup.sar.sdfs.mounts.MountTable;
+import org.opendedup.sar.volume.Defragmentation.Limits;
+
+/**
+ * The daemon's side of {@code sdfscli VOLUME file}, {@code top}, {@code defrag} and {@code restore}: the control
+ * commands with these names. The latter two are jobs, see {@link JobControl}; the argument {@code action} is
+ * {@value #START}, {@code status} or {@code stop}.
+ *
+ * <p>Only the daemon's user and root can send commands here, and both can read the containers directly. So a command
+ * gives no access to a file that the mount would refuse.
+ */
+public final class FileControl implements Closeable {
+    public static final String FILE = "file";
+    public static final String DEFRAG = "defrag";
+    public static final String RESTORE = "restore";
+    public static final String TOP = "top";
+    public static final String START = "start";
+
+    private final FileTools files;
+    private final Path mountPoint;
+    /** Device number, unique to the volume wherever its mount is moved; empty if nothing is mounted there. */
+    private final Optional<String> device;
+
+    private final JobControl defragmentations = new JobControl(DEFRAG);
+    private final JobControl restores = new JobControl(RESTORE);
+
+    /** @param mountPoint where the volume is mounted at the start */
+    public FileControl(FileTools files, Path mountPoint) throws IOException {
+        this.files = files;
+        this.mountPoint = mountPoint;
+        device = MountTable.read().top(mountPoint).map(MountTable.Entry::device);
+    }
+
+    /** @throws IOException if the command fails; the message is for the client */
+    public Map<String, Object> answer(String command, Map<String, Object> request, ControlServer.Caller caller)
+            throws IOException {
+        var arguments = new ControlArguments(request);
+        try {
+            return switch (command) {
+                case FILE -> file(arguments);
+                case TOP -> top(arguments);
+                case DEFRAG -> defrag(arguments, caller);
+                case RESTORE -> restore(arguments, caller);
+                default -> throw new IOException("the command '" + command + "' is not known to the daemon");
+            };
+        } catch (IllegalArgumentException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    private Map<String, Object> file(ControlArguments arguments) throws IOException {
+        String path = arguments.text("path");
+        arguments.end();
+        return FragmentationReport.of(files.fragmentation(path, DiskModel.DEFAULT), DiskModel.DEFAULT);
+    }
+
+    private Map<String, Object> top(ControlArguments arguments) throws IOException {
+        arguments.end();
+        return ReadersReport.of(files.readers(), files.disk());
+    }
+
+    private Map<String, Object> defrag(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
+        String action = arguments.text("action");
+        if (!action.equals(START)) {
+            return job(defragmentations, action, arguments);
+        }
+        String path = arguments.text("path");
+        long permille = arguments.number("permille", 0);
+        boolean dryRun = arguments.number("dryRun", 0) != 0;
+        arguments.end();
+        return defragmentations.start(
+                files.defragment(path, DiskModel.DEFAULT, new Limits(permille / 1000.0, dryRun)), caller);
+    }
+
+    private Map<String, Object> restore(ControlArguments arguments, ControlServer.Caller caller) throws IOException {
+        String action = arguments.text("action");
+        if (!action.equals(START)) {
+            return job(restores, action, arguments);
+        }
+        String path = arguments.text("path");
+        Path target = Path.of(arguments.text("destination")).normalize();
+        arguments.end();
+        Path parent = target.getParent();
+        if (!target.isAbsolute() || parent == null) {
+            throw new IllegalArgumentException(target + " is no absolute path of a destination");
+        }
+        if (isInVolume(parent) || Files.exists(target) && isInVolume(target)) {
+            throw new IOException(target + " lies in the volume itself; copy within it with cp, which moves no data");
+        }
+        return restores.start(files.restore(path, target), caller);
+    }
+
+    /** Returns whether a path is in the volume, through any link or bind mount, also one of a folder in the volume. */
+    private boolean isInVolume(Path path) throws IOException {
+        return device.isPresent()
+                ? device.get().equals(MountTable.device(path))
+                : path.toRealPath().startsWith(mountPoint);
+    }
+
+    private static Map<String, Object> job(JobControl jobs, String action, ControlArguments arguments)
+            throws IOException {
+        long number = arguments.number("number", -1);
+        arguments.end();
+        return jobs.answer(action, number);
+    }
+
+    /** Stops the running jobs. */
+    @Override
+    public void close() throws IOException {
+        try (defragmentations) {
+            restores.close();
+        }
+    }
+}

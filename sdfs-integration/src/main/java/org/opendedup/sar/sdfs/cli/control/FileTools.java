@@ -1,0 +1,36 @@
+package org.opendedup.sar.sdfs.cli.control;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.disk.DiskStatus;
+import org.opendedup.sar.restore.fragmentation.FileFragmentation;
+import org.opendedup.sar.restore.lookahead.StreamStatus;
+import org.opendedup.sar.volume.Defragmentation;
+
+/** Operations on files of a mounted volume, other than reading and writing. Paths start at the volume's root. */
+public interface FileTools {
+    /**
+     * Reports how a file's chunks are spread over containers, including everything written up to now.
+     *
+     * @throws IOException if there is no such file; names the path
+     */
+    FileFragmentation fragmentation(String path, DiskModel disk) throws IOException;
+
+    /** Rewrites the chunks of a file that lie in sparse containers. */
+    BackgroundJob defragment(String path, DiskModel disk, Defragmentation.Limits limits);
+
+    /**
+     * Restores a file or folder to another file system.
+     *
+     * @param target an absolute path; see {@link org.opendedup.sar.sdfs.restore.TreeRestore}
+     */
+    BackgroundJob restore(String path, Path target) throws IOException;
+
+    /** Returns the sequential readers that are currently read ahead. */
+    List<StreamStatus> readers();
+
+    /** Returns the state of the device that holds the containers, as reads see it. */
+    DiskStatus disk();
+}

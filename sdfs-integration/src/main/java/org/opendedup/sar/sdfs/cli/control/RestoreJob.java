@@ -1,0 +1,58 @@
+package org.opendedup.sar.sdfs.cli.control;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.opendedup.sar.sdfs.restore.RestoreStatus;
+import org.opendedup.sar.sdfs.restore.TreeRestore;
+
+/** A job that restores a file or folder. */
+final class RestoreJob implements BackgroundJob {
+    private final FilesOfVolume files;
+    private final String path;
+    private final TreeRestore restore;
+
+    RestoreJob(FilesOfVolume files, String path, Path target) throws IOException {
+        this.files = files;
+        this.path = path;
+        restore = new TreeRestore(files.volume(), path, target);
+    }
+
+    @Override
+    public void run() throws IOException {
+        boolean done = files.use(path, inode -> {
+            restore.run(inode);
+            return true;
+        });
+        assert done;
+    }
+
+    @Override
+    public void stop() {
+        restore.stop();
+    }
+
+    @Override
+    public Map<String, Object> report() {
+        return report(restore.status());
+    }
+
+    /** Returns a status as JSON, with stable keys. */
+    static Map<String, Object> report(RestoreStatus status) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("phase", status.phase().name().toLowerCase(Locale.ROOT));
+        report.put("entries", status.entries());
+        report.put("bytes", status.bytes());
+        report.put("bytesDone", status.bytesWritten());
+        report.put("bytesResumed", status.bytesResumed());
+        report.put("damagedPlaces", status.damagedPlaces());
+        report.put("damages", status.damages());
+        report.put("attributesLost", status.attributesLost());
+        report.put("entriesLost", status.entriesLost());
+        report.put("losses", status.losses());
+        report.put("seconds", status.seconds());
+        return report;
+    }
+}

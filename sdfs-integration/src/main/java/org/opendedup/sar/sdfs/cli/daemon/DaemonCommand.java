@@ -1,0 +1,94 @@
+package org.opendedup.sar.sdfs.cli.daemon;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Umask;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.log.RepeatsAppender;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/**
+ * The process that mount.sdfs starts in the background. If it cannot serve the volume, it writes the reason to its
+ * error stream, where mount.sdfs reads it.
+ */
+@Command(name = "mount.sdfs", description = "The daemon of one mounted volume; started by mount.sdfs.")
+public final class DaemonCommand implements Callable<Integer> {
+    private static final Logger LOG = LoggerFactory.getLogger(DaemonCommand.class);
+
+    /**
+     * Time limit for closing. Dirty data fits in the memory budget; a disk that needs minutes to write it is broken.
+     */
+    private static final Duration STOP_LIMIT = Duration.ofMinutes(5);
+
+    private final Environment environment;
+    private final MountService service;
+
+    @Mixin
+    MountArguments arguments = new MountArguments();
+
+    public DaemonCommand(Environment environment, MountService service) {
+        this.environment = environment;
+        this.service = service;
+    }
+
+    /** Runs the daemon. */
+    public static void main(String[] arguments) {
+        Umask.ownerOnly();
+        Environment environment = Environment.ofProcess();
+        var command = new DaemonCommand(environment, new FuseMountService());
+        System.exit(CommandRunner.run(command, environment, arguments));
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        VolumeDefinition definition = arguments.definition(environment);
+        var daemon = new VolumeDaemon(
+                environment.configDirectory().fileOf(arguments.volume),
+                environment.runFiles(definition),
+                arguments.absoluteMountPoint(),
+                arguments.mountOptions(service),
+                service);
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(daemon), "sdfs-stop"));
+        try {
+            daemon.serve();
+        } catch (IOException | CommandFailedException | RuntimeException e) {
+            LOG.error("volume {}", arguments.volume, e);
+            throw e;
+        } finally {
+            RepeatsAppender.tellAll();
+        }
+        return ExitCode.OK;
+    }
+
+    /**
+     * After SIGTERM or SIGINT: unmounts and lets the main thread close the volume. A JVM that a signal ends exits with
+     * 128 plus the signal's number. A volume that was closed in order is a success, so this halts with the right exit
+     * code.
+     */
+    private static void stop(VolumeDaemon daemon) {
+        if (daemon.hasEnded()) {
+            return;
+        }
+        LOG.info("asked to end; unmounting");
+        daemon.requestStop();
+        boolean closed = false;
+        try {
+            closed = daemon.awaitEnd(STOP_LIMIT);
+        } catch (InterruptedException e) {
+            LOG.warn("interrupted while ending", e);
+        }
+        if (!closed) {
+            LOG.error("not closed after {}; what was not synced is lost", STOP_LIMIT);
+        }
+        RepeatsAppender.tellAll();
+        Runtime.getRuntime().halt(closed && daemon.closedInOrder() ? ExitCode.OK : ExitCode.FAILED);
+    }
+}

@@ -1,0 +1,261 @@
+package org.opendedup.sar.sdfs.cli.daemon;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.io.PrivateFolder;
+import org.opendedup.sar.sdfs.cli.command.CallingUser;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.mounts.MountPlaces;
+import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+
+/** Starts a volume's daemon and waits until its mount answers: the work of mount.sdfs, for all its callers. */
+public final class DaemonStart {
+    /** Time limit for opening, which may include recovery or rebuilding the index. The daemon continues after it. */
+    private static final long OPEN_SECONDS_MAX = 600;
+
+    /** Time limit for an old daemon that is just closing the volume. */
+    private static final long CLOSE_SECONDS_MAX = 120;
+
+    /**
+     * Time that a detached mount is waited for. After every umount the mount disappears shortly before its daemon
+     * notices; after this time, programs still use it.
+     */
+    private static final long DETACHED_SECONDS_MAX = 3;
+
+    /** Time limit for ending a daemon whose start was interrupted. */
+    private static final long GIVE_UP_SECONDS_MAX = 30;
+
+    private static final long POLL_MILLIS = 20;
+    private static final int ERROR_LINES_MAX = 10;
+
+    private final Environment environment;
+    private final MountArguments arguments;
+    private final VolumeDefinition definition;
+    private final String options;
+    private final DaemonMemory memory;
+    private final RunFiles files;
+    private final Class<?> daemonClass;
+
+    /**
+     * Reads the volume's definition and checks the options.
+     *
+     * @param daemonClass class whose {@code main} is the daemon
+     */
+    public DaemonStart(Environment environment, MountService service, Class<?> daemonClass, MountArguments arguments)
+            throws IOException {
+        this.environment = environment;
+        this.arguments = arguments;
+        this.daemonClass = daemonClass;
+        this.definition = arguments.definition(environment);
+        this.options = arguments.mountOptions(service);
+        this.memory = arguments.memory(definition, options, service);
+        this.files = environment.runFiles(definition);
+    }
+
+    public VolumeDefinition definition() {
+        return definition;
+    }
+
+    /**
+     * Checks whether the volume can be mounted there, waits for an old daemon that is just ending, and removes a dead
+     * mount.
+     *
+     * @throws CommandFailedException if it cannot be mounted; the message has the reason
+     */
+    public void prepare() throws IOException, InterruptedException, CommandFailedException {
+        PrivateFolder.at(environment.configDirectory().folder()).requireSafe();
+        // A user who can replace the socket can answer in place of the daemon.
+        PrivateFolder.at(files.socketFolder()).requireSafe();
+        MountPlaces.checkVolume(definition, environment.err());
+        awaitUnserved();
+        Path mountPoint = arguments.absoluteMountPoint();
+        MountPlaces.checkMountPoint(mountPoint, environment.err());
+        MountPlaces.checkApart(mountPoint, files, environment.configDirectory().folder());
+    }
+
+    /** Starts the daemon, which outlives this process, and returns it when the mount answers. */
+    public Process inBackground() throws IOException, InterruptedException, CommandFailedException {
+        Process daemon = start(false);
+        Thread interrupted = new Thread(() -> giveUp(daemon), "sdfs-interrupted");
+        Runtime.getRuntime().addShutdownHook(interrupted);
+        try {
+            awaitMount(daemon);
+        } finally {
+            removeHook(interrupted);
+        }
+        return daemon;
+    }
+
+    /**
+     * Ends the daemon after Ctrl-C, because the user no longer wants the mount. This process's exit code is 130
+     * (SIGTERM: 143).
+     */
+    private void giveUp(Process daemon) {
+        daemon.destroy();
+        try {
+            boolean ended = daemon.waitFor(GIVE_UP_SECONDS_MAX, TimeUnit.SECONDS);
+            environment
+                    .err()
+                    .println("mount.sdfs: interrupted; "
+                            + (ended
+                                    ? "the volume '" + arguments.volume + "' is not mounted"
+                                    : "process " + daemon.pid() + " still opens the volume, and ends then; see "
+                                            + files.log()));
+            environment.err().flush();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Removes the hook. If this process is already ending, the hook decides about the mount, and this thread waits
+     * without any further message.
+     */
+    private static void removeHook(Thread hook) throws InterruptedException {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException ending) {
+            new CountDownLatch(1).await();
+        }
+    }
+
+    /** Runs the daemon until it ends; returns its exit code. */
+    public int inForeground() throws IOException, InterruptedException {
+        Process daemon = start(true);
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> endWith(daemon), "sdfs-stop"));
+        return daemon.waitFor();
+    }
+
+    /** Refuses a second mount. Waits for a daemon that has unmounted: umount returns before the volume is closed. */
+    private void awaitUnserved() throws IOException, InterruptedException, CommandFailedException {
+        long start = System.nanoTime();
+        while (LockFile.isHeld(files.lock())) {
+            Map<String, Object> state =
+                    ControlSocket.ping(files.socket()).orElse(Map.of("state", "starting or ending"));
+            if (System.nanoTime() - start
+                    >= TimeUnit.SECONDS.toNanos(patienceSeconds(String.valueOf(state.get("state"))))) {
+                throw new CommandFailedException(servedAlready(state));
+            }
+            Thread.sleep(POLL_MILLIS);
+        }
+    }
+
+    private static long patienceSeconds(String state) {
+        if (state.equals(VolumeDaemon.Phase.OPENING.text()) || state.equals(VolumeDaemon.Phase.MOUNTED.text())) {
+            return 0;
+        }
+        return state.equals(VolumeDaemon.DETACHED) ? DETACHED_SECONDS_MAX : CLOSE_SECONDS_MAX;
+    }
+
+    private String servedAlready(Map<String, Object> state) {
+        String volume = "the volume '" + arguments.volume + "' ";
+        if (VolumeDaemon.DETACHED.equals(state.get("state"))) {
+            return volume + "was unmounted from " + state.get("mountPoint")
+                    + " with umount -l, and files of it are still open, by "
+                    + state.get("users") + "; it can be mounted when they are closed, or when its process "
+                    + state.get("pid")
+                    + " is ended";
+        }
+        return volume + "is " + state.get("state")
+                + (state.containsKey("pid")
+                        ? ", on " + state.get("mountPoint") + ", by process " + state.get("pid")
+                        : ", by another process")
+                + "; it cannot be mounted twice";
+    }
+
+    private Process start(boolean foreground) throws IOException {
+        PrivateFiles.createFolders(files.logFolder());
+        var jvm = new DaemonJvm(memory, Runtime.version().feature(), CallingUser.isRoot(), environment.javaOptions());
+        // Files that libraries make, such as databases and logs, also belong to the owner only.
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "umask 077; exec \"$@\"", "sh"));
+        if (!foreground) {
+            // In a session of its own, the daemon is not affected by the end of the terminal or by its Ctrl-C.
+            command.add("setsid");
+        }
+        command.addAll(jvm.command(files, foreground));
+        command.add(daemonClass.getName());
+        command.addAll(arguments.handedOn(options));
+        var builder = new ProcessBuilder(command).directory(Path.of("/").toFile());
+        builder.environment()
+                .put("SDFS_CONFIG_DIR", environment.configDirectory().folder().toString());
+        builder.environment().put("SDFS_RUN_DIR", files.socketFolder().toString());
+        // glibc would give each of dozens of threads an arena of up to 64 MB; two keep native memory near its plan.
+        builder.environment().putIfAbsent("MALLOC_ARENA_MAX", "2");
+        if (foreground) {
+            builder.inheritIO();
+        } else {
+            builder.redirectInput(Path.of("/dev/null").toFile());
+            PrivateFiles.createFile(files.console());
+            builder.redirectErrorStream(true).redirectOutput(files.console().toFile());
+        }
+        return builder.start();
+    }
+
+    /**
+     * Forwards SIGTERM, waits until the daemon has closed the volume, and exits with its code. The daemon limits the
+     * time.
+     */
+    private static void endWith(Process daemon) {
+        if (daemon.isAlive()) {
+            daemon.destroy();
+            Runtime.getRuntime().halt(daemon.onExit().join().exitValue());
+        }
+    }
+
+    private void awaitMount(Process daemon) throws IOException, InterruptedException, CommandFailedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(OPEN_SECONDS_MAX);
+        while (!isMounted(daemon)) {
+            if (!daemon.isAlive()) {
+                throw new CommandFailedException("the volume '" + arguments.volume + "' could not be mounted:\n"
+                        + lastLines(files.console()) + "See also " + files.log());
+            }
+            if (System.nanoTime() > deadline) {
+                throw new CommandFailedException("the volume '" + arguments.volume + "' is not mounted after "
+                        + OPEN_SECONDS_MAX + " s; process " + daemon.pid() + " goes on in the background, see "
+                        + files.log());
+            }
+            Thread.sleep(POLL_MILLIS);
+        }
+        // Access the mount as the user will do next, so that a mount that does not answer fails here.
+        Files.getAttribute(arguments.absoluteMountPoint(), "unix:mode");
+    }
+
+    private boolean isMounted(Process daemon) {
+        Optional<Map<String, Object>> mounted = ControlSocket.ping(files.socket())
+                .filter(state -> Long.toString(daemon.pid()).equals(String.valueOf(state.get("pid"))))
+                .filter(state -> VolumeDaemon.Phase.MOUNTED.text().equals(state.get("state")));
+        mounted.ifPresent(this::sayWhatWasNarrowed);
+        mounted.map(state -> state.get(VolumeDaemon.LAST_END))
+                .ifPresent(end -> environment.err().println("mount.sdfs: " + arguments.volume + ": " + end));
+        return mounted.isPresent();
+    }
+
+    private void sayWhatWasNarrowed(Map<String, Object> state) {
+        if (state.get(VolumeDaemon.NARROWED) instanceof Integer narrowed) {
+            environment.err().println("mount.sdfs: " + VolumeFolders.report(narrowed));
+        }
+    }
+
+    private static String lastLines(Path console) throws IOException {
+        // Some of it may not be text: libfuse and the JVM also write there.
+        List<String> lines = new String(Files.readAllBytes(console), StandardCharsets.UTF_8)
+                .lines()
+                .toList();
+        List<String> last = lines.subList(Math.max(0, lines.size() - ERROR_LINES_MAX), lines.size());
+        return last.isEmpty() ? "" : String.join("\n", last) + "\n";
+    }
+}

@@ -1,0 +1,165 @@
+package org.opendedup.sar.sdfs.cli.daemon;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CallingUser;
+import org.opendedup.sar.sdfs.cli.control.FileTools;
+import org.opendedup.sar.sdfs.cli.control.FilesOfVolume;
+import org.opendedup.sar.sdfs.cli.control.VolumePaths;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.fuse.FuseBinding;
+import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
+import org.opendedup.sar.sdfs.fuse.FuseMount;
+import org.opendedup.sar.sdfs.fuse.MountOptions;
+import org.opendedup.sar.sdfs.fuse.kernel.KernelBinding;
+import org.opendedup.sar.sdfs.jmx.SarOfTier;
+import org.opendedup.sar.sdfs.jmx.SarSource;
+import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
+import org.opendedup.sar.tier.FileExplainer;
+import org.opendedup.sar.tier.FileExplanation;
+import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.tier.policy.PromotionPolicies;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeStatistics;
+import org.opendedup.sar.volume.config.RequestBuffers;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+
+/** Serves volumes through the kernel's FUSE. */
+public final class FuseMountService implements MountService {
+    @Override
+    public void checkOptions(String options) {
+        ServiceOptions chosen = ServiceOptions.parse(options);
+        MountOptions.of(Path.of("/"), "").with(chosen.mountOptions());
+    }
+
+    @Override
+    public RequestBuffers requestBuffers(String options) {
+        return requestBuffersOf(options);
+    }
+
+    public static RequestBuffers requestBuffersOf(String options) {
+        ServiceOptions chosen = ServiceOptions.parse(options);
+        int threads =
+                MountOptions.of(Path.of("/"), "").with(chosen.mountOptions()).threads();
+        return new RequestBuffers(threads, chosen.binding().bufferBytes(threads));
+    }
+
+    @Override
+    public void remount(Path mountPoint, String options) throws IOException {
+        KernelBinding.remount(MountOptions.of(mountPoint, "none")
+                .with(ServiceOptions.parse(options).mountOptions()));
+    }
+
+    @Override
+    public MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException {
+        VolumeConfig config = definition.engineConfig().withRequests(requestBuffersOf(options));
+        ServiceOptions chosen = ServiceOptions.parse(options);
+        MountOptions mountOptions = MountOptions.of(mountPoint, config.name())
+                .withAllowOther(CallingUser.isRoot())
+                .with(chosen.mountOptions());
+        Volume volume = Volume.open(config, chosen.verification());
+        try {
+            FuseMount mount = chosen.binding().mount(new FuseFileSystem(volume, mountOptions), mountOptions);
+            SarSource sar = volume.tier().isConfigured()
+                    ? new SarOfTier(volume.tier())
+                    : new SarWithoutSsd(definition.sar().tier());
+            return new FuseMountedVolume(volume, mount, sar);
+        } catch (IOException | RuntimeException e) {
+            try {
+                volume.close();
+            } catch (IOException suppressed) {
+                e.addSuppressed(suppressed);
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * The mount options that concern neither kernel nor file system.
+     *
+     * @param mountOptions all other options
+     */
+    private record ServiceOptions(FuseBinding binding, Verification verification, String mountOptions) {
+        private static final String VERIFY = "verify_fingerprints";
+
+        static ServiceOptions parse(String options) {
+            FuseBinding binding = FuseBindings.named(FuseBindings.DEFAULT);
+            Verification verification = Verification.CHECKSUMS;
+            List<String> others = new ArrayList<>();
+            for (String option : options.split(",")) {
+                if (option.startsWith(BINDING_OPTION)) {
+                    binding = FuseBindings.named(option.substring(BINDING_OPTION.length()));
+                } else if (option.equals(VERIFY)) {
+                    verification = Verification.FINGERPRINTS;
+                } else {
+                    others.add(option);
+                }
+            }
+            return new ServiceOptions(binding, verification, String.join(",", others));
+        }
+    }
+
+    private record FuseMountedVolume(Volume volume, FuseMount mount, SarSource sar) implements MountedVolume {
+        @Override
+        public void awaitEnd() throws InterruptedException {
+            mount.awaitEnd();
+        }
+
+        @Override
+        public void unmount() throws IOException {
+            mount.unmount();
+        }
+
+        @Override
+        public void endMount() throws IOException {
+            mount.close();
+        }
+
+        @Override
+        public @Nullable String stopped() {
+            return volume.stopped();
+        }
+
+        @Override
+        public boolean resume() throws IOException {
+            return volume.resume();
+        }
+
+        @Override
+        public FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException {
+            if (!volume.tier().isConfigured()) {
+                throw new IOException("the volume has no SSD: " + path + " comes from the disk as a whole");
+            }
+            TierSettings settings = sar.status().settings();
+            var rules = new FileExplainer.Rules(volume.tier()::contains, settings, PromotionPolicies.of(settings));
+            return new VolumePaths(volume)
+                    .use(path, inode -> volume.maintenance().explain(inode, from, rules, visitor));
+        }
+
+        @Override
+        public FileTools files() {
+            return new FilesOfVolume(volume, mount);
+        }
+
+        @Override
+        public SpaceUse space() throws IOException {
+            return volume.space();
+        }
+
+        @Override
+        public VolumeStatistics statistics() throws IOException {
+            return volume.statistics();
+        }
+
+        @Override
+        public void close() throws IOException {
+            volume.close();
+        }
+    }
+}

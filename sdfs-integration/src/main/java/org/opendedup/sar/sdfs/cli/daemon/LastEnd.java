@@ -1,0 +1,82 @@
+package org.opendedup.sar.sdfs.cli.daemon;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A file in the run folder that exists from the mount to the end of a closing that lost nothing. From it, the next
+ * mount learns how the last one ended: after a plain {@code umount}, no client waits for the daemon's answer.
+ *
+ * @param file {@link RunFiles#lastEnd()}
+ */
+public record LastEnd(Path file) {
+    private static final Logger LOG = LoggerFactory.getLogger(LastEnd.class);
+
+    /** Returns what the last daemon left, as one line of text; empty if it closed the volume in order. */
+    Optional<String> found() {
+        try {
+            return Optional.of(text(Json.read(Files.readString(file))));
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        } catch (IOException e) {
+            return Optional.of("how it ended last time cannot be read: " + CommandRunner.messageOf(e));
+        }
+    }
+
+    private static String text(Map<String, Object> record) {
+        if (record.containsKey("error")) {
+            return "when it was closed last, at " + record.get("at") + ", not all could be written: "
+                    + new ClosingReport(record).text("; ");
+        }
+        return "it was not closed in order last time, by process " + record.get("pid") + ", which mounted it at "
+                + record.get("at") + ": what was written in its last seconds and not synced may be missing";
+    }
+
+    /** Notes that the volume is in use. */
+    void begin() {
+        var record = new LinkedHashMap<String, Object>();
+        record.put("pid", ProcessHandle.current().pid());
+        write(record);
+    }
+
+    /** Notes how the volume was closed. */
+    void end(Map<String, Object> closing) {
+        if (ClosingReport.isClosed(closing)) {
+            try {
+                Files.deleteIfExists(file);
+            } catch (IOException e) {
+                LOG.warn("{} cannot be removed; the next mount will tell of it: {}", file, e.getMessage());
+            }
+        } else {
+            write(closing);
+        }
+    }
+
+    /**
+     * Writes durably. If this fails, an earlier record remains, and its reader learns that the closing was not in
+     * order.
+     */
+    private void write(Map<String, Object> what) {
+        var record = new LinkedHashMap<>(what);
+        record.put("at", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+        try {
+            PrivateFiles.write(file, Json.line(record).getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            LOG.warn("{} cannot be written: {}", file, e.getMessage());
+        }
+    }
+}

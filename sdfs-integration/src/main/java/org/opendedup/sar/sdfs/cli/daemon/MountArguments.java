@@ -1,0 +1,185 @@
+package org.opendedup.sar.sdfs.cli.daemon;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.MachineMemory;
+import org.opendedup.sar.sdfs.cli.command.SizeConverter;
+import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** The arguments of mount.sdfs, which it passes on to the daemon. */
+public final class MountArguments {
+    @Spec(Spec.Target.MIXEE)
+    @Nullable
+    CommandSpec spec;
+
+    @Parameters(index = "0", paramLabel = "VOLUME", description = "Name of the volume.")
+    public String volume = "";
+
+    @Parameters(index = "1", paramLabel = "MOUNTPOINT", description = "An existing folder.")
+    public Path mountPoint = Path.of("");
+
+    @Option(
+            names = "-o",
+            paramLabel = "OPTIONS",
+            description =
+                    "Mount options, separated by commas: ro, allow_other (let in other users than the one who mounts; the "
+                            + "default for root), noallow_other, allow_suid, allow_dev (let set-user-ID programs, devices in the "
+                            + "volume work; off by default), noexec, sync, memory_budget=SIZE, verify_fingerprints (hash "
+                            + "every chunk read from disk), and others of mount(8) and fstab.")
+    public List<String> options = new ArrayList<>();
+
+    @Option(
+            names = "--memory-budget",
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description = "For this mount, instead of the volume's own.")
+    @Nullable
+    Long memoryBudgetBytes;
+
+    @Option(
+            names = "--fuse-binding",
+            paramLabel = "NAME",
+            description =
+                    "How the kernel is served: kernel (its own protocol; the default) or jnr (libfuse 2, slower, for "
+                            + "places where the other cannot run). Also as a mount option: fuse_binding=NAME.")
+    @Nullable
+    String fuseBinding;
+
+    /** The mount option that is equivalent to {@code --memory-budget}, for fstab. */
+    private static final String MEMORY_BUDGET = "memory_budget=";
+
+    /** Returns the volume's definition, with the values given for this mount. */
+    public VolumeDefinition definition(Environment environment) throws IOException {
+        VolumeDefinition stored;
+        try {
+            stored = environment.configDirectory().read(volume);
+            Long budgetBytes = budgetBytes();
+            if (budgetBytes != null) {
+                MachineMemory.check(budgetBytes);
+            }
+            return budgetBytes == null ? stored : withBudget(stored, budgetBytes);
+        } catch (IllegalArgumentException e) {
+            throw usage(e);
+        }
+    }
+
+    /** Returns the budget given for this mount in bytes, or null; the last of several options wins. */
+    private @Nullable Long budgetBytes() {
+        return memoryBudgetBytes != null
+                ? memoryBudgetBytes
+                : split().filter(MountArguments::isMemoryBudget)
+                        .reduce((first, second) -> second)
+                        .map(option -> ByteSize.parse(option.substring(MEMORY_BUDGET.length())))
+                        .orElse(null);
+    }
+
+    private static boolean isMemoryBudget(String option) {
+        return option.startsWith(MEMORY_BUDGET);
+    }
+
+    private Stream<String> split() {
+        return options.stream().flatMap(list -> Arrays.stream(list.split(",")));
+    }
+
+    public static VolumeDefinition withBudget(VolumeDefinition stored, long budgetBytes) {
+        return new VolumeDefinition(
+                stored.config().withMemoryBudget(budgetBytes),
+                stored.basePath(),
+                stored.indexName(),
+                stored.garbageCollectionSchedule(),
+                stored.fileMode(),
+                stored.sar(),
+                stored.restore());
+    }
+
+    /**
+     * Returns the path as in the mount table: without symbolic links. Of a dead mount only the parent folder can be
+     * examined.
+     */
+    public Path absoluteMountPoint() {
+        Path absolute = mountPoint.toAbsolutePath().normalize();
+        Path name = absolute.getFileName();
+        Path folder = absolute.getParent();
+        if (name == null || folder == null) {
+            return absolute;
+        }
+        try {
+            return Files.isSymbolicLink(absolute)
+                    ? absolute.toRealPath()
+                    : folder.toRealPath().resolve(name);
+        } catch (IOException e) {
+            // It does not exist, which is reported when it is mounted on.
+            return absolute;
+        }
+    }
+
+    /** Returns the options for the file system, after a check. */
+    public String mountOptions(MountService service) {
+        Stream<String> binding =
+                fuseBinding == null ? Stream.of() : Stream.of(MountService.BINDING_OPTION + fuseBinding);
+        String forFileSystem =
+                MountHelperOptions.without(Stream.concat(split().filter(option -> !isMemoryBudget(option)), binding)
+                        .collect(Collectors.joining(",")));
+        try {
+            service.checkOptions(forFileSystem);
+        } catch (IllegalArgumentException e) {
+            throw usage(e);
+        }
+        return forFileSystem;
+    }
+
+    /** Returns how the budget is divided for a mount with these options, after a check. */
+    DaemonMemory memory(VolumeDefinition definition, String forFileSystem, MountService service) {
+        try {
+            return DaemonMemory.of(definition.engineConfig().withRequests(service.requestBuffers(forFileSystem)));
+        } catch (IllegalArgumentException e) {
+            throw usage(e);
+        }
+    }
+
+    /** @throws IllegalArgumentException if a single option is not known */
+    public void checkOption(String option, MountService service) {
+        if (!isMemoryBudget(option)) {
+            service.checkOptions(option);
+        }
+    }
+
+    /** Returns the arguments for the daemon, with the remaining options. */
+    List<String> handedOn(String forFileSystem) {
+        var arguments = new ArrayList<String>();
+        if (!forFileSystem.isEmpty()) {
+            arguments.add("-o");
+            arguments.add(forFileSystem);
+        }
+        Long budgetBytes = budgetBytes();
+        if (budgetBytes != null) {
+            arguments.add("--memory-budget=" + budgetBytes);
+        }
+        arguments.add("--");
+        arguments.add(volume);
+        arguments.add(absoluteMountPoint().toString());
+        return arguments;
+    }
+
+    private ParameterException usage(IllegalArgumentException e) {
+        if (spec == null) {
+            throw new IllegalStateException("not run by picocli", e);
+        }
+        return new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+}

@@ -1,0 +1,98 @@
+package org.opendedup.sar.sdfs.cli.daemon;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.control.FileTools;
+import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.jmx.SarSource;
+import org.opendedup.sar.sdfs.jmx.VolumeSource;
+import org.opendedup.sar.tier.FileExplanation;
+import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.volume.config.RequestBuffers;
+
+/** Opens a volume and shows it as a file system. The commands reach engine and FUSE only through it. */
+public interface MountService {
+    /** The mount option that names the FUSE binding. */
+    String BINDING_OPTION = "fuse_binding=";
+
+    /**
+     * Checks options before anything is started.
+     *
+     * @param options options as in {@code mount -o}, without those of {@link MountHelperOptions}
+     * @throws IllegalArgumentException if an option is not known; names it
+     */
+    void checkOptions(String options);
+
+    /**
+     * Returns the part of the memory budget that a mount with these options uses for requests. Options as in
+     * {@link #checkOptions}.
+     */
+    RequestBuffers requestBuffers(String options);
+
+    /**
+     * Changes the mount options that the kernel itself implements: ro and rw, suid, dev, exec, atime, sync and their
+     * opposites. All others are ignored. Options as in {@link #checkOptions}.
+     *
+     * @throws IOException if the mount cannot be changed, for example to read-only while files are open for writing
+     */
+    void remount(Path mountPoint, String options) throws IOException;
+
+    /** Returns when the kernel serves the mount point from the volume. Options as in {@link #checkOptions}. */
+    MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException;
+
+    /** A volume while it is open. It ends in two steps: unmount, then close the volume. */
+    interface MountedVolume extends VolumeSource, Closeable {
+
+        /** Returns the volume's SSD; if the volume was mounted without one, a source that reports no SSD. */
+        SarSource sar();
+
+        /**
+         * Explains what the SSD does for a file.
+         *
+         * @param path path from the volume's root, names separated by slashes
+         * @param from offset in the file of the first chunk shown, in bytes
+         * @throws IOException if there is no such file
+         */
+        FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException;
+
+        /** Returns the operations on single files and folders. */
+        FileTools files();
+
+        /** Returns as text why the volume accepts no changes: a write to a disk failed. Null while it accepts them. */
+        @Nullable
+        String stopped();
+
+        /**
+         * Accepts changes again after a failed write to a disk. When it returns, everything accepted until then is
+         * durable.
+         *
+         * @return whether a write had failed
+         * @throws IOException if it fails again; the message says what to do
+         */
+        boolean resume() throws IOException;
+
+        /** Waits until the file system is unmounted, by any means. */
+        void awaitEnd() throws InterruptedException;
+
+        /**
+         * Unmounts, and writes back all that the kernel holds; {@link #awaitEnd} then returns.
+         *
+         * @throws IOException if programs use the file system, which then stays mounted
+         */
+        void unmount() throws IOException;
+
+        /** Ends the mount in bounded time: unmounts or, if programs use the file system, aborts it. Idempotent. */
+        void endMount() throws IOException;
+
+        /**
+         * Flushes, commits and closes the volume. Called once, after the mount has ended.
+         *
+         * @throws org.opendedup.sar.volume.UnsavedChangesException if something is lost
+         */
+        @Override
+        void close() throws IOException;
+    }
+}

@@ -1,0 +1,368 @@
+package org.opendedup.sar.sdfs.cli.daemon;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.PathWalk;
+import org.opendedup.sar.sdfs.cli.command.ProgressLog;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.ControlServer;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.control.FileControl;
+import org.opendedup.sar.sdfs.cli.control.SarControl;
+import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
+import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
+import org.opendedup.sar.sdfs.cli.mounts.MountUsers;
+import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
+import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
+import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
+import org.opendedup.sar.sdfs.config.SarSettings;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.sdfs.jmx.SarAdministration;
+import org.opendedup.sar.sdfs.jmx.SarFigures;
+import org.opendedup.sar.sdfs.jmx.VolumeMonitor;
+import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
+import org.opendedup.sar.sdfs.mounts.MountTable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves one mounted volume until it is unmounted: takes the volume's lock, opens the control socket, opens and mounts
+ * the volume, waits, closes it, and removes its run files. The same steps follow umount, SIGTERM and {@code sdfscli
+ * unmount}, because the latter two only end the mount.
+ */
+public final class VolumeDaemon {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeDaemon.class);
+
+    /** State of the volume; commands see it in lower case. */
+    enum Phase {
+        OPENING,
+        MOUNTED,
+        CLOSING;
+
+        String text() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** Reported instead of {@link Phase#MOUNTED} while programs use a mount that was detached from its mount point. */
+    static final String DETACHED = "detached";
+
+    /** Number of files and folders that were open to other users when the daemon began; missing if there were none. */
+    static final String NARROWED = "permissionsTakenAway";
+
+    /** How the volume's last daemon ended, as text; missing if it closed the volume in order. */
+    static final String LAST_END = "lastEnd";
+
+    /** Why the volume accepts no changes, as text; missing while it accepts them. */
+    static final String STOPPED = "stopped";
+
+    /** The command that makes the volume accept changes again; {@link #RESUMED} says whether they had been stopped. */
+    public static final String RESUME = "resume";
+
+    public static final String RESUMED = "resumed";
+
+    /** Longest time that a client waits for the outcome of an unmount; less than the limit of {@link ControlSocket}. */
+    private static final long OUTCOME_SECONDS_MAX = 590;
+
+    private final VolumeDefinition definition;
+    private final Path volumeFile;
+    private final RunFiles files;
+    private final Path mountPoint;
+    private final String options;
+    private final MountService service;
+    private final CountDownLatch ended = new CountDownLatch(1);
+    /** How the volume was closed. */
+    private final CompletableFuture<ClosingReport> outcome = new CompletableFuture<>();
+
+    private final LastEnd lastEnd;
+    /** What the previous daemon left. */
+    private volatile Optional<String> foundEnd = Optional.empty();
+
+    private volatile Phase phase = Phase.OPENING;
+    private volatile boolean stopRequested;
+    private volatile int narrowed;
+    private volatile @Nullable MountedVolume mounted;
+    private volatile @Nullable VolumeMonitor monitor;
+    private volatile @Nullable SarAdministration sar;
+    private volatile @Nullable FileControl fileTools;
+    /** Entry in the mount table from the start of the mount. */
+    private volatile Optional<MountTable.Entry> mountEntry = Optional.empty();
+
+    public VolumeDaemon(Path volumeFile, RunFiles files, Path mountPoint, String options, MountService service) {
+        this.definition = files.definition();
+        this.volumeFile = volumeFile;
+        this.files = files;
+        this.mountPoint = mountPoint;
+        this.options = options;
+        this.service = service;
+        lastEnd = new LastEnd(files.lastEnd());
+    }
+
+    /**
+     * Serves the volume. Returns when it is unmounted and closed.
+     *
+     * @throws CommandFailedException if another process serves it
+     * @throws IOException if it cannot be opened or mounted, or was not closed cleanly
+     */
+    public void serve() throws IOException, CommandFailedException, InterruptedException {
+        try {
+            VolumeFolders folders = VolumeFolders.of(definition);
+            folders.requireSafe();
+            PrivateFiles.createFolders(files.runFolder());
+            PrivateFiles.createFolders(files.socketFolder());
+            try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(this::servedElsewhere);
+                    ControlServer control = ControlServer.start(files.socket(), this::answer)) {
+                LOG.info(
+                        "opening volume {}, process {}",
+                        name(),
+                        ProcessHandle.current().pid());
+                narrow(folders);
+                foundEnd = lastEnd.found();
+                foundEnd.ifPresent(end -> LOG.warn("volume {}: {}", name(), end));
+                mountAndWait();
+                LOG.info("volume {} closed", name());
+            }
+        } finally {
+            ended.countDown();
+        }
+    }
+
+    private void narrow(VolumeFolders folders) throws IOException {
+        narrowed = folders.narrow();
+        if (narrowed > 0) {
+            LOG.warn("volume {}: {}", name(), VolumeFolders.report(narrowed));
+        }
+    }
+
+    private CommandFailedException servedElsewhere() {
+        return new CommandFailedException("the volume '" + name() + "' is served by another process already");
+    }
+
+    private void mountAndWait() throws IOException, InterruptedException {
+        if (stopRequested) {
+            LOG.info("asked to end before the volume was opened; not mounted");
+            return;
+        }
+        MountedVolume volume = service.mount(definition, mountPoint, options);
+        lastEnd.begin();
+        var figures = new VolumeMonitor(name(), mountPoint.toString(), volume);
+        var administration = new SarAdministration(volume.sar(), definition, this::keep, this::checkLocation);
+        try (VolumeRegistration registration = VolumeRegistration.register(figures, administration);
+                FileControl fileControl = new FileControl(volume.files(), mountPoint);
+                UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
+            fileTools = fileControl;
+            mounted = volume;
+            monitor = figures;
+            sar = administration;
+            mountEntry = MountTable.read().top(mountPoint);
+            phase = Phase.MOUNTED;
+            LOG.info("mounted {} on {}", name(), mountPoint);
+            mountEntry.ifPresent(entry -> LOG.info("{}", MountAccess.of(entry).text()));
+            if (stopRequested) {
+                volume.endMount();
+            }
+            volume.awaitEnd();
+        } finally {
+            phase = Phase.CLOSING;
+            close(volume);
+        }
+    }
+
+    /** Refuses a folder in the volume itself: the SSD's store there would write to itself. */
+    private void checkLocation(Path location) throws IOException {
+        if (phase == Phase.MOUNTED && PathWalk.to(location).meets(mountPoint)) {
+            throw new IOException(location + " lies in the volume itself; choose a folder on the SSD");
+        }
+    }
+
+    /** Writes the volume file. Only this daemon may do so, because it holds the volume's lock. */
+    private void keep(SarSettings settings) throws IOException {
+        VolumeFile.write(volumeFile, VolumeFile.read(volumeFile).withSar(settings));
+    }
+
+    private void close(MountedVolume volume) throws IOException {
+        LOG.info("unmounted {}; flushing and closing the volume", name());
+        long startNanos = System.nanoTime();
+        Exception failure = new IOException("closing broke off");
+        try (var progress = new ProgressLog("closing volume " + name())) {
+            volume.close();
+            failure = null;
+        } catch (IOException | RuntimeException e) {
+            failure = e;
+            throw e;
+        } finally {
+            tell(ClosingReport.of(failure));
+        }
+        LOG.info("flushed and closed in {} ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
+    }
+
+    private void tell(ClosingReport report) {
+        if (!ClosingReport.isClosed(report.closing())) {
+            LOG.error("volume {} was not closed in order: {}", name(), report.text("; "));
+        }
+        lastEnd.end(report.closing());
+        outcome.complete(report);
+    }
+
+    /** Returns whether the volume was closed in order; false while it is not closed. */
+    boolean closedInOrder() {
+        return outcome.isDone() && ClosingReport.isClosed(outcome.join().closing());
+    }
+
+    /** Ends the mount now, or as soon as there is one, even if programs use it. {@link #serve} then returns. */
+    public void requestStop() {
+        stopRequested = true;
+        MountedVolume volume = mounted;
+        if (volume == null) {
+            return;
+        }
+        try {
+            volume.endMount();
+        } catch (IOException e) {
+            LOG.error("the mount of {} on {} cannot be ended", name(), mountPoint, e);
+        }
+    }
+
+    /** Waits for {@link #serve} to return; returns false if it lasts longer than the limit. */
+    boolean awaitEnd(Duration limit) throws InterruptedException {
+        return ended.await(limit.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    boolean hasEnded() {
+        return ended.getCount() == 0;
+    }
+
+    private Map<String, Object> answer(String command, Map<String, Object> arguments, ControlServer.Caller caller)
+            throws IOException {
+        return switch (command) {
+            case "ping" -> state();
+            case "info" -> {
+                Map<String, Object> info = DefinitionReport.of(volumeFile, files);
+                info.putAll(state());
+                yield info;
+            }
+            case "stats" -> {
+                requireMounted();
+                Map<String, Object> figures = Json.values(Objects.requireNonNull(monitor));
+                figures.put(
+                        "sar", SarFigures.summary(Objects.requireNonNull(sar).status()));
+                yield figures;
+            }
+            case SarControl.COMMAND -> {
+                requireMounted();
+                yield new SarControl(Objects.requireNonNull(sar), Objects.requireNonNull(mounted)::explain)
+                        .answer(arguments);
+            }
+            case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE -> {
+                requireMounted();
+                yield Objects.requireNonNull(fileTools).answer(command, arguments, caller);
+            }
+            case "unmount" -> {
+                requireMounted();
+                unmount();
+                Map<String, Object> state = state();
+                state.putAll(awaitOutcome());
+                yield state;
+            }
+            case RESUME -> {
+                requireMounted();
+                boolean resumed = Objects.requireNonNull(mounted).resume();
+                Map<String, Object> state = state();
+                state.put(RESUMED, resumed);
+                yield state;
+            }
+            default -> throw new IOException("the command '" + command + "' is not known to the daemon");
+        };
+    }
+
+    /** After this check, {@link #mounted}, {@link #monitor}, {@link #sar} and {@link #fileTools} are set. */
+    private void requireMounted() throws IOException {
+        if (phase != Phase.MOUNTED) {
+            throw new IOException("the volume is " + phase.text());
+        }
+    }
+
+    private void unmount() throws IOException {
+        if (isDetached()) {
+            throw new IOException(
+                    "it was unmounted with umount -l already, and ends when its files are closed" + users());
+        }
+        try {
+            Objects.requireNonNull(mounted).unmount();
+        } catch (IOException e) {
+            throw new IOException(e.getMessage() + users(), e);
+        }
+    }
+
+    /** Waits for the outcome and returns how the volume was closed; empty after the time limit. */
+    private Map<String, Object> awaitOutcome() throws IOException {
+        try {
+            return outcome.get(OUTCOME_SECONDS_MAX, TimeUnit.SECONDS).closing();
+        } catch (TimeoutException e) {
+            return Map.of();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while the volume was being closed");
+        } catch (ExecutionException e) {
+            throw new IOException(e);
+        }
+    }
+
+    /** Returns the processes that keep the mount busy, as the end of a message; empty if they cannot be seen. */
+    private String users() throws IOException {
+        List<String> users = mountEntry.isPresent() ? MountUsers.of(mountEntry.get()) : List.of();
+        return users.isEmpty() ? "" : "; used by process " + String.join(", ", users);
+    }
+
+    /** Returns whether it is unmounted for all but the programs with open files, as {@code umount -l} leaves it. */
+    private boolean isDetached() throws IOException {
+        return phase == Phase.MOUNTED
+                && mountEntry.isPresent()
+                && !MountTable.read().contains(mountEntry.get());
+    }
+
+    private Map<String, Object> state() throws IOException {
+        var state = new LinkedHashMap<String, Object>();
+        boolean detached = isDetached();
+        state.put("state", detached ? DETACHED : phase.text());
+        state.put("mountPoint", mountPoint.toString());
+        state.put("pid", ProcessHandle.current().pid());
+        if (narrowed > 0) {
+            state.put(NARROWED, narrowed);
+        }
+        foundEnd.ifPresent(end -> state.put(LAST_END, end));
+        MountedVolume volume = mounted;
+        String stopped = volume == null ? null : volume.stopped();
+        if (stopped != null) {
+            state.put(STOPPED, Printable.line(stopped));
+        }
+        if (detached) {
+            state.put("users", MountUsers.of(mountEntry.get()));
+        }
+        return state;
+    }
+
+    private String name() {
+        return definition.config().name();
+    }
+}

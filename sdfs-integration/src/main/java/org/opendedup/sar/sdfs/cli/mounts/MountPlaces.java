@@ -1,0 +1,127 @@
+package org.opendedup.sar.sdfs.cli.mounts;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.PathWalk;
+import org.opendedup.sar.sdfs.cli.command.PlainNames;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.mounts.MountTable;
+import org.opendedup.sar.volume.config.VolumeConfig;
+
+/** Checks the folders ahead of a mount, so that errors are reported at once and in plain words. */
+public final class MountPlaces {
+    /** Dead mounts on top of each other, at most; each mount of the volume removes the ones below it. */
+    private static final int DEAD_MOUNTS_MAX = 10;
+
+    private MountPlaces() {}
+
+    /**
+     * Checks the volume's folders: a disk that is not mounted must not be replaced by an empty volume. The hash db may
+     * be missing, because it can be rebuilt.
+     *
+     * @throws CommandFailedException if a folder is missing; names it
+     * @throws IOException if other users may write to a folder; names it
+     */
+    public static void checkVolume(VolumeDefinition definition, PrintWriter warnings)
+            throws IOException, CommandFailedException {
+        VolumeConfig.Locations locations = definition.config().locations();
+        checkLocation("base path", definition.basePath());
+        checkLocation("data location", locations.data());
+        checkLocation("metadata location", locations.metadata());
+        if (!Files.isDirectory(locations.hashDb())) {
+            warnings.println("mount.sdfs: the hash db location " + locations.hashDb()
+                    + " is missing; the index will be rebuilt from the containers");
+        }
+        VolumeFolders.of(definition).requireSafe();
+    }
+
+    private static void checkLocation(String what, Path folder) throws CommandFailedException {
+        if (!Files.isDirectory(folder)) {
+            throw new CommandFailedException("the " + what + " " + folder
+                    + " is missing; is its disk mounted? (Nothing was made in its place.)");
+        }
+        if (!Files.isReadable(folder) || !Files.isExecutable(folder)) {
+            throw new CommandFailedException("the " + what + " " + folder + " cannot be read by this user");
+        }
+    }
+
+    /**
+     * Checks the mount point, and removes the dead mounts that killed daemons left there.
+     *
+     * @throws CommandFailedException if nothing can be mounted there
+     */
+    public static void checkMountPoint(Path mountPoint, PrintWriter warnings)
+            throws IOException, CommandFailedException {
+        if (!PlainNames.isText(mountPoint)) {
+            throw new CommandFailedException("a folder whose name is not UTF-8 text, such as " + mountPoint
+                    + ", cannot be the mount point; rename it or choose another");
+        }
+        for (int cleared = 0; ; cleared++) {
+            Optional<MountTable.Entry> mount = MountTable.read().top(mountPoint);
+            if (mount.isEmpty()) {
+                break;
+            } else if (cleared == DEAD_MOUNTS_MAX || !DeadMount.isDead(mount.get())) {
+                throw new CommandFailedException(
+                        "something is mounted on " + mountPoint + " already; unmount it first: umount " + mountPoint);
+            }
+            DeadMount.clear(mount.get());
+            warnings.println("mount.sdfs: cleared away the mount on " + mountPoint + ", whose daemon was dead");
+        }
+        if (Files.notExists(mountPoint)) {
+            throw new CommandFailedException(
+                    "the mount point " + mountPoint + " does not exist; make it: mkdir -p " + mountPoint);
+        }
+        if (!Files.readAttributes(mountPoint, BasicFileAttributes.class).isDirectory()) {
+            throw new CommandFailedException("the mount point " + mountPoint + " is not a folder");
+        }
+        try (Stream<Path> entries = Files.list(mountPoint)) {
+            if (entries.findAny().isPresent()) {
+                warnings.println("mount.sdfs: " + mountPoint
+                        + " is not empty; what lies there is hidden while the volume is mounted");
+            }
+        }
+    }
+
+    /**
+     * Refuses a mount point over the volume's own files, which would hide them from the daemon, or inside a store of
+     * the volume, which treats everything in it as its own.
+     *
+     * @param configFolder folder of the volume file
+     * @throws CommandFailedException if a folder would be hidden or filled; names it
+     */
+    public static void checkApart(Path mountPoint, RunFiles files, Path configFolder)
+            throws IOException, CommandFailedException {
+        VolumeDefinition definition = files.definition();
+        Map<String, Path> stores = definition.stores();
+        var places = new LinkedHashMap<String, Path>();
+        places.put("base path", definition.basePath());
+        places.putAll(stores);
+        places.put("log folder", files.logFolder());
+        places.put("run folder", files.runFolder());
+        places.put("folder of the control socket", files.socketFolder());
+        places.put("folder of the volume files", configFolder);
+        for (Map.Entry<String, Path> place : places.entrySet()) {
+            if (PathWalk.to(place.getValue()).meets(mountPoint)) {
+                throw new CommandFailedException(mountPoint + " cannot be the mount point: the " + place.getKey() + " "
+                        + place.getValue() + " would be hidden under the mount; choose a folder beside it");
+            }
+        }
+        PathWalk here = PathWalk.to(mountPoint);
+        for (Map.Entry<String, Path> store : stores.entrySet()) {
+            if (here.meets(store.getValue())) {
+                throw new CommandFailedException(mountPoint + " cannot be the mount point: it lies in the "
+                        + store.getKey() + " " + store.getValue()
+                        + ", which is for the volume's own files; choose a folder beside it");
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.sdfs.cli.command.CommandOutput;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
+import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+
+@Timeout(30)
+class DfCommandTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void theJsonHasTheFiguresOfDf() throws Exception {
+        try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
+            assertEquals(0, daemon.cli("df", "--json"), daemon.err());
+            Map<String, Object> report = Json.read(daemon.out());
+            assertEquals(
+                    List.of(
+                            "name",
+                            "mountPoint",
+                            "capacityBytes",
+                            "usedBytes",
+                            "freeBytes",
+                            "availableBytes",
+                            "usePercent",
+                            "deviceFreeBytes",
+                            "storedBytes",
+                            "garbageBytes"),
+                    List.copyOf(report.keySet()));
+            assertEquals(4000, report.get("usedBytes"));
+            assertEquals(6000, report.get("freeBytes"));
+            assertEquals(3000, report.get("availableBytes"));
+            // 4000 of 7000, rounded up.
+            assertEquals(58, report.get("usePercent"));
+            assertEquals(500, report.get("garbageBytes"));
+        }
+    }
+
+    @Test
+    void theTextSaysWhatIsTheLimit() throws Exception {
+        try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
+            assertEquals(0, daemon.cli("df"), daemon.err());
+            assertTrue(daemon.out().contains("the disk is the limit"), daemon.out());
+            assertTrue(daemon.out().contains("58 %"), daemon.out());
+        }
+    }
+
+    @Test
+    void aVolumeThatIsNotMountedHasNoFigures() throws Exception {
+        var output = new CommandOutput(folder);
+        try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
+            assertEquals(0, daemon.cli("df"));
+        }
+        assertEquals(
+                ExitCode.FAILED,
+                CommandRunner.run(new SdfsCli(output.environment()), output.environment(), "pool0", "df"));
+        assertTrue(output.err().contains("is not mounted"), output.err());
+    }
+}

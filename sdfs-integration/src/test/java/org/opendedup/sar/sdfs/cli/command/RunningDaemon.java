@@ -1,0 +1,77 @@
+package org.opendedup.sar.sdfs.cli.command;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import org.opendedup.sar.sdfs.cli.SdfsCli;
+import org.opendedup.sar.sdfs.cli.control.ControlSocket;
+import org.opendedup.sar.sdfs.cli.daemon.MountService;
+import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.Definitions;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFile;
+
+/** The daemon of a volume {@code pool0}, within this process, and commands that ask it. */
+public final class RunningDaemon implements AutoCloseable {
+    private final Path folder;
+    private final VolumeDaemon daemon;
+    private final FutureTask<Void> serving;
+    private CommandOutput output;
+
+    /** Returns when the volume is mounted, as {@code service} does that. */
+    public RunningDaemon(Path folder, MountService service) throws IOException, InterruptedException {
+        this.folder = folder;
+        output = new CommandOutput(folder);
+        VolumeDefinition definition = Definitions.plain("pool0", folder.resolve("base"));
+        Path volumeFile = new ConfigDirectory(folder).fileOf("pool0");
+        VolumeFile.write(volumeFile, definition);
+        RunFiles files = new RunFiles(definition, RunFiles.runFolder(definition));
+        daemon = new VolumeDaemon(volumeFile, files, mountPoint(), "", service);
+        serving = new FutureTask<>(() -> {
+            daemon.serve();
+            return null;
+        });
+        new Thread(serving, "serve").start();
+        while (!ControlSocket.ping(files.socket())
+                .map(state -> state.get("state"))
+                .equals(Optional.of("mounted"))) {
+            assertFalse(serving.isDone(), "the daemon ended early");
+            Thread.sleep(5);
+        }
+    }
+
+    public Path mountPoint() {
+        return folder.resolve("mnt");
+    }
+
+    /** Runs {@code sdfscli pool0} with these arguments. */
+    public int cli(String... arguments) {
+        var all = new ArrayList<>(List.of("pool0"));
+        all.addAll(List.of(arguments));
+        output = new CommandOutput(folder);
+        return CommandRunner.run(new SdfsCli(output.environment()), output.environment(), all.toArray(String[]::new));
+    }
+
+    /** What the last command printed. */
+    public String out() {
+        return output.out();
+    }
+
+    /** What it said on the error stream. */
+    public String err() {
+        return output.err();
+    }
+
+    @Override
+    public void close() throws ExecutionException, InterruptedException {
+        daemon.requestStop();
+        serving.get();
+    }
+}

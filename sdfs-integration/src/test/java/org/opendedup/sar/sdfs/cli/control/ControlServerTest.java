@@ -1,0 +1,196 @@
+package org.opendedup.sar.sdfs.cli.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(30)
+class ControlServerTest {
+    @TempDir
+    Path folder;
+
+    private Path socket;
+    private ControlServer server;
+
+    @BeforeEach
+    void start() throws IOException {
+        socket = folder.resolve("control.sock");
+        server = ControlServer.start(
+                socket,
+                (command, arguments, caller) -> switch (command) {
+                    case "fail" -> throw new IOException("no luck today");
+                    case "crash" -> throw new IllegalStateException("a bug");
+                    case "echo" -> arguments;
+                    default -> Map.of("command", command);
+                },
+                Duration.ofMillis(200));
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        server.close();
+    }
+
+    @Test
+    void answersACommand() throws IOException {
+        assertEquals(Optional.of(Map.of("command", "ping")), ControlSocket.ask(socket, "ping"));
+    }
+
+    @Test
+    void answersTheNextCommandWhenThereWasNoThreadForOne() throws IOException {
+        Path other = folder.resolve("other.sock");
+        AtomicBoolean exhausted = new AtomicBoolean(true);
+        ThreadFactory threads = task -> new Thread(task) {
+            @Override
+            public void start() {
+                if (exhausted.getAndSet(false)) {
+                    throw new OutOfMemoryError("unable to create native thread");
+                }
+                super.start();
+            }
+        };
+        try (ControlServer some =
+                ControlServer.start(other, (command, arguments, caller) -> Map.of(), Duration.ofSeconds(5), threads)) {
+            assertThrows(IOException.class, () -> ControlSocket.ask(other, "ping"));
+            assertEquals(Optional.of(Map.of()), ControlSocket.ask(other, "ping"));
+        }
+    }
+
+    @Test
+    void handsTheArgumentsOn() throws IOException {
+        assertEquals(Optional.of(Map.of("below", 5)), ControlSocket.ask(socket, "echo", Map.of("below", 5)));
+        assertEquals(Optional.of(Map.of()), ControlSocket.ask(socket, "echo"));
+        String reply = exchange("{\"version\":1,\"command\":\"echo\",\"arguments\":[1]}\n");
+        assertTrue(reply.contains("no JSON object"), reply);
+    }
+
+    @Test
+    void tellsWhyItCannot() throws IOException {
+        var refused = assertThrows(IOException.class, () -> ControlSocket.ask(socket, "fail"));
+        assertTrue(refused.getMessage().contains("no luck today"), refused.getMessage());
+        var crashed = assertThrows(IOException.class, () -> ControlSocket.ask(socket, "crash"));
+        assertTrue(crashed.getMessage().contains("a bug"), crashed.getMessage());
+        assertAnswers();
+    }
+
+    @Test
+    void refusesAnotherVersionOfTheProtocol() throws IOException {
+        String reply = exchange("{\"version\":2,\"command\":\"ping\"}\n");
+        assertTrue(reply.contains("\"ok\":false") && reply.contains("protocol version 2"), reply);
+    }
+
+    @Test
+    void survivesWhatIsNoRequest() throws IOException {
+        exchange("GET / HTTP/1.0\r\n\r\n");
+        exchange("[]\n");
+        exchange("null\n");
+        exchange("{\"version\":1}\n");
+        assertAnswers();
+    }
+
+    @Test
+    void survivesALineWithoutEnd() throws IOException {
+        assertEquals("", exchange("x".repeat(MessageChannel.LINE_BYTES_MAX + 10_000)));
+        assertAnswers();
+    }
+
+    @Test
+    void leavesAClientThatSaysNothing() throws IOException {
+        try (var silent = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            assertAnswers();
+        }
+    }
+
+    @Test
+    void sendsAReplyThatIsUnderWayBeforeItCloses() throws Exception {
+        var answering = new CountDownLatch(1);
+        var slow = ControlServer.start(
+                folder.resolve("slow.sock"),
+                (command, arguments, caller) -> {
+                    answering.countDown();
+                    LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
+                    return Map.of("state", "done");
+                },
+                Duration.ofSeconds(10));
+        var asking = new FutureTask<>(() -> ControlSocket.ask(folder.resolve("slow.sock"), "unmount"));
+        new Thread(asking, "ask").start();
+        answering.await();
+        slow.close();
+        assertEquals(Optional.of(Map.of("state", "done")), asking.get());
+    }
+
+    @Test
+    void nobodyListensAfterClose() throws IOException {
+        server.close();
+        assertEquals(Optional.empty(), ControlSocket.ask(socket, "ping"));
+    }
+
+    @Test
+    void saysWhenThePathIsTooLongForASocket() {
+        Path longPath = folder.resolve("x".repeat(120));
+        var e = assertThrows(
+                IOException.class, () -> ControlServer.start(longPath, (command, arguments, caller) -> Map.of()));
+        assertTrue(e.getMessage().contains("SDFS_RUN_DIR"), e.getMessage());
+    }
+
+    private void assertAnswers() throws IOException {
+        assertTrue(ControlSocket.ask(socket, "ping").isPresent());
+    }
+
+    /** Sends raw bytes and reads to the end. */
+    private String exchange(String request) throws IOException {
+        try (var channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            ByteBuffer bytes = ByteBuffer.wrap(request.getBytes(StandardCharsets.UTF_8));
+            try {
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
+                ByteBuffer reply = ByteBuffer.allocate(10_000);
+                while (channel.read(reply) >= 0) {
+                    assertTrue(reply.hasRemaining());
+                }
+                return new String(reply.array(), 0, reply.position(), StandardCharsets.UTF_8);
+            } catch (IOException e) {
+                return ""; // closed on us while we wrote: as refused as can be
+            }
+        }
+    }
+
+    @Test
+    void aServerThatEndsDoesNotWaitForOneWhoStaysAndSaysThatItIsGone() throws Exception {
+        CountDownLatch gone = new CountDownLatch(1);
+        Path stayed = folder.resolve("stayed.sock");
+        var staying = ControlServer.start(stayed, (command, arguments, caller) -> {
+            caller.whenGone(gone::countDown);
+            return Map.of("stay", true);
+        });
+        try (ControlSocket.Held held =
+                ControlSocket.hold(stayed, "stay", Map.of()).orElseThrow()) {
+            assertEquals(Map.of("stay", true), held.result());
+            assertEquals(1, gone.getCount(), "the control");
+            staying.close();
+            assertTrue(gone.await(30, TimeUnit.SECONDS));
+        }
+    }
+}

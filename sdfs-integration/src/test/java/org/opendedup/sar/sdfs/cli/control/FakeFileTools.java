@@ -1,0 +1,118 @@
+package org.opendedup.sar.sdfs.cli.control;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.disk.DiskStatus;
+import org.opendedup.sar.disk.StorageModel;
+import org.opendedup.sar.restore.fragmentation.FileFragmentation;
+import org.opendedup.sar.restore.lookahead.StreamStatus;
+import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
+import org.opendedup.sar.sdfs.restore.RestoreStatus;
+import org.opendedup.sar.volume.Defragmentation.Limits;
+
+/** A volume with the one file {@code vm/disk.img}. */
+public class FakeFileTools implements FileTools {
+    List<StreamStatus> readers = List.of();
+    static final FileFragmentation FRAGMENTATION =
+            new FileFragmentation(100 << 20, 12_800, 90 << 20, 40 << 20, 50, 0.25, 40, 80, 120, 150_000_000);
+
+    /** Places that the next restore finds damaged. */
+    public List<String> damages = List.of();
+
+    /** What the next restore's destination does not take. */
+    public List<String> losses = List.of();
+
+    /** Whether the next restore goes on until it is stopped. */
+    public boolean endless;
+
+    @Override
+    public FileFragmentation fragmentation(String path, DiskModel disk) throws IOException {
+        if (!path.equals("vm/disk.img")) {
+            throw new IOException(path + " is no file of the volume");
+        }
+        return FRAGMENTATION;
+    }
+
+    @Override
+    public BackgroundJob defragment(String path, DiskModel disk, Limits limits) {
+        return new FakeJob(
+                path,
+                Map.of(
+                        "sparseContainers",
+                        40,
+                        "wantedBytes",
+                        Math.round(limits.share() * (100 << 20)),
+                        "rewrittenChunks",
+                        640,
+                        "rewrittenBytes",
+                        5 << 20,
+                        "before",
+                        FragmentationReport.of(FRAGMENTATION, disk),
+                        "after",
+                        FragmentationReport.of(FRAGMENTATION, disk)));
+    }
+
+    @Override
+    public BackgroundJob restore(String path, Path target) {
+        return new FakeJob(
+                path,
+                RestoreJob.report(new RestoreStatus(
+                        RestoreStatus.Phase.DONE,
+                        7,
+                        2000,
+                        2000,
+                        500,
+                        damages.size(),
+                        damages,
+                        losses.size(),
+                        0,
+                        losses,
+                        1.5)));
+    }
+
+    @Override
+    public DiskStatus disk() {
+        return new DiskStatus(StorageModel.HDD, 1, 1, 2);
+    }
+
+    @Override
+    public List<StreamStatus> readers() {
+        return readers;
+    }
+
+    private final class FakeJob implements BackgroundJob {
+        private final String path;
+        private final Map<String, Object> report;
+        private volatile boolean stopped;
+
+        FakeJob(String path, Map<String, Object> report) {
+            this.path = path;
+            this.report = report;
+        }
+
+        @Override
+        public void run() throws IOException {
+            fragmentation(path, DiskModel.DEFAULT);
+            while (endless && !stopped) {
+                Thread.onSpinWait();
+            }
+            if (stopped) {
+                throw new InterruptedIOException("stopped");
+            }
+        }
+
+        @Override
+        public void stop() {
+            stopped = true;
+        }
+
+        @Override
+        public Map<String, Object> report() {
+            return report;
+        }
+    }
+}

@@ -1,0 +1,183 @@
+package org.opendedup.sar.sdfs.cli.control;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.HashChunk;
+import org.opendedup.sar.sdfs.cli.daemon.MountService;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.jmx.SarSource;
+import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
+import org.opendedup.sar.tier.FileExplanation;
+import org.opendedup.sar.tier.FileExplanation.Chunk;
+import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.tier.FileExplanation.DiskWork;
+import org.opendedup.sar.tier.FileExplanation.Share;
+import org.opendedup.sar.tier.FileExplanation.Verdict;
+import org.opendedup.sar.tier.policy.TierSettings;
+import org.opendedup.sar.tier.policy.TierSettings.Policy;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.VolumeStatistics;
+import org.opendedup.sar.volume.config.RequestBuffers;
+
+/** A volume without engine and without FUSE. Writes down what it is told. */
+public final class FakeMountService implements MountService {
+    static final VolumeStatistics STATISTICS =
+            new VolumeStatistics(4000, 2000, 500, 1000, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18);
+
+    /** What happened, in order. Guarded by itself. */
+    public final List<String> events = new ArrayList<>();
+
+    /** The SSD of what is mounted next. */
+    public SarSource sar =
+            new SarWithoutSsd(new TierSettings(false, 0, 5, 128 << 10, true, 1_000_000, Policy.REFERENCE_COUNT));
+
+    /** The file tools of what is mounted. */
+    public FileTools files = new FakeFileTools();
+
+    /** What {@link MountedVolume#unmount} says when programs use the file system. */
+    public volatile boolean busy;
+
+    @Override
+    public void checkOptions(String options) {
+        if (options.contains("colour")) {
+            throw new IllegalArgumentException("mount option 'colour' is not known");
+        }
+    }
+
+    /** 2 MiB for each of 8 threads, or of as many as the options say. */
+    @Override
+    public RequestBuffers requestBuffers(String options) {
+        int threads = Arrays.stream(options.split(","))
+                .filter(option -> option.startsWith("threads="))
+                .mapToInt(option -> Integer.parseInt(option.substring("threads=".length())))
+                .findFirst()
+                .orElse(8);
+        return new RequestBuffers(threads, (long) threads * (2 << 20));
+    }
+
+    @Override
+    public void remount(Path mountPoint, String options) {
+        note("remount " + mountPoint + " " + options);
+    }
+
+    @Override
+    public MountedVolume mount(VolumeDefinition definition, Path mountPoint, String options) throws IOException {
+        if (options.contains("noexec")) {
+            throw new IOException("the fake volume does not open");
+        }
+        note("mount " + definition.config().name() + " " + options);
+        return new FakeVolume(sar);
+    }
+
+    private void note(String event) {
+        synchronized (events) {
+            events.add(event);
+        }
+    }
+
+    /** Why what is mounted takes no changes. */
+    public volatile @Nullable String stopped;
+
+    /** What closing ends with. */
+    public volatile @Nullable IOException closingFailure;
+
+    private final class FakeVolume implements MountedVolume {
+        private final CountDownLatch ended = new CountDownLatch(1);
+        private final SarSource sar;
+
+        FakeVolume(SarSource sar) {
+            this.sar = sar;
+        }
+
+        @Override
+        public SarSource sar() {
+            return sar;
+        }
+
+        @Override
+        public @Nullable String stopped() {
+            return stopped;
+        }
+
+        @Override
+        public boolean resume() throws IOException {
+            note("resume");
+            boolean had = stopped != null;
+            if (had && stopped.contains("still")) {
+                throw new IOException(stopped);
+            }
+            stopped = null;
+            return had;
+        }
+
+        /** A file of 1000 chunks of a kilobyte. */
+        @Override
+        public FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException {
+            if (!path.equals("vm/disk.img")) {
+                throw new IOException(path + " is no file of the volume");
+            }
+            boolean more = true;
+            for (long at = from; more && at < 1000 * 1024; at += 1024) {
+                more = visitor.accept(
+                        new Chunk(at, new HashChunk(65536 + at / 1024, 0, 1024, 7), 4096, Verdict.ON_SSD));
+            }
+            return new FileExplanation(
+                    1000,
+                    1000 * 1024,
+                    Map.of(Verdict.ON_SSD, new Share(1000, 1000 * 1024)),
+                    new DiskWork(100, 3 << 20),
+                    new DiskWork(1, 1 << 20),
+                    999,
+                    999 * 1024);
+        }
+
+        @Override
+        public FileTools files() {
+            return files;
+        }
+
+        @Override
+        public VolumeStatistics statistics() {
+            return STATISTICS;
+        }
+
+        @Override
+        public SpaceUse space() {
+            return new SpaceUse(10_000, 6_000, 3_000, 3_000, 6);
+        }
+
+        @Override
+        public void awaitEnd() throws InterruptedException {
+            ended.await();
+        }
+
+        @Override
+        public void unmount() throws IOException {
+            if (busy) {
+                throw new IOException("the mount is busy");
+            }
+            endMount();
+        }
+
+        @Override
+        public void endMount() {
+            note("unmount");
+            ended.countDown();
+        }
+
+        @Override
+        public void close() throws IOException {
+            note("close");
+            IOException failure = closingFailure;
+            if (failure != null) {
+                throw failure;
+            }
+        }
+    }
+}

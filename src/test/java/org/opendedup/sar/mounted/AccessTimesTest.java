@@ -1,0 +1,198 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Access times, as the options of mount(8) promise them. Each case looks for a time that changes and for one that does
+ * not.
+ */
+class AccessTimesTest {
+    @TempDir
+    Path folder;
+
+    /** Mounts with options. */
+    private static void mount(MountedVolume volume, String binding, String options) throws IOException {
+        Commands.Result mounted = volume.script(
+                "mount.sdfs",
+                List.of(
+                        "--fuse-binding=" + binding,
+                        "-o",
+                        options,
+                        volume.name(),
+                        volume.mountPoint().toString()));
+        assertEquals(0, mounted.exitCode(), mounted::output);
+        volume.adopt();
+    }
+
+    /** Access, modification and change time. The kernel keeps attributes of the jnr binding for a second. */
+    private static List<String> times(Path path, String binding) throws IOException {
+        if (binding.equals("jnr")) {
+            pause(1100);
+        }
+        return List.of(Commands.succeed("stat", "-c", "%x;%y;%z", path).strip().split(";"));
+    }
+
+    private static List<String> times(Path path) throws IOException {
+        return times(path, "kernel");
+    }
+
+    private static String accessed(Path path) throws IOException {
+        return times(path).get(0);
+    }
+
+    private static void pause(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Reads as programs do; and a moment later than what was before, by any clock. */
+    private static void read(Path file) throws IOException {
+        pause(20);
+        Commands.succeed("cat", file);
+    }
+
+    private static void checkOnlyAccessChanged(List<String> before, List<String> after) {
+        assertNotEquals(before.get(0), after.get(0), "reading left the access time alone");
+        assertEquals(before.subList(1, 3), after.subList(1, 3));
+    }
+
+    private MountedVolume volume(String name) throws IOException {
+        return MountedVolume.make(Files.createDirectory(folder.resolve(name)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"kernel", "jnr"})
+    void readingSetsTheTimeOnceAfterEachChange(String binding) throws IOException {
+        try (MountedVolume volume = volume(binding)) {
+            mount(volume, binding, "rw");
+            Path file = Files.writeString(volume.mountPoint().resolve("file"), "aaa");
+            List<String> made = times(file, binding);
+            read(file);
+            List<String> readOnce = times(file, binding);
+            checkOnlyAccessChanged(made, readOnce);
+            read(file);
+            assertEquals(readOnce, times(file, binding), "the time was not behind any change");
+            pause(20);
+            Commands.succeed("sh", "-c", "printf bbbb >> " + file);
+            assertEquals(readOnce.get(0), times(file, binding).get(0), "writing set the access time");
+            read(file);
+            String last = times(file, binding).get(0);
+            assertNotEquals(readOnce.get(0), last);
+
+            // It is as durable as any change that nobody synced.
+            volume.unmount();
+            mount(volume, binding, "rw");
+            assertEquals(last, times(file, binding).get(0));
+        }
+    }
+
+    @Test
+    void foldersAndLinksHaveThemTooAndNoatimeOpeningsSetNone() throws IOException {
+        try (MountedVolume volume = volume("kinds")) {
+            volume.mount();
+            Path made = Files.createDirectory(volume.mountPoint().resolve("folder"));
+            Path file = Files.write(made.resolve("file"), Bytes.random(1, 3 << 20));
+            Path link = Files.createSymbolicLink(made.resolve("link"), Path.of("file"));
+            String before = accessed(file);
+            pause(20);
+            Commands.succeed("dd", "if=" + file, "of=/dev/null", "iflag=noatime");
+            assertEquals(before, accessed(file), "an opening with O_NOATIME set the time");
+            MountedVolume.dropKernelCaches();
+            Commands.succeed("dd", "if=" + file, "of=/dev/null", "iflag=noatime");
+            assertEquals(before, accessed(file), "a request of an opening with O_NOATIME set the time");
+            read(file);
+            assertNotEquals(before, accessed(file));
+
+            String listed = accessed(made);
+            pause(20);
+            Commands.succeed("ls", made);
+            assertNotEquals(listed, accessed(made));
+            String followed = accessed(link);
+            pause(20);
+            Commands.succeed("readlink", link);
+            assertNotEquals(followed, accessed(link));
+        }
+    }
+
+    @Test
+    void theOptionsOfTheMountHold() throws IOException {
+        try (MountedVolume volume = volume("options")) {
+            mount(volume, "kernel", "nodiratime");
+            Path made = Files.createDirectory(volume.mountPoint().resolve("folder"));
+            Path file = Files.writeString(made.resolve("file"), "aaa");
+            String ofFolder = accessed(made);
+            String ofFile = accessed(file);
+            Commands.succeed("ls", made);
+            read(file);
+            assertEquals(ofFolder, accessed(made));
+            assertNotEquals(ofFile, accessed(file));
+
+            volume.unmount();
+            mount(volume, "kernel", "strictatime");
+            ofFile = accessed(file);
+            ofFolder = accessed(made);
+            read(file);
+            Commands.succeed("ls", made);
+            assertNotEquals(ofFile, accessed(file));
+            assertNotEquals(ofFolder, accessed(made));
+            ofFile = accessed(file);
+            read(file);
+            assertNotEquals(ofFile, accessed(file));
+
+            volume.unmount();
+            mount(volume, "kernel", "noatime");
+            Commands.succeed("touch", "-m", file);
+            checkNothingSets(made, file);
+
+            volume.unmount();
+            mount(volume, "kernel", "ro,strictatime");
+            checkNothingSets(made, file);
+        }
+    }
+
+    /** The kernel carries a remount out by itself, and does not tell the daemon. */
+    @Test
+    void aRemountIsHeeded() throws IOException {
+        try (MountedVolume volume = volume("remounted")) {
+            mount(volume, "kernel", "strictatime");
+            Path made = Files.createDirectory(volume.mountPoint().resolve("folder"));
+            Path file = Files.writeString(made.resolve("file"), "aaa");
+            for (String options : List.of("noatime", "ro,strictatime")) {
+                remount(volume, options);
+                checkNothingSets(made, file);
+                remount(volume, "rw,strictatime");
+                String before = accessed(file);
+                read(file);
+                assertNotEquals(before, accessed(file));
+            }
+        }
+    }
+
+    private static void remount(MountedVolume volume, String options) throws IOException {
+        Commands.succeed("mount", "-i", "-o", "remount," + options, volume.mountPoint());
+        // The daemon looks ten times a second at the most.
+        pause(200);
+    }
+
+    private static void checkNothingSets(Path made, Path file) throws IOException {
+        List<String> before = List.of(accessed(file), accessed(made));
+        read(file);
+        MountedVolume.dropKernelCaches();
+        read(file);
+        Commands.succeed("ls", made);
+        assertEquals(before, List.of(accessed(file), accessed(made)));
+    }
+}

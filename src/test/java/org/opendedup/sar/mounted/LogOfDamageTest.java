@@ -1,0 +1,86 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the daemon's log says of a place of a file that cannot be read, however often a program tries. */
+class LogOfDamageTest {
+    private static final int FILE_BYTES = 1 << 20;
+    private static final int PAGE_BYTES = 4096;
+    private static final int READS = 1000;
+
+    private static final Pattern COUNTED = Pattern.compile(
+            " ERROR .*: (\\d+) more times in the last \\d+ s: read /some folder/the file \\(inode \\d+\\): ",
+            Pattern.CASE_INSENSITIVE);
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
+    void aThousandReadsOfABadPlaceAreALineAndACount(String binding) throws IOException {
+        try (MountedVolume volume = MountedVolume.make(Files.createDirectory(folder.resolve("volume")))) {
+            volume.servedBy(binding).mount();
+            Path file = Files.createDirectory(volume.mountPoint().resolve("some folder"))
+                    .resolve("the file");
+            Bytes.writeAndSync(file, Bytes.random(1, FILE_BYTES));
+            volume.unmount();
+            Path container = Damage.largest(Damage.files(volume.data(), ".container"));
+            Damage.flipBit(container, Files.size(container) / 2);
+            volume.mount();
+            readBadPage(file);
+            volume.unmount();
+
+            List<String> lines = Files.readAllLines(volume.log()).stream()
+                    .filter(line -> line.contains("ERROR") || line.contains("WARN") || line.startsWith("\t"))
+                    .toList();
+            long events = 0;
+            for (String line : lines) {
+                Matcher counted = COUNTED.matcher(line);
+                if (counted.find()) {
+                    events += Long.parseLong(counted.group(1));
+                } else if (line.toLowerCase(Locale.ROOT).contains("read /some folder/the file (inode ")) {
+                    events++;
+                }
+            }
+            // The kernel asks more than once for a page that it cannot get; each asking is an event.
+            long all = events;
+            assertTrue(all >= READS, () -> all + " events in lines such as " + lines.get(lines.size() - 1));
+            assertTrue(lines.size() <= 10, () -> lines.size() + " lines, the last one " + lines.get(lines.size() - 1));
+        }
+    }
+
+    private static void readBadPage(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file)) {
+            long bad = -1;
+            for (long offset = 0; bad < 0 && offset < FILE_BYTES; offset += PAGE_BYTES) {
+                try {
+                    channel.read(ByteBuffer.allocate(PAGE_BYTES), offset);
+                } catch (IOException e) {
+                    bad = offset;
+                }
+            }
+            assertTrue(bad >= 0, "the damage was not found");
+            long page = bad;
+            for (int i = 0; i < READS; i++) {
+                IOException refused =
+                        assertThrows(IOException.class, () -> channel.read(ByteBuffer.allocate(PAGE_BYTES), page));
+                assertEquals("Input/output error", refused.getMessage());
+            }
+        }
+    }
+}
