@@ -77,7 +77,7 @@ final class ReaderWindow {
             }
         }
         // The previous reference begins at the offset or earlier. It may end at or below it, if a hole follows.
-        if (from > 0 && references.offset(from - 1) + references.neededBytes(from - 1) > offset) {
+        if (from > 0 && references.end(from - 1) > offset) {
             from--;
         }
         int to = from;
@@ -123,7 +123,7 @@ final class ReaderWindow {
 
     /** Adds the current reference of the cursor. */
     void look(RecipeCursor cursor) {
-        references.add(cursor.offset(), cursor.chunkId(), cursor.neededBytes(), cursor.check());
+        references.add(cursor.offset(), cursor.length(), cursor.chunkId(), cursor.neededBytes(), cursor.check());
         lookedAtBytes += cursor.neededBytes();
         lookedTo = cursor.offset() + 1;
     }
@@ -177,7 +177,7 @@ final class ReaderWindow {
     }
 
     private boolean mayPass(long offset) {
-        return fetched > 0 && references.offset(0) + references.neededBytes(0) <= offset;
+        return fetched > 0 && references.end(0) <= offset;
     }
 
     private void passFirst() {

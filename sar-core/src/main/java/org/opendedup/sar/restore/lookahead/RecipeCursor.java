@@ -54,7 +54,7 @@ final class RecipeCursor {
         }
         atEnd = !find(end);
         if (!atEnd) {
-            passed = offset() + page.length(entry);
+            passed = offset() + length();
         }
         return !atEnd;
     }
@@ -95,13 +95,18 @@ final class RecipeCursor {
         return pageOffset + page.start(entry);
     }
 
+    /** Bytes of the file that the reference stands for. */
+    int length() {
+        return page.length(entry);
+    }
+
     long chunkId() {
         return page.chunkId(entry);
     }
 
     /** Bytes that the reference needs of its chunk, from the first byte of the chunk on. */
     int neededBytes() {
-        return page.chunkOffset(entry) + page.length(entry);
+        return page.chunkOffset(entry) + length();
     }
 
     /** First four bytes of the chunk's fingerprint. */

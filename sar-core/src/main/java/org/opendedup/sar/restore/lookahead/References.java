@@ -3,12 +3,12 @@ package org.opendedup.sar.restore.lookahead;
 import java.util.Arrays;
 
 /**
- * A queue of references to chunks, in the order of their file: a ring of arrays, 24 bytes a reference. Not safe for use
+ * A queue of references to chunks, in the order of their file: a ring of arrays, 28 bytes a reference. Not safe for use
  * by many threads.
  */
 final class References {
     private static final int FIRST_CAPACITY = 1024;
-    private static final int BYTES = 2 * Long.BYTES + 2 * Integer.BYTES;
+    private static final int BYTES = 2 * Long.BYTES + 3 * Integer.BYTES;
 
     /** Length of all arrays, a power of two. */
     private int capacity = FIRST_CAPACITY;
@@ -18,6 +18,7 @@ final class References {
     private long[] offsets = new long[FIRST_CAPACITY];
     private long[] chunkIds = new long[FIRST_CAPACITY];
     private int[] lengths = new int[FIRST_CAPACITY];
+    private int[] needed = new int[FIRST_CAPACITY];
     private int[] checks = new int[FIRST_CAPACITY];
 
     int count() {
@@ -28,14 +29,23 @@ final class References {
         return (long) capacity * BYTES;
     }
 
-    void add(long offset, long chunkId, int neededBytes, int check) {
+    /**
+     * Adds a reference.
+     *
+     * @param offset file offset at which it begins
+     * @param length bytes of the file that it stands for
+     * @param neededBytes bytes that it needs of its chunk, from the first byte of the chunk on
+     * @param check first four bytes of the chunk's fingerprint
+     */
+    void add(long offset, int length, long chunkId, int neededBytes, int check) {
         if (count == capacity) {
             grow();
         }
         int at = at(count++);
         offsets[at] = offset;
         chunkIds[at] = chunkId;
-        lengths[at] = neededBytes;
+        lengths[at] = length;
+        needed[at] = neededBytes;
         checks[at] = check;
     }
 
@@ -43,6 +53,7 @@ final class References {
         offsets = unrolled(offsets);
         chunkIds = unrolled(chunkIds);
         lengths = unrolled(lengths);
+        needed = unrolled(needed);
         checks = unrolled(checks);
         first = 0;
         capacity *= 2;
@@ -70,13 +81,18 @@ final class References {
         return offsets[at(i)];
     }
 
+    /** File offset at which a reference ends. Those bytes may lie anywhere in the chunk. */
+    long end(int i) {
+        return offsets[at(i)] + lengths[at(i)];
+    }
+
     long chunkId(int i) {
         return chunkIds[at(i)];
     }
 
     /** Bytes that a reference needs of its chunk, from the first byte of the chunk on. */
     int neededBytes(int i) {
-        return lengths[at(i)];
+        return needed[at(i)];
     }
 
     int check(int i) {
