@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Ingests five backups through the mount and reads them back, next to a plain copy; prints a table and writes JSON.
 
-Run through scripts/bench ingest. Rates are MB (10^6 bytes) a second until the data is durable (dd conv=fsync). All reading
-and writing is done by dd and by this program, in processes of their own; the figures are those of the moment's machine: only
-columns of one run compare. Leaves no mount and no daemon, also when it is interrupted.
+Run through scripts/bench ingest. Rates are MB (10^6 bytes) per second until the data is durable (dd conv=fsync). dd and this
+program do all reading and writing, in separate processes. The figures depend on the machine's state: compare only columns of one
+run. Removes its mount and daemon, also when it is interrupted.
 """
 
 import argparse
@@ -20,19 +20,19 @@ import bench_series
 from bench_volume import Volume, copy_seconds, drop_kernel_caches, measure, run, say, stored_bytes, warm
 
 MB = 1_000_000
-# Fits the restore cache of the default budget (about a quarter of 1 GB), so that "from our cache" is what it says.
+# Fits the restore cache of the default budget (about a quarter of 1 GB), so that reads "from our cache" really are.
 CACHED_BYTES = 160 * 1024 * 1024
 OVERWRITTEN_BYTES = 512 * 1024 * 1024
 JVM_BYTES = 150_000_000
 
 
 def copy_rate(source, target, block, *dd_options):
-    """Copies a file, which is read beforehand, and makes it durable; MB/s."""
+    """Copies a file, which is read before, and makes it durable; MB/s."""
     return source.stat().st_size / MB / copy_seconds(source, target, block, *dd_options)
 
 
 def read_rate(file):
-    """Sequential read with nothing in the kernel's cache, the best of three; MB/s."""
+    """Sequential read with the kernel's cache empty, the best of three; MB/s."""
     best = 0
     for _ in range(3):
         drop_kernel_caches()
@@ -43,7 +43,7 @@ def read_rate(file):
 
 
 def random_reads(file, readers=2, seconds=5):
-    """Random 4 KiB O_DIRECT reads of several readers; reads a second."""
+    """Random 4 KiB O_DIRECT reads of several readers; reads per second."""
     with multiprocessing.Pool(readers) as pool:
         counts = pool.starmap(_read_randomly, [(str(file), seed, seconds) for seed in range(readers)])
     return sum(counts) / seconds
@@ -65,7 +65,7 @@ def _read_randomly(file, seed, seconds):
 
 
 def random_overwrites(file, seconds=15):
-    """Random 4 KiB overwrites with an fsync every 100; writes a second."""
+    """Random 4 KiB overwrites with an fsync every 100; writes per second."""
     chance = random.Random(1)
     pages = file.stat().st_size // 4096
     block = chance.randbytes(4096 * 64)
@@ -151,7 +151,7 @@ class Bench:
             self.report.add(f"later backup {number}, MB/s", ">= 600", *rates)
 
     def direct(self, series):
-        """The same without the kernel's page cache, whose own cost can be most of a copy on a virtual machine."""
+        """The same without the kernel's page cache, which can be most of the cost of a copy on a virtual machine."""
         volume = self.volume("direct")
         volume.mount()
         sources = [*series, series[-1]]
@@ -183,7 +183,7 @@ class Bench:
             self.report.add(f"stored of the five by {program}, MB", "", size / MB)
 
     def other_programs(self, series):
-        """Bytes that restic and borg store of the series, where they are installed."""
+        """Bytes that restic and borg store for the series, where installed."""
         sizes = {}
         repository = self.work / "repository"
         env = {**os.environ, "RESTIC_PASSWORD": "bench", "RESTIC_CACHE_DIR": str(self.work / "restic-cache"),
@@ -216,7 +216,7 @@ class Bench:
         ours, plain = volume.mount_point / "cached", self.plain / "cached"
         for file in (ours, plain):
             run("dd", f"if={source}", f"of={file}", "bs=1M", f"count={CACHED_BYTES >> 20}", "conv=fsync", "status=none")
-        # What is written may be in no cache: the first reading brings it into ours.
+        # Written data may be in no cache: the first read fills ours.
         drop_kernel_caches()
         warm(ours)
         self.report.add("sequential read from our cache, MB/s", ">= 1000", read_rate(ours), read_rate(plain))
@@ -240,7 +240,7 @@ class Bench:
     def remounts(self, volume, source):
         volume.unmount()
         self.report.add("remount, s", "<= 2", volume.mount(), digits=2)
-        # Killed in the middle of a backup, half a second in.
+        # Kills the daemon during a backup, after half a second.
         writer = subprocess.Popen(["dd", f"if={source}", f"of={volume.mount_point / 'cut-off'}", "bs=1M"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(0.5)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures small files, names and attributes through the mount, next to a plain file system and a plain FUSE one.
 
-Run through scripts/bench metadata. The same loops run on a volume with the product's defaults, on the file system of the work
-folder (plain), and through bindfs on it where that is installed. Rates are calls of one process a second unless said
-otherwise, as the process sees them; the calls are Python's, which cost two to five microseconds each by themselves. The
-figures are those of the moment's machine: only columns of one run compare. Leaves no mount and no daemon, also when it is
+Run through scripts/bench metadata. The same loops run on a volume with default options, on the file system of the work
+folder (plain), and through bindfs on it where installed. Rates are calls of one process per second unless stated
+otherwise, measured in the process; Python's own share is two to five microseconds per call. The
+figures depend on the machine's state: compare only columns of one run. Removes its mount and daemon, also when it is
 interrupted.
 """
 
@@ -43,9 +43,9 @@ def rate(count, work, *arguments):
 
 
 def in_two(work, paths):
-    """Runs the work on both halves of the paths, in a process each."""
+    """Runs the work on both halves of the paths, in two processes."""
     half = len(paths) // 2
-    # No pool: ending one sends its processes the signal that this program takes for an interruption.
+    # No pool: ending a pool sends its processes the signal that this program treats as an interruption.
     processes = [multiprocessing.Process(target=work, args=(part,)) for part in (paths[:half], paths[half:])]
     for process in processes:
         process.start()
@@ -55,10 +55,10 @@ def in_two(work, paths):
             raise RuntimeError(f"{work.__name__} ended with {process.exitcode}")
 
 
-# The loops that are measured: nothing in them but the calls.
+# The measured loops contain nothing but the calls.
 
 def create(paths):
-    # Bytes that neither repeat nor compress, from another place of one random buffer for each file.
+    # Bytes that neither repeat nor compress, from a different place of one random buffer for each file.
     data = memoryview(random.Random(paths[0]).randbytes(FILE_BYTES + len(paths)))
     for number, path in enumerate(paths):
         file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
@@ -93,7 +93,7 @@ def append_and_sync(path):
     file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o644)
     taken = []
     for _ in range(APPENDS):
-        # Not zeros: those are a length in a recipe, and no container has to be forced for them.
+        # Not zeros: these are a length in a recipe, and need no force of a container.
         data = os.urandom(APPEND_BYTES)
         begin = time.monotonic()
         os.write(file, data)
@@ -104,12 +104,12 @@ def append_and_sync(path):
 
 
 def command(line):
-    """Runs a shell's line, its output thrown away."""
+    """Runs a shell command and discards its output."""
     subprocess.run(line, shell=True, stdout=subprocess.DEVNULL, check=True)
 
 
 class OnVolume:
-    """The column of a volume of ours."""
+    """The column of a volume."""
 
     column = "ours"
 
@@ -119,7 +119,7 @@ class OnVolume:
         self.folder = self.volume.mount_point
 
     def sync(self):
-        # The first makes the kernel hand over its pages; only of the second is the volume told.
+        # The first makes the kernel send its pages; only the second sends the volume a request.
         run("sync", "-f", self.folder)
         run("sync", self.folder)
 
@@ -129,7 +129,7 @@ class OnVolume:
         drop_kernel_caches()
 
     def live_heap_bytes(self):
-        """Of the daemon, after a garbage collection."""
+        """Heap of the daemon, after a garbage collection."""
         histogram = run("jcmd", self.volume.pid, "GC.class_histogram")
         return int(re.search(r"^Total\s+\d+\s+(\d+)", histogram, re.MULTILINE).group(1))
 
@@ -212,7 +212,7 @@ def verdict(row):
         return ""
     bound = float(words[1])
     if "x" in words:
-        # A share of its speed, or a multiple of its time: both are seconds or microseconds in the table.
+        # A share of its speed, or a multiple of its time, in seconds or microseconds.
         bound = row["plain"] / bound if words[0] == ">=" else row["plain"] * bound
         return "" if row["ours"] <= bound else "  missed"
     reached = row["ours"] >= bound if words[0] == ">=" else row["ours"] <= bound
@@ -246,7 +246,7 @@ class Bench:
             self.huge()
 
     def small(self):
-        """In turns, so that another program's load falls on all columns."""
+        """In turns, so that another program's load affects all columns."""
         count = self.scaled(SMALL_FILES)
         for place in self.places:
             paths = made_paths(place.folder / "small", count, SMALL_FOLDERS)
@@ -316,7 +316,7 @@ class Bench:
                 command(f"rm -r '{place.folder}/found'")
 
     def memory(self):
-        """After {@link find}: what the daemon keeps for the files it found once the kernel knows them all."""
+        """After find: memory of the daemon for the files, when the kernel remembers them all."""
         found = self.ours.folder / "found"
         if not found.exists():
             make_empty(made_paths(found, self.scaled(FOUND_FILES), FOUND_FOLDERS))
@@ -358,7 +358,7 @@ def in_one(work, paths):
 
 
 def made_paths(folder, count, folders):
-    """Paths of files to come, spread over folders that are made."""
+    """Paths of files to be made, spread over folders that this makes."""
     below = [folder / str(number) for number in range(folders)]
     for path in below:
         path.mkdir(parents=True)
@@ -367,7 +367,7 @@ def made_paths(folder, count, folders):
 
 
 def made_ranges(folder, count):
-    """As many ranges of file numbers as keep a process busy for a moment; a list of all paths would be large."""
+    """Ranges of file numbers, small enough to list their paths; a list of all paths would be large."""
     folder.mkdir()
     return [(str(folder), start, min(start + 10_000, count)) for start in range(0, count, 10_000)]
 
@@ -388,7 +388,7 @@ def parse():
     parser.add_argument("--parts", nargs="+", choices=Bench.PARTS, default=Bench.PARTS, metavar="PART",
                         help=f"what to measure, of {', '.join(Bench.PARTS)} (default: all)")
     parser.add_argument("--huge", action="store_true",
-                        help="also 10 million files in one directory: takes long")
+                        help="also 10 million files in one directory; takes long")
     parser.add_argument("--json", type=Path, help="where to write the figures (default: figures.json in the work folder)")
     return parser.parse_args()
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Backups and disk images, stored and read back cold from a slow disk; prints tables, writes JSON.
 
-Run through scripts/bench restore. Side by side, in one run: native ext4, a volume read through its mount, and borg and restic where
+Run through scripts/bench restore. One run compares native ext4, a volume read through its mount, and borg and restic where
 installed. The slow disk is scripts/slow-disk, one for each; the volume's metadata and hash db are on the work folder's own disk, and so
 are the caches of borg and restic. Files are stored in order and read back one by one, each with cold caches, into memory.
 
 Backups are the tars of scripts/bench ingest, in a volume with default options and in one with --backup-volume; images are those of
-scripts/bench sar, in one with --hash-type=SHA256. MB are 10^6 bytes. Leaves no mount, loop device or process, also when it is interrupted.
+scripts/bench sar, in one with --hash-type=SHA256. MB are 10^6 bytes. Removes its mounts, loop devices and processes, also when it is interrupted.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from bench_systems import Deduplicated, Native, table
 from bench_volume import drop_kernel_caches, measure, run, say, stored_bytes, warm
 
 MB = 1_000_000
-# Volumes by the names of their systems, with options of mkfs.sdfs; the first one is read by several at once and randomly, too.
+# Volumes by the names of their systems, with options of mkfs.sdfs; the first one is also read by several at once and randomly.
 KINDS = {"backups": {"ours": [], "ours-backup-volume": ["--backup-volume"]}, "images": {"ours": ["--hash-type=SHA256"]}}
 AT_ONCE = 4
 
@@ -100,7 +100,7 @@ class Bench:
             files = self.files(kind)
             self.set_up(kind, files)
             for number, file in enumerate(files):
-                # What runs behind another finds its memory used before, or just given back: each takes each place.
+                # A system's speed depends on the memory use of the one before it, so each system runs in each place.
                 first = number % len(self.systems)
                 turned = self.systems[first:] + self.systems[:first]
                 rows = {system.name: self.restore(kind, system, file) for system in turned}
@@ -126,7 +126,7 @@ class Bench:
         systems += [Deduplicated(self.work, name, self.options, options + more, hash_type="") for name, more in KINDS[kind].items()]
         systems += [Program(self.work, name) for name in ("borg", "restic") if shutil.which(name) and not self.options.alone]
         for system in systems:
-            # Known before it is made: what is half made when the program is interrupted has to go as well.
+            # Recorded before it is made: an interruption must also remove an incomplete one.
             self.systems.append(system)
             system.start()
             if isinstance(system, Deduplicated):
@@ -139,7 +139,7 @@ class Bench:
             say(f"  stored by {system.name}: {stored / MB:.0f} MB, {seconds:.1f} s")
 
     def restore_in_one_mount(self, kind, system, files):
-        """The daemon runs all the time, as it does for its users; the kernel's caches are emptied before each."""
+        """The daemon runs all the time, as in normal use; the kernel's caches are emptied before each file."""
         native = {row["file"]: row for row in self.report.restores if row["system"] == "native" and row["kind"] == kind}
         system.forget()
         for file in files:
@@ -168,7 +168,7 @@ class Bench:
                 "diskShare": did["read_mb"] * MB / size, "diskBusySeconds": did["busy_s"]}
 
     def restore_at_once(self, kind, system, files):
-        """The first files, side by side; beside it the sum of what they took one after the other in one mount."""
+        """The first files, read simultaneously; also the sum of their times one after the other in one mount."""
         chosen = files[:AT_ONCE]
         system.forget()
         begin = time.monotonic()
@@ -220,7 +220,7 @@ def parse():
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=list(KINDS),
                         help=f"some of {','.join(KINDS)} (default: all)")
     parser.add_argument("--backup-mb", type=int, default=700, help="size of the first backup (default: %(default)s)")
-    parser.add_argument("--images", type=int, default=5, help="how many (default: %(default)s)")
+    parser.add_argument("--images", type=int, default=5, help="number of images (default: %(default)s)")
     parser.add_argument("--cache", default="default", help="--restore-cache of the volume (default: %(default)s)")
     parser.add_argument("--alone", action="store_true", help="without borg and restic")
     parser.add_argument("--reads", type=int, default=300, help="random reads (default: %(default)s)")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Disk images of machines, stored and read back from a slow disk, with and without promotion to an SSD; prints tables, writes JSON and plots.
 
-Run through scripts/bench sar. Side by side, in one run: native ext4, a volume without SSD ("off"), the same with an LRU block
+Run through scripts/bench sar. One run compares native ext4, a volume without SSD ("off"), the same with an LRU block
 cache of the SSD's size before its disk ("lru"), and a volume with SAR for each policy. The slow disk is scripts/slow-disk, one for each
 system; the SSD, and in all systems alike the volume's metadata and hash db, are folders of the work folder's own disk. Volumes are made
 with --hash-type=SHA256.
 
-Cold means: volume mounted anew, a file of other data read (so that the JVM has compiled what reads need), the kernel's caches
-dropped. MB are 10^6 bytes. Leaves no mount, loop device or process, also when it is interrupted.
+Cold means: volume mounted again, a file of other data read (so that the JVM has compiled the read path), the kernel's caches
+dropped. MB are 10^6 bytes. Removes its mounts, loop devices and processes, also when it is interrupted.
 """
 
 import argparse
@@ -32,7 +32,7 @@ MB = 1_000_000
 KIB = 1024
 PARTS = ("restore", "random", "write")
 READ_SIZES = (4 * KIB, 64 * KIB)
-# Promotion goes on after the last write: it has ended when nothing was promoted for so long.
+# Promotion continues after the last write: it has ended when nothing was promoted for this time.
 SETTLED_SECONDS = 12
 
 
@@ -53,7 +53,7 @@ class Promoting(Deduplicated):
         super().start()
 
     def settle(self):
-        """Waits until nothing waits for the SSD, and nothing is promoted any more."""
+        """Waits until no chunk waits for the SSD, and promotion has ended."""
         promoted, since = -1, time.monotonic()
         while time.monotonic() - since < SETTLED_SECONDS:
             now = self.status()["promotion"]
@@ -81,7 +81,7 @@ class Promoting(Deduplicated):
 
 
 class Reads:
-    """Aligned spans of the images, of one size, in random order, and what each of the systems took for them."""
+    """Aligned spans of the images, of one size, in random order, and the times of each system for them."""
 
     def __init__(self, over, size, spans):
         self.over, self.size, self.spans = over, size, spans
@@ -171,7 +171,7 @@ def by_system(rows, group_key, groups, value_key):
 
 
 def in_turn(systems, round_number):
-    """The systems, of which another one is first in each round: what runs early meets another machine than what runs late."""
+    """The systems, another one first in each round, because the machine's speed changes during a run."""
     first = round_number % len(systems)
     return systems[first:] + systems[:first]
 
@@ -206,13 +206,13 @@ class Bench:
             self.report.draw(self.options.plots)
 
     def start(self, system):
-        # Known before it is made: what is half made when the program is interrupted has to go as well.
+        # Recorded before it is made: an interruption must also remove an incomplete one.
         self.systems.append(system)
         system.start()
         return system
 
     def set_up(self):
-        """Stores the images everywhere. The size of the volume without SSD says how big the SSD is."""
+        """Stores the images in every system. The size of the volume without SSD determines the size of the SSD."""
         say("Storing:")
         self.fill(self.start(Native(self.work)))
         off = self.start(Deduplicated(self.work, "off", self.options))
@@ -240,7 +240,7 @@ class Bench:
         say(f"  {system.name}: {seconds:.1f} s")
 
     def restores(self):
-        """Each image from each system, cold; the systems take turns, so that the machine's moods meet all of them."""
+        """Each image from each system, cold; the systems take turns, so that the machine's state affects all of them."""
         say("Cold restores:")
         for number, image in enumerate(self.images):
             taken = {system.name: self.restore(system, image) for system in in_turn(self.systems, number)}
@@ -282,7 +282,7 @@ class Bench:
             self.take(reads, [*plain, *promoting], blocks, on_ssd)
 
     def sample(self, over, size, blocks, chance, read_before, wanted):
-        """Spans no block of which was read before: of each chunk the first read counts."""
+        """Spans of which no block was read before: only the first read of each chunk counts."""
         candidates = list(blocks.spans(size, wanted))
         chance.shuffle(candidates)
         chosen = []
@@ -308,7 +308,7 @@ class Bench:
         self.report.reads.append(reads)
 
     def writes(self):
-        """Rounds in which every volume stores all images anew; odd rounds go the other way round."""
+        """Rounds in which every volume stores all images again; odd rounds in reverse order."""
         say("Writing:")
         for disk in ("slow", "plain"):
             taken = {}
@@ -356,7 +356,7 @@ class Bench:
 
 
 def used(system):
-    """What SAR uses of memory and SSD; None for all where there is no SSD."""
+    """Memory and SSD space that SAR uses; None if there is no SSD."""
     status = system.status() if isinstance(system, Promoting) else {}
     figures = {**status.get("memory", {}), **status.get("space", {}), **status.get("promotion", {}), **status.get("reads", {})}
     names = ("mapTableEntries", "mapTableHeapBytes", "mapTableBytesPerEntry", "lruItems", "lruHeapBytes", "promotedChunks", "byWrite",
@@ -365,7 +365,7 @@ def used(system):
 
 
 def hit_share(reads, blocks, there):
-    """Share of the spans all of whose blocks, but for zeros, are on the SSD."""
+    """Share of the spans all of whose blocks, except zeros, are on the SSD."""
     def hit(image, offset):
         first = offset // BLOCK
         return all(blocks.ids[image][number] == ZERO or number in there[image] for number in range(first, first + reads.size // BLOCK))
@@ -381,15 +381,15 @@ def parse():
     parser.add_argument("--policy", action="append",
                         help="of SAR, reference-count or cost, with :N for another threshold; may be repeated; none: no SAR "
                              "(default: reference-count, reference-count:2, cost)")
-    parser.add_argument("--images", type=int, default=len(bench_images.MACHINES), help="how many (default: all, %(default)s)")
-    parser.add_argument("--ssd-share", type=float, default=0.02, help="SSD bytes for each stored byte (default: %(default)s)")
+    parser.add_argument("--images", type=int, default=len(bench_images.MACHINES), help="number of images (default: all, %(default)s)")
+    parser.add_argument("--ssd-share", type=float, default=0.02, help="SSD bytes per stored byte (default: %(default)s)")
     parser.add_argument("--reads", type=int, default=500, help="random reads of each kind and system (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=4,
-                        help="of writing; even, so that each volume goes first as often (default: %(default)s)")
+                        help="rounds of writing; even, so that each volume is first equally often (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the random reads (default: %(default)s)")
     parser.add_argument("--memory-budget", type=int, default=1024, help="MB of each volume (default: %(default)s)")
     parser.add_argument("--json", type=Path, help="where to write the figures (default: figures.json in the work folder)")
-    parser.add_argument("--plots", type=Path, help="another folder for the plots (besides plots in the work folder)")
+    parser.add_argument("--plots", type=Path, help="another folder for the plots (in addition to plots in the work folder)")
     options = parser.parse_args()
     wrong = set(options.parts) - set(PARTS)
     if wrong:

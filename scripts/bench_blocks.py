@@ -1,4 +1,4 @@
-"""The 4 KiB blocks of disk images: which are alike, how often, and where."""
+"""The 4 KiB blocks of disk images: which are equal, how often, and where."""
 
 import hashlib
 from array import array
@@ -8,7 +8,7 @@ ZERO = 0
 
 
 class Blocks:
-    """The blocks of images in the order in which they are stored; block ids count up from 1 as contents are first met, 0 is zeros."""
+    """The blocks of images in the order in which they are stored; block ids count up from 1 in the order of new contents, 0 is zeros."""
 
     def __init__(self, images):
         self.images = list(images)
@@ -36,13 +36,13 @@ class Blocks:
         return ids
 
     def shared(self, block):
-        """Is a block, not of zeros, in more than one image?"""
+        """Is a block in more than one image, and not zeros?"""
         return block != ZERO and self.images_with[block] > 1
 
     def spans(self, bytes_long, wanted):
         """Aligned spans as (image number, offset) all of whose blocks are wanted, or zeros if not all are.
 
-        wanted: of image number and block number, whether that block is wanted.
+        wanted: function of image number and block number; whether that block is wanted.
         """
         in_span = bytes_long // BLOCK
         for image, ids in enumerate(self.ids):

@@ -1,4 +1,4 @@
-"""A slow disk for a benchmark: scripts/slow-disk, made, counted and removed."""
+"""A slow disk for a benchmark: makes and removes a disk of scripts/slow-disk, and reads its counters."""
 
 import contextlib
 import subprocess
@@ -8,7 +8,7 @@ from bench_volume import SCRIPTS, run
 
 
 class SlowDisk:
-    """A hard disk in user space, with an ext4 of its own mounted at its folder from up() until clean()."""
+    """A hard disk in user space, with its own ext4 mounted at its folder from up() until clean()."""
 
     def __init__(self, folder, *options):
         self.folder = folder
@@ -19,12 +19,12 @@ class SlowDisk:
         run(SCRIPTS / "slow-disk", "up", self.folder, *self.options)
 
     def counters(self):
-        """What the disk did since it was made, by the names of slow-disk stat."""
+        """The disk's counters since it was made, by the names of slow-disk stat."""
         lines = (Path(f"{self.folder}.disk") / "fuse" / "stat").read_text().splitlines()
         return {name: float(value) for name, value in (line.split() for line in lines)}
 
     def since(self, before):
-        """What it did since counters() gave the argument."""
+        """The differences from earlier counters()."""
         return {name: round(value - before[name], 3) for name, value in self.counters().items()}
 
     def clean(self):

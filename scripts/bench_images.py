@@ -1,7 +1,7 @@
 """Disk images of virtual machines: real Debian systems of several releases and sets of packages, each as a raw ext4 image.
 
-A system is installed by debootstrap and put into an image by mkfs.ext4 -d with fixed identifiers and times, so what images of
-one release share is what real machines share. Which version of a package is installed is up to the mirror: the stamp
+A system is installed by debootstrap and put into an image by mkfs.ext4 -d with fixed identifiers and times, so images of
+one release share what real machines share. The mirror determines the versions of packages: the stamp
 names the versions. Needs root, debootstrap and e2fsprogs.
 """
 
@@ -17,14 +17,14 @@ MB = 1_000_000
 
 
 class Machine(NamedTuple):
-    """What is installed: a release and packages besides those of the base system."""
+    """A system to install: a release and packages in addition to the base system."""
 
     name: str
     release: str
     packages: str
 
 
-# In the order in which they are stored. The kernel makes a machine of it: without one, an image is half as big.
+# In the order in which they are stored. Includes a kernel: without one, an image is half as big.
 MACHINES = (
     Machine("bookworm-web", "bookworm", "linux-image-amd64 systemd-sysv openssh-server nginx php-fpm"),
     Machine("bullseye-web", "bullseye", "linux-image-amd64 systemd-sysv openssh-server nginx php-fpm"),
@@ -34,19 +34,19 @@ MACHINES = (
     Machine("bookworm-all", "bookworm", "linux-image-amd64 systemd-sysv openssh-server nginx postgresql python3-psycopg2 git"),
     Machine("bullseye-db", "bullseye", "linux-image-amd64 systemd-sysv openssh-server postgresql python3-psycopg2"),
 )
-# Space left in a file system, as machines have it.
+# Free space in a file system, as on real machines.
 FREE_BYTES = 256 * MB
 
 
 def make(folder, machines=MACHINES, mirror=None):
-    """Makes the images in the folder, those that are not there. Returns their paths, in order."""
+    """Makes the missing images in the folder. Returns their paths, in order."""
     folder.mkdir(parents=True, exist_ok=True)
     mirror = mirror or apt_mirror()
     return [make_one(folder, machine, mirror) for machine in machines]
 
 
 def apt_mirror():
-    """Where this machine's own apt gets Debian from."""
+    """The Debian mirror of this machine's apt."""
     for entry in subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI) $(ORIGIN) $(COMPONENT)"], text=True,
                                 check=True, stdout=subprocess.PIPE).stdout.splitlines():
         uri, *about = entry.split()
@@ -90,7 +90,7 @@ def install(root, machine, mirror, cache):
 
 
 def tidy(root):
-    """Removes what differs from run to run and no machine keeps: package archives and lists, logs."""
+    """Removes files that differ between runs: package archives and lists, logs."""
     for pattern in ("var/cache/apt/*.bin", "var/cache/apt/archives/*.deb", "var/lib/apt/lists/*_*", "var/log/*.log"):
         for path in root.glob(pattern):
             path.unlink()
@@ -110,7 +110,7 @@ def pack(root, image, number):
 
 
 def remove_tree(root):
-    """Removes an installed system, and first what an interrupted debootstrap left mounted in it."""
+    """Removes an installed system, after unmounting what an interrupted debootstrap left mounted in it."""
     for below in ("proc", "sys"):
         if os.path.ismount(root / below):
             run("umount", "-l", root / below)

@@ -8,7 +8,7 @@ COLOURS = ("#4d4d4d", "#c0504d", "#e0a030", "#4f81bd", "#6aa84f", "#8064a2", "#3
 
 
 def bars(title, unit, groups, series):
-    """Bars in groups. series: dict of name to one value a group, None where there is none."""
+    """Bars in groups. series: dict of name to one value per group, None if there is none."""
     most = max(value for values in series.values() for value in values if value is not None) or 1
     scale = Scale(0, most * 1.05, TOP + HEIGHT, TOP)
     parts = frame(title, series)
@@ -28,7 +28,7 @@ def bars(title, unit, groups, series):
 
 
 def distributions(title, unit, series):
-    """Shares of values that are at most so big, over a logarithmic axis. series: dict of name to positive values."""
+    """Cumulative distributions over a logarithmic axis. series: dict of name to positive values."""
     everything = [value for values in series.values() for value in values]
     low, high = decade_below(min(everything)), decade_below(max(everything)) * 10
     across = LogScale(low, high, LEFT, LEFT + WIDTH)
@@ -50,7 +50,7 @@ def distributions(title, unit, series):
 
 
 class Scale:
-    """From values to places on the page, linear."""
+    """Linear map from values to places on the page."""
 
     def __init__(self, low, high, first, last):
         self.low, self.high, self.first, self.last = self.map(low), self.map(high), first, last

@@ -1,6 +1,6 @@
 """Five backups of one machine, as tars: this machine's own packages, with installs, removals and upgrades in between.
 
-The machine's Debian packages are shuffled by a seed. The first tar holds some of them; before each later one, some are
+The machine's Debian packages are shuffled by a seed. The first tar contains some of them; before each later one, some are
 removed, others installed, and some upgraded: their files get new times, and small edits and insertions in their bytes. The
 same machine and seed give the same tars.
 """
@@ -22,7 +22,7 @@ EDIT_SPAN = 64 * 1024
 
 
 def make(folder, seed, first_bytes):
-    """Makes v1.tar to v5.tar in the folder, unless they are there. Returns their paths."""
+    """Makes v1.tar to v5.tar in the folder, unless they exist. Returns their paths."""
     stamp = folder / "series.json"
     wanted = {"seed": seed, "firstBytes": first_bytes, "versions": VERSIONS}
     paths = [folder / f"v{version}.tar" for version in range(1, VERSIONS + 1)]
@@ -45,7 +45,7 @@ def make(folder, seed, first_bytes):
 
 
 def packages():
-    """Every package, as (name, files, bytes); where there is no dpkg, every folder two levels below /usr is one."""
+    """Every package, as (name, files, bytes); without dpkg, every folder two levels below /usr is one."""
     lists = sorted(PACKAGE_LISTS.glob("*.list"))
     if lists:
         groups = [(path.stem, [line for line in path.read_text().splitlines() if line.startswith("/usr/")])
@@ -71,7 +71,7 @@ def present(files):
 
 
 def take(packages_left, wanted_bytes):
-    """Moves packages off the list's end until they are of the wanted size, or none is left."""
+    """Removes packages from the list's end until they have the wanted size, or none is left."""
     taken = []
     total = 0
     while packages_left and total < wanted_bytes:
@@ -109,7 +109,7 @@ def add(tar, file, upgrade):
         return
     with open(file, "rb") as source:
         content = source.read()
-    # Hard links would be told apart by what came first: here every name brings its bytes.
+    # Hard links would depend on which name is first: here every name has its bytes.
     info.type = tarfile.REGTYPE
     if upgrade:
         content = edited(content, hashlib.sha256(f"{file} {upgrade}".encode()).digest())

@@ -1,4 +1,4 @@
-"""Where benchmarks on a slow disk keep files: plain ext4, and a volume; each on a disk of its own. Tables of what they took."""
+"""Systems in which benchmarks on a slow disk store files: plain ext4, and a volume; each on its own disk. Tables of their times."""
 
 import os
 import random
@@ -30,7 +30,7 @@ class Native:
         return copy_seconds(image, self.path(image), "1M", "conv=sparse")
 
     def forget(self):
-        """Leaves nothing of the images in memory."""
+        """Removes the images from all memory caches."""
         drop_kernel_caches()
 
     def clean(self):
@@ -38,7 +38,7 @@ class Native:
 
 
 class Deduplicated:
-    """The files in a volume, whose containers are on a disk of their own."""
+    """The files in a volume, whose containers are on a separate disk."""
 
     def __init__(self, work, name, options, volume_options=(), disk_options=(), slow=True, hash_type="SHA256"):
         self.work, self.name = work, name
@@ -62,12 +62,12 @@ class Deduplicated:
         return copy_seconds(image, self.path(image), "1M")
 
     def cpu_seconds(self):
-        """Processor time of the daemon since it was mounted, of proc(5)."""
+        """Processor time of the daemon since the mount, from proc(5)."""
         fields = Path(f"/proc/{self.volume.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def store_warm_up(self):
-        """About 100 MB of their own, which compress to an eighth: they must not count for much in the stored bytes."""
+        """About 100 MB of separate data, which compress to an eighth, so that they add little to the stored bytes."""
         chance = random.Random(0)
         self.path(Path("warm-up")).write_bytes(b"".join(chance.randbytes(BLOCK // 8) * 8 for _ in range(WARM_UP_BLOCKS)))
 

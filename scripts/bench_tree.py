@@ -1,7 +1,7 @@
 """A tar of a source tree: as many files, directories and bytes as a Linux kernel of these years, made from a seed.
 
-The sizes are spread as a kernel's are (log-normal: half of the files below 4.5 KB, 14 KB on average). The files are lines of
-text, which compress as source does; no two files are alike. The same seed gives the same tar.
+The sizes are distributed as a kernel's (log-normal: half of the files below 4.5 KB, 14 KB on average). The files are lines of
+text, which compress as source does; no two files are equal. The same seed gives the same tar.
 """
 
 import io
@@ -18,7 +18,7 @@ WORDS = ("int char struct static const return if else for while NULL void unsign
 
 
 def make(folder, seed, files):
-    """Makes tree.tar in the folder, unless it is there. Returns its path."""
+    """Makes tree.tar in the folder, unless it exists. Returns its path."""
     stamp, path = folder / "tree.json", folder / "tree.tar"
     wanted = {"seed": seed, "files": files}
     if stamp.exists() and json.loads(stamp.read_text()) == wanted and path.exists():

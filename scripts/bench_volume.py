@@ -1,4 +1,4 @@
-"""What the benchmarks of the mounted file system share: a volume of its own, and the commands they run."""
+"""Shared by the benchmarks of the mounted file system: a volume, and the commands they run."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ SCRIPTS = Path(__file__).resolve().parent
 
 
 def run(*words, env=None):
-    """Runs a program that must succeed; its output."""
+    """Runs a program that must succeed; returns its output."""
     done = subprocess.run([str(word) for word in words], env=env, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
@@ -43,7 +43,7 @@ class Volume:
                     f"--base-path={self.folder / 'base'}", *options)
 
     def script(self, name, *words):
-        # Through a file: the daemon that mount.sdfs leaves behind may keep a pipe open.
+        # Through a file: the daemon that mount.sdfs starts may keep a pipe open.
         with open(self.folder / "output", "w+") as output:
             done = subprocess.run([SCRIPTS / name, *map(str, words)], env=self.env, text=True, stdout=output,
                                   stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
@@ -66,7 +66,7 @@ class Volume:
         return json.loads(self.script("sdfscli", self.name, command, "--json"))
 
     def note_memory(self):
-        """The daemon's resident memory at its highest, VmHWM of proc(5)."""
+        """The daemon's highest resident memory, VmHWM of proc(5)."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         kilobytes = int(re.search(r"VmHWM:\s+(\d+)", status).group(1))
         self.most_memory = max(self.most_memory, kilobytes * 1024)
@@ -91,7 +91,7 @@ class Volume:
         self.pid = None
 
     def clean(self):
-        """Ends mount and daemon whatever their state, and removes everything."""
+        """Ends mount and daemon, whatever their state, and removes everything."""
         if os.path.ismount(self.mount_point) or self.pid:
             subprocess.run(["umount", "-l", str(self.mount_point)], stderr=subprocess.DEVNULL, check=False)
         if self.pid:
@@ -112,7 +112,7 @@ def warm(file):
 
 
 def copy_seconds(source, target, block, *dd_options):
-    """Copies a file, which is read beforehand, and makes it durable; the seconds it took."""
+    """Copies a file, which is read before, and makes it durable; returns the seconds."""
     warm(source)
     begin = time.monotonic()
     run("dd", f"if={source}", f"of={target}", f"bs={block}", "conv=fsync", "status=none", *dd_options)
@@ -120,7 +120,7 @@ def copy_seconds(source, target, block, *dd_options):
 
 
 def stored_bytes(volume):
-    # The first makes the kernel hand over its pages; only of the second is the volume told.
+    # The first makes the kernel send its pages; only the second sends the volume a request.
     run("sync", "-f", volume.mount_point)
     run("sync", volume.mount_point)
     return volume.figures()["storedBytes"]
@@ -133,7 +133,7 @@ def interrupted(number, _frame):
 def measure(bench_class, options, rows, remark=""):
     """Runs a benchmark and cleans up after it, also when it is interrupted; prints its table and writes its figures.
 
-    rows: the figures of the benchmark's report, as JSON is to have them.
+    rows: the figures of the benchmark's report, for the JSON.
     """
     if os.geteuid() != 0:
         sys.exit("scripts/bench: needs root, to drop the kernel's caches between measurements")

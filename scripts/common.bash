@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Common to the scripts that build: where the project is, what must be installed. Sourced, not run.
+# Functions of the scripts that build: the project's folder, the packages to install. Sourced, not run.
 
 # The project's folder, also when the script is called through a link.
 project="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
@@ -27,7 +27,7 @@ first_package() {
   printf '%s\n' "$package"
 }
 
-# Prints the Debian packages that lack. The argument "tests" asks for what only the tests need as well.
+# Prints the missing Debian packages. With the argument "tests", also those that only the tests need.
 missing_packages() {
   have_jdk || first_package openjdk-17-jdk-headless default-jdk-headless
   command -v mvn >/dev/null || echo maven
@@ -36,7 +36,7 @@ missing_packages() {
   [[ "${1:-}" != tests ]] || command -v python3 >/dev/null || echo python3
 }
 
-# Sees to JDK, Maven and fuse3, for tests also to libfuse 2: as root installs what lacks, as a user says what to install.
+# Requires JDK, Maven and fuse3, for tests also libfuse 2: as root installs missing ones, as another user prints what to install.
 # Arguments as of missing_packages.
 set_up() {
   local -a missing
@@ -46,7 +46,7 @@ set_up() {
     die "missing: ${missing[*]}. Install with: sudo apt-get install ${missing[*]}"
   fi
   command -v apt-get >/dev/null ||
-    die "install a JDK (17 or later), Maven, fuse3, and for the tests libfuse2 and python3; this system has no apt-get, so that is left to you"
+    die "install a JDK (17 or later), Maven, fuse3, and for the tests libfuse2 and python3; this system has no apt-get to install them"
   apt-get update -q
   mapfile -t missing < <(missing_packages "$@")
   echo "Installing: ${missing[*]}"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Common to the commands: which Java runs them, and with what. Sourced, not run. Works in the project, over what was built, and in
+# Functions of the commands: which Java runs them, and with which options. Sourced, not run. Works in the built project and in
 # the folder that scripts/install makes: bin (this), jars, native, java (a link), commands.jsa, daemon.jsa.
 
 # Names of files in any language, whatever the caller's locale; messages and numbers in plain English.
@@ -12,7 +12,7 @@ die() {
   exit 1
 }
 
-# Prints the Java program: of JAVA_HOME, else the one that was there at the installation, else of the PATH. Fails if there is none.
+# Prints the Java program: of JAVA_HOME, else the one of the installation, else of the PATH. Fails if there is none.
 find_java() {
   if [[ -n "${JAVA_HOME:-}" && -x "$JAVA_HOME/bin/java" ]]; then
     printf '%s\n' "$JAVA_HOME/bin/java"
@@ -23,7 +23,7 @@ find_java() {
   fi
 }
 
-# Prints the release of a Java program, such as 17; from the JDK's release file where there is one, since asking Java itself
+# Prints the release of a Java program, such as 17; from the JDK's release file if there is one, because running Java itself
 # takes as long as a whole command.
 java_feature() {
   local home version
@@ -36,7 +36,7 @@ java_feature() {
   printf '%s\n' "${version:-0}"
 }
 
-# Runs a main class of ours in a JVM tuned for a short life. In the project, builds if nothing is built.
+# Runs a main class of the project in a JVM tuned for short runs. In the project, builds if nothing is built.
 run_java() {
   local main_class="$1" home classes java feature
   shift
@@ -52,9 +52,9 @@ run_java() {
   feature="$(java_feature "$java")"
   ((feature >= 17)) || die "$java is of release $feature; 17 or later is needed (set JAVA_HOME to a newer one)"
   local -a options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Xmx256m)
-  # The daemon takes these two over.
+  # The daemon inherits these two.
   [[ ! -d "$home/native" ]] || options+=("-Djava.library.path=$home/native" "-Djffi.boot.library.path=$home/native")
-  # Archives of the classes, which scripts/install makes: a mount takes a quarter less time. Without effect in another JVM.
+  # Archives of the classes, which scripts/install makes: a mount takes a quarter less time. Another JVM ignores them.
   [[ ! -r "$home/commands.jsa" ]] || options+=("-XX:SharedArchiveFile=$home/commands.jsa" -Xlog:disable -Xlog:all=error:stderr)
   [[ ! -r "$home/daemon.jsa" ]] || options+=("-Dsdfs.archive=$home/daemon.jsa")
   # For scripts/install.

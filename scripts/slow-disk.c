@@ -2,13 +2,13 @@
  * A hard disk for machines without one: a FUSE file system with the file "disk", whose requests take the time that a disk of 7200
  * revolutions a minute would take. scripts/slow-disk puts a loop device on it and says how to use it.
  *
- * The model. One arm serves one request at a time, in C-LOOK order. A request that does not continue the one before it costs a
- * seek by distance (Lee and Katz, "An analytic performance model of disk arrays", 1993), half a revolution, and its transfer; where it
- * lies so little ahead that waiting for the platter is quicker, it costs that. A request that continues costs its transfer alone, counted
- * from the end of the one before if it comes within a revolution: drives read ahead. Writes go to the drive's cache: they
+ * The model. One arm serves one request at a time, in C-LOOK order. A request that does not continue the previous one costs a
+ * seek by distance (Lee and Katz, "An analytic performance model of disk arrays", 1993), half a revolution, and its transfer; if it
+ * lies so close ahead that waiting for the platter is quicker, it costs that. A request that continues costs its transfer alone, counted
+ * from the end of the previous one if it arrives within a revolution: drives read ahead. Writes go to the drive's cache: they
  * cost their transfer, and a flush after them costs an average seek.
  *
- * In front of it, where asked for, a cache of blocks in a file: least recently used, filled by reads; what is written leaves it.
+ * In front of it, if requested, an LRU cache of blocks in a file: filled by reads; written blocks are removed.
  *
  * Other files: "stat" (counters, one a line), "control" (take "error on|reads|writes|off" or "delay_ms N").
  */
@@ -66,7 +66,7 @@ struct request {
   struct request *next;
 };
 
-/* What the disk is; set once, at the start. bytes_per_ms 0: as fast as the backing file. */
+/* Parameters of the disk; set once, at the start. bytes_per_ms 0: as fast as the backing file. */
 static struct {
   int file;
   off_t size;
@@ -82,7 +82,7 @@ static struct {
   struct request *waiting;
   bool busy;
   bool unflushed;
-  off_t at;        /* behind the last transfer */
+  off_t at;        /* end of the last transfer */
   int64_t free_ns; /* when the last request was done */
   struct {
     long reads, writes, seeks, flushes, errors;
@@ -90,7 +90,7 @@ static struct {
   } count;
 } arm = {.lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER};
 
-/* Coefficients of t(d) = shortest + root * sqrt(d - 1) + linear * (d - 1), so that the mean over random seeks is the average asked for. */
+/* Coefficients of t(d) = shortest + root * sqrt(d - 1) + linear * (d - 1), so that the mean over random seeks is the given average. */
 static void set_seek_curve(double average_ms) {
   double shortest = 0.22 * average_ms, longest = 2.36 * average_ms;
   double span = 3.0 * (CYLINDERS - 1);
@@ -123,7 +123,7 @@ static double reach_ms(off_t at) {
   return move;
 }
 
-/* What a request costs; notes where it leaves the arm, and counts it. */
+/* Cost of a request; records the arm's new position, and counts the request. */
 static double cost_ms(const struct request *request) {
   double transfer = request->length / disk.bytes_per_ms;
   switch (request->kind) {
@@ -214,7 +214,7 @@ static ssize_t transfer(enum kind kind, char *bytes, off_t at, size_t length) {
   return done < 0 ? -errno : done;
 }
 
-/* Does a request in the time the disk takes for it; bytes transferred, or a negative error number. */
+/* Executes a request in the time of the disk; returns bytes transferred, or a negative error number. */
 static ssize_t serve(enum kind kind, char *bytes, off_t at, size_t length) {
   struct request request = {.kind = kind, .at = at, .length = length};
   if (disk.bytes_per_ms == 0) {
@@ -232,14 +232,14 @@ static ssize_t serve(enum kind kind, char *bytes, off_t at, size_t length) {
 
 /* ---- the cache in front of it ---- */
 
-/* Slots of the cache's file, in a ring by use: after the head the latest used, before it the longest unused. Under lock. */
+/* Slots of the cache's file, in a ring by use: after the head the most recently used, before it the least recently used. Under lock. */
 static struct {
   pthread_mutex_t lock;
   int file;
   uint32_t slots, head;
   uint32_t *slot_of;      /* by block of the disk, or NOBODY */
   uint32_t *block_in;     /* by slot, or NOBODY */
-  uint32_t *newer, *older; /* by slot; the head is the slot behind the last */
+  uint32_t *newer, *older; /* by slot; the head is the slot after the last */
   double hit_bytes;
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = -1};
 
@@ -248,7 +248,7 @@ static void unlink_slot(uint32_t slot) {
   cache.newer[cache.older[slot]] = cache.newer[slot];
 }
 
-/* Puts a slot between another and the one that was used before that. */
+/* Inserts a slot between another one and the one used before that. */
 static void link_older(uint32_t newer, uint32_t slot) {
   cache.newer[slot] = newer;
   cache.older[slot] = cache.older[newer];
@@ -317,7 +317,7 @@ static void keep(uint32_t block, const char *bytes) {
   touch(slot);
 }
 
-/* Reads a block from the cache, if it is there. */
+/* Reads a block from the cache, if the cache has it. */
 static bool hit(uint32_t block, char *bytes) {
   pthread_mutex_lock(&cache.lock);
   uint32_t slot = cache.slot_of[block];
@@ -330,7 +330,7 @@ static bool hit(uint32_t block, char *bytes) {
   return there;
 }
 
-/* Reads a run of blocks that the cache lacks from the disk, and keeps them. */
+/* Reads a run of blocks that the cache lacks from the disk, and caches them. */
 static ssize_t fetch(char *bytes, off_t at, size_t length) {
   ssize_t got = length ? serve(READ, bytes, at, length) : 0;
   pthread_mutex_lock(&cache.lock);
@@ -376,7 +376,7 @@ static ssize_t write_disk(const char *bytes, off_t at, size_t length) {
 
 /* ---- faults ---- */
 
-/* What goes wrong on purpose. Under lock; the condition is signalled when it changes. */
+/* Injected faults. Under lock; the condition is signalled when they change. */
 static struct {
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -384,7 +384,7 @@ static struct {
   long delay_ms;
 } fault = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Waits out the delay, or until it is changed; whether the request is to fail. */
+/* Waits for the delay, or until it is changed; returns whether the request must fail. */
 static bool fails(enum kind kind) {
   pthread_mutex_lock(&fault.lock);
   long delay = fault.delay_ms;
@@ -401,7 +401,7 @@ static bool fails(enum kind kind) {
   return failing;
 }
 
-/* Takes one order; whether it was understood. */
+/* Executes one command; returns whether it is valid. */
 static bool control(const char *order) {
   char word[16];
   long number;
@@ -471,7 +471,7 @@ static int list(const char *path, void *into, fuse_fill_dir_t fill, off_t from, 
   return 0;
 }
 
-/* Past the kernel's cache: every request is to reach the disk, and counters are to be read anew. */
+/* Bypasses the kernel's cache: every request must reach the disk, and counters must be current. */
 static int open_file(const char *path, struct fuse_file_info *file) {
   (void)path;
   file->direct_io = 1;
@@ -507,7 +507,7 @@ static int write_file(const char *path, const char *bytes, size_t length, off_t 
   return control(order) ? (int)length : -EINVAL;
 }
 
-/* Of the disk alone does the size count; a shell that writes to "control" truncates it first. */
+/* Only the disk's size matters; a shell that writes to "control" truncates it first. */
 static int truncate_file(const char *path, off_t size, struct fuse_file_info *unused) {
   (void)size, (void)unused;
   return is_disk(path) ? -EINVAL : 0;

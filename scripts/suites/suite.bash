@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What every suite has: a fresh volume, mounted, and the record of what passed. Sourced by the suites, which scripts/posix-suite runs.
+# Functions of every suite: a new mounted volume, and the record of results. Sourced by the suites, which scripts/posix-suite runs.
 #
-# Each suite's head tells posix-suite its Title, whether it is Quick (part of scripts/test), the Minutes it may take (quick, full),
+# Each suite's head gives posix-suite its Title, whether it is Quick (part of scripts/test), the Minutes it may take (quick, full),
 # and the Debian packages and Crates it needs.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../common.bash"
@@ -11,9 +11,9 @@ export SDFS_CONFIG_DIR="$SUITE_WORK/etc"
 suite="$(basename "$0")"
 volume=posix
 mount_point="$SUITE_WORK/mnt"
-# A folder of the machine's own file system: for sources, for what must outlive the volume, and to compare with.
+# A folder of the machine's own file system: for sources, for files that must outlive the volume, and for comparison.
 plain="$SUITE_WORK/plain"
-# The row of the table that results are counted in.
+# The row of the table that counts the results.
 row="$suite"
 log_number=0
 
@@ -31,7 +31,7 @@ make_volume() {
 }
 
 mount_volume() {
-  # As a local file system is mounted, which the suites' tests of setuid programs and devices expect.
+  # Mounted like a local file system, which the suites' tests of setuid programs and devices expect.
   local -a options=(-o allow_suid,allow_dev)
   [[ "$SUITE_BINDING" == kernel ]] || options+=("--fuse-binding=$SUITE_BINDING")
   "$project/scripts/mount.sdfs" "${options[@]}" --json "$volume" "$mount_point" >"$SUITE_WORK/mount.json"
@@ -47,27 +47,27 @@ unmount_volume() {
   await_daemon_end
 }
 
-# Nothing of it comes from the kernel's caches afterwards.
+# Reads after this do not use the kernel's caches.
 remount_volume() {
   unmount_volume
   mount_volume
 }
 
-# Ends the daemon as a crash of it would (SIGKILL), and takes away the dead mount.
+# Ends the daemon like a crash (SIGKILL), and removes the dead mount.
 crash_volume() {
   kill -KILL "$(daemon_pid)"
   await_daemon_end
   umount -l "$mount_point"
 }
 
-# Starts the suite: a volume, made and mounted. What programs drop where they run goes with the work folder.
+# Starts the suite: a volume, made and mounted. Files that programs leave in their current folder are removed with the work folder.
 open_suite() {
   cd "$SUITE_WORK"
   make_volume
   mount_volume
 }
 
-# Ends the suite: a volume that served all this closes in order and has complained of nothing. Told in a row of its own, so that
+# Ends the suite: the volume must close properly and its log must have no error. Recorded in a separate row, so that
 # a suite's numbers are its program's.
 close_suite() {
   row=volume
@@ -75,7 +75,7 @@ close_suite() {
   check "the daemon's log of $suite has no error" log_is_clean
 }
 
-# The log of a daemon that lived: a line of ERROR there is a defect even when every test passed.
+# The log of a daemon that ran to its end: a line of ERROR there is a defect even if every test passed.
 log_is_clean() {
   ! grep -hE '^[^ ]+ ERROR' "$SUITE_WORK"/base/log/*.log
 }
@@ -88,11 +88,11 @@ record() { printf '%s\t%s\t%s\t%s\n' "$row" "$1" "$2" "${3:-}" >>"$SUITE_RESULTS
 # Copies results from standard input (status, name, reason; separated by tabs) as those of a row of the table.
 record_all() { sed "s/^/$1\t/" >>"$SUITE_RESULTS"; }
 
-# Prints what a log says last, short enough for the table.
+# Prints the last line of a log, shortened for the table.
 last_line() { grep . "$1" | tail -n 1 | tr '\t' ' ' | cut -c 1-150; }
 
-# Runs a command as a test. Its output goes to a log, of which the end is shown when it fails. Status 77 says that the test could
-# not run, and the last line why. Never to be called as a condition: that would switch off set -e inside the command.
+# Runs a command as a test. Its output goes to a log, whose end is shown if it fails. Status 77 means that the test could
+# not run, and the last line says why. Never call it as a condition: that would disable set -e inside the command.
 check() {
   local name="$1" status started=$SECONDS log
   shift
@@ -118,7 +118,7 @@ check() {
   fi
 }
 
-# Succeeds if a command fails: for controls, which show that a test would notice.
+# Succeeds if a command fails: for controls, which show that a test detects a fault.
 fails() {
   if "$@"; then
     echo "it succeeded, though it had to fail: $*"

@@ -1,8 +1,8 @@
-"""Carries out file system calls in one folder, each as the user that is named with it, and tells what came of it.
+"""Executes file system calls in one folder, each as the named user, and reports the results.
 
-A line of input is an op: the user, the umask, a call, its arguments. The answer is lines of a subject, a field and a value, with
-tabs between them, and a dot at the end: the call's result, then every attribute in the folder that is not as it was after the op
-before. Nothing in an answer depends on the file system's numbers or on the moment, so that two file systems can be compared.
+A line of input is an op: the user, the umask, a call, its arguments. The answer consists of lines of a subject, a field and a value,
+separated by tabs, and ends with a dot: the call's result, then every attribute in the folder that differs from its value after the
+previous op. An answer does not depend on the file system's numbers or on the time, so that two file systems can be compared.
 Usage: hand.py MOUNT_POINT FOLDER [reference]
 """
 import ctypes
@@ -24,7 +24,7 @@ STATX = struct.Struct("<IIQIIIHHQQQQ" + "qIi" * 4 + "II")
 MS_REMOUNT, MS_NOATIME, PR_SET_DUMPABLE = 32, 1024, 4
 SECOND, DAY = 10**9, 86400 * 10**9
 GROUPS = {0: [0], 1000: [1000, 2000], 1001: [1001, 2000]}
-# Longer files are looked at in part: they are sparse.
+# Of longer files only parts are read: they are sparse.
 WHOLE_BYTES, PART_BYTES, BLOCK = 8 << 20, 1 << 18, 4096
 # What a slot without an open file stands for.
 NO_FD = 1 << 20
@@ -57,7 +57,7 @@ def nanoseconds(seconds, nanos):
 
 
 class Clock:
-    """Tells times of the op under way from older ones. The kernel's clock of files goes in ticks, so an op waits for the next."""
+    """Distinguishes times of the current op from older ones. The kernel's clock of files advances in ticks, so an op waits for the next."""
 
     def __init__(self):
         self.begin = self.end = 0
@@ -82,7 +82,7 @@ class Clock:
 
 
 class Tree:
-    """What there is in the folder, as root sees it."""
+    """The contents of the folder, as root sees them."""
 
     def __init__(self, slots):
         self.slots = slots
@@ -242,7 +242,7 @@ class Calls:
         return os.lseek(self.fd(slot), int(offset), int(whence))
 
     def seekdata(self, slot, offset):
-        """What counts is that no byte but zeros is skipped: zeros may be a hole, or not."""
+        """Checks only that no byte but zeros is skipped: zeros may be a hole, or not."""
         fd, at = self.fd(slot), int(offset)
         if not self.has_bytes(fd):
             return "left out"
@@ -377,7 +377,7 @@ class Calls:
         call("mount", b"none", os.fsencode(self.mount_point), None, MS_REMOUNT | MS_NOATIME, None)
 
     def look(self):
-        """Nothing but what follows every call."""
+        """Does only what follows every call."""
 
 
 def path_of(text):
@@ -393,7 +393,7 @@ def attribute_of(name, text):
 
 
 def times_of(*values):
-    """UTIME_NOW, UTIME_OMIT, or seconds with nanoseconds behind a dot."""
+    """UTIME_NOW, UTIME_OMIT, or seconds with nanoseconds after a dot."""
     array = (ctypes.c_int64 * 4)()
     for index, value in enumerate(values):
         named = {"now": (0, (1 << 30) - 1), "omit": (0, (1 << 30) - 2)}.get(value)
@@ -423,7 +423,7 @@ class Hand:
         if self.reference and name.endswith("chown") and arguments[1:] == ["-1", "-1"] and result == "EPERM":
             self.drop_capability(name, arguments[0])
         answer = [("result", "", result)]
-        # Both what the kernel has cached and what the file system says must be right.
+        # Both the kernel's cached attributes and those of the file system must be right.
         for force in (False, True):
             answer += self.changes(force)
         self.clock.stop()
@@ -440,7 +440,7 @@ class Hand:
 
     @staticmethod
     def time_kept(arguments):
-        """ext4 sets the times in truncate(2) to the size there is, other file systems do not (KnownDifference.SAME_SIZE)."""
+        """ext4 sets the times in truncate(2) to the present size, other file systems do not (KnownDifference.SAME_SIZE)."""
         path, size = arguments
         try:
             status = os.stat(path_of(path))
@@ -455,7 +455,7 @@ class Hand:
             os.setgroups(GROUPS[user])
             os.setresgid(user, user, 0)
             os.setresuid(user, user, 0)
-            # Else a user could not pass /proc/self/fd.
+            # Otherwise a user could not pass /proc/self/fd.
             libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
         try:
             result = function(*arguments)
@@ -491,7 +491,7 @@ class Hand:
         return field.endswith("time") and before is not None and abs(after - before) < SECOND and self.clock.name(after) == "then"
 
     def everything(self):
-        """All there is, with exact times and the bytes of files. What the kernel keeps back has no blocks yet."""
+        """All contents, with exact times and the bytes of files. Data in the kernel's write-back cache has no blocks yet."""
         fd = os.open(".", os.O_RDONLY)
         call("syncfs", fd)
         os.close(fd)

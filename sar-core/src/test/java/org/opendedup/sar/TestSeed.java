@@ -2,7 +2,7 @@ package org.opendedup.sar;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-/** The seed of a random test: printed, so that a failure can be run again with {@code -Dsar.seed=...}. */
+/** The seed of a random test. It is printed, so that a failure can be repeated with {@code -Dsar.seed=...}. */
 public final class TestSeed {
     private TestSeed() {}
 

@@ -1,7 +1,7 @@
 package org.opendedup.sar.concurrent;
 
 /**
- * What a call was answered.
+ * The result of a call.
  *
  * @param text the answer in words, the same for every right file system; of the times nothing
  * @param inode the inode that a lookup, make or link retained, else 0

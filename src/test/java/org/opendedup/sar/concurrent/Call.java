@@ -11,7 +11,7 @@ sealed interface Call {
 
     record ReadLink(long inode) implements Call {}
 
-    /** Whether a listing shows a name; a listing is taken apart into one for each name. */
+    /** Whether a listing shows a name; a listing is divided into one such call for each name. */
     record Listed(long directory, String name) implements Call {}
 
     record Read(long inode, long offset, int length) implements Call {}
@@ -48,7 +48,7 @@ sealed interface Call {
 
     record Rename(long directory, String name, long newDirectory, String newName, RenameMode mode) implements Call {}
 
-    /** Whether it changes nothing, whatever it is answered. */
+    /** Whether it changes nothing, whatever its result. */
     default boolean isQuestion() {
         return this instanceof Lookup
                 || this instanceof Stat

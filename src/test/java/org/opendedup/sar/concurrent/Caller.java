@@ -16,7 +16,8 @@ import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 
 /**
- * Makes calls of a file system, and puts answers into words. References that a call retains are the caller's to forget.
+ * Makes calls of a file system, and turns the results into text. The caller must forget the references that a call
+ * retains.
  */
 final class Caller {
     private static final Owner OWNER = new Owner(1000, 100);
@@ -52,7 +53,7 @@ final class Caller {
             AttributeChange owner = new AttributeChange(null, change.uid(), null, null, null, null, null);
             return Answer.of(show(fileSystem.change(change.inode(), owner)));
         } else if (call instanceof Call.Truncate truncate) {
-            // The attributes are of a moment later than the cut.
+            // The attributes are from a moment after the truncation.
             fileSystem.change(truncate.inode(), AttributeChange.ofSize(truncate.size()));
             return Answer.of("truncated");
         } else if (call instanceof Call.GetAttribute get) {
@@ -110,7 +111,7 @@ final class Caller {
         throw new AssertionError(call);
     }
 
-    /** What is done with an opened file. */
+    /** The action on an opened file. */
     @FunctionalInterface
     private interface OnHandle {
         String apply(FileSystem.Handle handle) throws IOException;
@@ -135,7 +136,9 @@ final class Caller {
 
     static final Answer NOT_LISTED = Answer.of("not listed");
 
-    /** Lists a directory: what it shows, by name; a name shown twice is an answer of its own, which is never right. */
+    /**
+     * Lists a directory. Returns its entries by name; a name shown twice is a separate result, which is never right.
+     */
     Map<String, Answer> list(long directory) throws IOException {
         Map<String, Answer> listed = new TreeMap<>();
         List<Long> retained = new ArrayList<>();
@@ -157,7 +160,7 @@ final class Caller {
         return new Answer(show(attributes), attributes.inode(), attributes.mode() & Modes.TYPE);
     }
 
-    /** Without what may be of another moment: a directory's count of links. */
+    /** Without attributes that may be from another moment: a directory's link count. */
     private static String show(Attributes attributes) {
         String counts = Modes.isDirectory(attributes.mode())
                 ? ""

@@ -16,17 +16,17 @@ import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.RenameMode;
 
 /**
- * Faults for the controls, to be put between a sound file system and its callers. Each shows now and then, and a single
- * caller meets only the first.
+ * Faults for the controls, placed between a correct file system and its callers. Each takes effect from time to time,
+ * and a single caller sees only the first.
  */
 final class Faults {
     private static final int ONE_IN = 2;
-    /** Between the two steps of what should be one. */
+    /** Between the two steps of a call that should be atomic. */
     private static final long PAUSE_NS = 500_000;
 
     private Faults() {}
 
-    /** One method call, done wrong or passed on. */
+    /** One method call, done wrongly or passed on. */
     @FunctionalInterface
     private interface Passage {
         Object call(Method method, Object[] arguments) throws Throwable;
@@ -43,7 +43,7 @@ final class Faults {
         return ThreadLocalRandom.current().nextInt(ONE_IN) == 0;
     }
 
-    /** A lookup answers the attributes that an earlier one found. */
+    /** A lookup returns the attributes that an earlier one found. */
     static FileSystem staleLookups(FileSystem sound) {
         Map<String, Attributes> earlier = new ConcurrentHashMap<>();
         return proxy(FileSystem.class, (method, arguments) -> {
@@ -57,7 +57,7 @@ final class Faults {
         });
     }
 
-    /** A rename over a file removes that file first. */
+    /** A rename over a file first removes that file. */
     static FileSystem renamesInTwoSteps(FileSystem sound) {
         return proxy(FileSystem.class, (method, arguments) -> {
             if (method.getName().equals("rename") && arguments[4] == RenameMode.REPLACE && isTime()) {
@@ -89,7 +89,7 @@ final class Faults {
         }
     }
 
-    /** A write of several bytes puts the first one down before the others. */
+    /** A write of several bytes writes the first one before the others. */
     static FileSystem writesInTwoSteps(FileSystem sound) {
         return proxy(FileSystem.class, (method, arguments) -> {
             Object answer = Jitter.invoke(sound, method, arguments);

@@ -8,10 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.KeyValueStore;
 
-/**
- * Stores that now and then take their time, so that threads meet in the middle of calls even where there are few
- * processors.
- */
+/** Stores that are slow from time to time, so that threads meet in the middle of calls even with few processors. */
 final class Jitter {
     private static final int ONE_IN = 4;
     private static final long MAX_PAUSE_NS = 100_000;

@@ -9,17 +9,18 @@ import java.util.function.Predicate;
 import org.opendedup.sar.model.ModelFileSystem;
 
 /**
- * Looks for an order of a history's events that a single caller could have made of the model: each event between its
- * invocation and its return, each answered as it was. The search of Wing and Gong (Testing and Verifying Concurrent
- * Objects, 1993), which does not visit the same events done with the same state twice, as Lowe has it (Testing for
- * Linearizability, 2017).
+ * Searches an order of a history's events in which a single caller could have made them on the model: each event
+ * between its invocation and its return, each with its result. The search is that of Wing and Gong (Testing and
+ * Verifying Concurrent Objects, 1993). It does not visit the same completed events with the same state twice, as in
+ * Lowe (Testing for Linearizability, 2017).
  *
- * <p>An event that changes nothing and would be answered right now is done now: whatever order there is from here,
- * there is one with that event first. So only changes make the search branch.
+ * <p>An event that changes nothing and would now have its result is placed now: if there is any order from here, there
+ * is one with that event first. So only changes make the search branch.
  */
 final class OrderSearch {
     /**
-     * So many states visited, and the search gives up; a round of 8 threads and 6 calls usually takes below a hundred.
+     * Number of visited states after which the search ends without a result; a round of 8 threads and 6 calls usually
+     * needs fewer than a hundred.
      */
     private static final int MAX_VISITED = 100_000;
 
@@ -29,18 +30,18 @@ final class OrderSearch {
 
     private record Visited(BitSet done, String state) {}
 
-    /** @param end what the state after the last event must be */
+    /** @param end the required state after the last event */
     OrderSearch(List<Event> events, Predicate<ModelFileSystem> end) {
         this.events = List.copyOf(events);
         this.end = end;
     }
 
-    /** The state at the end of an order, or nothing if there is none. */
+    /** The state at the end of an order, or empty if there is none. */
     Optional<ModelFileSystem> from(ModelFileSystem start) {
         return search(start.copy(), new BitSet());
     }
 
-    /** Whether the search ended before it was through. */
+    /** Whether the search ended before it was complete. */
     boolean gaveUp() {
         return visited.size() >= MAX_VISITED;
     }
@@ -82,7 +83,7 @@ final class OrderSearch {
         for (int i = done.nextClearBit(0); i < events.size(); i = done.nextClearBit(i + 1)) {
             Event event = events.get(i);
             if (!event.isChange() && event.invoked() < firstReturn) {
-                // A change that was refused may be one that the model would make.
+                // A refused change may be one that the model would make.
                 ModelFileSystem asked = event.call().isQuestion() ? state : state.copy();
                 if (isAnsweredBy(asked, event)) {
                     done.set(i);
@@ -93,7 +94,7 @@ final class OrderSearch {
         return false;
     }
 
-    /** No event invoked later than this may come next. */
+    /** No event invoked later than this may be next. */
     private long firstReturn(BitSet done) {
         long first = Long.MAX_VALUE;
         for (int i = done.nextClearBit(0); i < events.size(); i = done.nextClearBit(i + 1)) {

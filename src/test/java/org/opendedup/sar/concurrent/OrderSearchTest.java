@@ -18,8 +18,8 @@ class OrderSearchTest {
     private static final String ATTRIBUTE = "user.1";
 
     /**
-     * Where a round has several orders, the next round begins with what was shown at the end of it: with the state of
-     * another order, an answer of the next round would seem wrong.
+     * If a round has several orders, the next round begins with the state shown at its end: with the state of another
+     * order, a result of the next round would seem wrong.
      */
     @ParameterizedTest
     @ValueSource(ints = {Modes.REGULAR, Modes.DIRECTORY, Modes.SYMBOLIC_LINK})

@@ -3,10 +3,7 @@ package org.opendedup.sar.concurrent;
 import java.lang.reflect.Proxy;
 import org.opendedup.sar.model.FileSystem;
 
-/**
- * Puts a file system behind one lock: its calls have an order whatever it is. Threads meet before the lock and behind
- * it.
- */
+/** Puts a file system behind one lock: so its calls always have an order. Threads meet before and after the lock. */
 final class Serial {
     private Serial() {}
 

@@ -26,9 +26,9 @@ import org.opendedup.sar.model.Op;
 import org.opendedup.sar.model.OpRunner;
 
 /**
- * Short rounds of calls by several threads at once. After each round nobody calls, everything is forgotten, and all
- * that the file system shows must be what the model has at the end of an order of the round's calls. With that the next
- * round begins.
+ * Short rounds of calls by several threads at once. After each round no calls run, every reference is forgotten, and
+ * everything that the file system shows must equal the state of the model at the end of an order of the round's calls.
+ * The next round begins with that state.
  */
 final class Trial {
     static final int THREADS = 8;
@@ -41,13 +41,13 @@ final class Trial {
     private final AtomicLong clock = new AtomicLong();
     private ModelFileSystem model = new ModelFileSystem();
 
-    /** @param fileSystem is empty */
+    /** @param fileSystem an empty file system */
     Trial(FileSystem fileSystem, long seed) {
         this.fileSystem = fileSystem;
         random = new SplittableRandom(seed);
     }
 
-    /** Runs rounds until one has no order; says what was called and answered in it. */
+    /** Runs rounds until one has no order. Returns the calls and results of that round. */
     Optional<String> run(int rounds) throws IOException, InterruptedException {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try {
@@ -78,12 +78,12 @@ final class Trial {
         }
         model = end.get();
         prune();
-        // Nobody holds what has no name.
+        // Nothing holds an inode without a name.
         model.remount();
         return Optional.empty();
     }
 
-    /** Keeps the tree small: threads are to meet, and the model is copied often. */
+    /** Keeps the tree small: threads must meet, and the model is copied often. */
     private void prune() throws IOException {
         while (new Listing(model).tree().size() > MAX_NAMES) {
             List<String> paths = List.copyOf(new Listing(model).tree().keySet());
@@ -98,7 +98,8 @@ final class Trial {
     }
 
     /**
-     * All there is to see. The numbers too: of two orders only one may give the name to the inode that really has it.
+     * Everything visible, including inode numbers: of two orders only one may give the name to the inode that really
+     * has it.
      */
     static List<String> show(FileSystem fileSystem) throws IOException {
         Listing listing = new Listing(fileSystem);
@@ -117,7 +118,8 @@ final class Trial {
     }
 
     /**
-     * Takes a reference to some of the inodes with names; the others are found by lookup only, and may go at any time.
+     * Takes a reference to some of the inodes with names; the others are found only by lookup, and may be removed at
+     * any time.
      */
     private List<Worker.Held> hold() throws IOException {
         List<Worker.Held> held = new ArrayList<>();
@@ -185,7 +187,7 @@ final class Trial {
                 + "\nthese alone contradict each other" + contradiction(events, shown);
     }
 
-    /** Leaves out what changes nothing, one after the other, as long as there is still no order. */
+    /** Removes events that change nothing, one after the other, as long as there is still no order. */
     private String contradiction(List<Event> events, List<String> shown) {
         boolean withoutEnd = new OrderSearch(events, state -> true).from(model).isEmpty();
         Predicate<ModelFileSystem> end = withoutEnd ? state -> true : state -> shows(state, shown);

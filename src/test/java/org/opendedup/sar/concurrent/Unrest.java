@@ -18,14 +18,14 @@ import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 
 /**
- * What goes on in a file system beside the calls that are watched: one thread syncs again and again, another fills and
- * cuts off a file without a name, so that memory runs short and there is something to free. More can be asked for.
+ * Background work in a file system during the observed calls: one thread syncs repeatedly, another fills and truncates
+ * a file without a name, so that memory runs short and there is something to free. Tests can add more.
  */
 final class Unrest implements AutoCloseable {
     private static final int WRITE_BYTES = 1 << 20;
     /** More than may be dirty in a small volume. */
     private static final int MAX_FILE_BYTES = 24 << 20;
-    /** So that the calls that are watched have some of the processors. */
+    /** A pause, so that the observed calls get some processor time. */
     private static final long PAUSE_NS = 300_000_000;
 
     private static final long MAX_SYNC_PAUSE_NS = 20_000_000;
@@ -39,7 +39,7 @@ final class Unrest implements AutoCloseable {
         this.fileSystem = fileSystem;
     }
 
-    /** Begins; the file's name is gone when this returns. */
+    /** Begins; the file's name is removed when this returns. */
     static Unrest in(FileSystem fileSystem) throws IOException {
         Unrest unrest = new Unrest(fileSystem);
         long inode = unrest.makeFile();
@@ -57,13 +57,13 @@ final class Unrest implements AutoCloseable {
         return inode;
     }
 
-    /** Something that is done again and again. */
+    /** An action that is repeated. */
     @FunctionalInterface
     interface Step {
         void run() throws IOException;
     }
 
-    /** From now on something is done at moments by chance; begins with the first. */
+    /** Repeats an action at random moments from now on; begins with the first. */
     Unrest also(Step step) {
         start(() -> {
             while (!ended) {
@@ -76,8 +76,8 @@ final class Unrest implements AutoCloseable {
     }
 
     /**
-     * From now on a file of so many bytes is read, from end to end: what others have read before soon is in no cache.
-     * It is there, without a name, when this returns.
+     * Reads a file of this number of bytes from now on, from end to end, so that data read by others is soon in no
+     * cache. The file exists, without a name, when this returns.
      */
     Unrest alsoReadPastCaches(int bytes) throws IOException {
         long inode = makeFile();
@@ -92,7 +92,7 @@ final class Unrest implements AutoCloseable {
         return this;
     }
 
-    /** Here and there: what is read in sequence does not push others out of the cache. */
+    /** At random places: data read in sequence does not displace other data in the cache. */
     private Object readUntilTheEnd(long inode, FileSystem.Handle handle, int bytes) throws IOException {
         try (handle) {
             ByteBuffer target = ByteBuffer.allocate(WRITE_BYTES);
@@ -119,7 +119,7 @@ final class Unrest implements AutoCloseable {
 
     private Object fill(long inode) throws IOException {
         try (FileSystem.Handle handle = fileSystem.open(inode, true)) {
-            // The same bytes again and again: the containers, which may lie in memory, do not grow.
+            // The same bytes again and again, so that the containers, which may be in memory, do not grow.
             byte[] bytes = new byte[WRITE_BYTES];
             ThreadLocalRandom.current().nextBytes(bytes);
             for (long offset = 0; !ended; offset = (offset + WRITE_BYTES) % MAX_FILE_BYTES) {

@@ -34,14 +34,14 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * Calls of a volume by many threads at once have an order (they are linearizable), while commits, storing and freeing
- * go on in the background. {@code -Dsar.seed=N -Dsar.ops=ROUNDS} goes deeper; a seed fixes the calls, but not how the
- * threads meet.
+ * Simultaneous calls of a volume by many threads have an order (they are linearizable), while commits, storing and
+ * freeing run in the background. {@code -Dsar.seed=N -Dsar.ops=ROUNDS} runs more; a seed determines the calls, but not
+ * the interleaving of the threads.
  *
- * <p>Three answers are taken for less. A listing is as many looks as there are names, each at a moment of its own. A
- * truncation's answer says only that it was done: the attributes that come with it are of a later moment. A directory's
- * count of links is compared between the rounds only: two directories' counts do not change at one moment, and POSIX
- * asks for that of regular files and symbolic links alone (XSH 2.9.7).
+ * <p>Three results are compared less strictly. A listing counts as one look-up for each name, each at its own moment.
+ * The result of a truncation says only that it was done: its attributes are from a later moment. A directory's link
+ * count is compared only between the rounds: the counts of two directories do not change at one moment, and POSIX
+ * requires that only of regular files and symbolic links (XSH 2.9.7).
  */
 class VolumeOrderTest {
     private static final int ROUNDS = 150;
@@ -81,7 +81,7 @@ class VolumeOrderTest {
         VolumeConfig config = config().withSsd(ssd, SsdTroubles.SETTINGS);
         VolumeStores stores = newStores(config);
         try (VolumeFileSystem volume = new VolumeFileSystem(
-                        // One that hashes all that it reads leaves its SSD alone.
+                        // A volume that hashes all that it reads does not use its SSD.
                         () -> troubles.opened(Volume.open(config, stores, Verification.CHECKSUMS)),
                         VolumeChecker::check);
                 Unrest unrest = Unrest.in(volume)) {
@@ -129,7 +129,7 @@ class VolumeOrderTest {
         return TestVolumes.config(Path.of("in memory"), Chunking.VARIABLE_SHA256);
     }
 
-    /** A new volume's, in memory. */
+    /** Stores of a new volume, in memory. */
     private static VolumeStores newStores(VolumeConfig config) throws IOException {
         CrashDirectory containers = new CrashDirectory(1, false);
         CrashKeyValueStore metadata = new CrashKeyValueStore();

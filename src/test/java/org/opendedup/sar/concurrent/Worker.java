@@ -13,12 +13,12 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * One thread of a round: makes random calls about few names, so that it meets the others, and notes what it was
- * answered. It names only inodes that it holds a reference to, as the kernel does.
+ * One thread of a round: makes random calls on few names, so that it meets the others, and records the results. Like
+ * the kernel, it uses only inodes to which it holds a reference.
  */
 final class Worker {
     static final List<String> NAMES = List.of("a", "b", "c", "d");
-    /** Bytes are written and read around the beginning, a page of the kernel's, a recipe page, and an end far off. */
+    /** Bytes are written and read around the beginning, a page of the kernel's, a recipe page, and a far end. */
     private static final long[] OFFSETS = {0, 3, 6, 4090, (256 << 10) - 4, 300_000};
 
     private static final int MAX_BYTES = 12;
@@ -30,10 +30,10 @@ final class Worker {
     private final SplittableRandom random;
     private final List<Held> held = new ArrayList<>();
     private final List<Event> events = new ArrayList<>();
-    /** Those at the front of {@link #held} that are the round's, not this thread's. */
+    /** The first elements of {@link #held} that belong to the round, not to this thread. */
     private final int given;
 
-    /** An inode in reach. */
+    /** A usable inode. */
     record Held(long inode, int type) {
         static final Held ROOT = new Held(Inode.ROOT, Modes.DIRECTORY);
 
@@ -46,7 +46,7 @@ final class Worker {
         }
     }
 
-    /** @param given inodes that somebody else holds until the round is over */
+    /** @param given inodes that the caller holds until the round is over */
     Worker(int thread, FileSystem fileSystem, AtomicLong clock, SplittableRandom random, List<Held> given) {
         this.thread = thread;
         this.fileSystem = fileSystem;
@@ -57,7 +57,7 @@ final class Worker {
         held.addAll(given);
     }
 
-    /** Makes so many calls, then forgets what it held. */
+    /** Makes this number of calls, then forgets the references it held. */
     List<Event> work(int calls) {
         for (int i = 0; i < calls; i++) {
             if (random.nextInt(12) == 0) {
@@ -88,7 +88,7 @@ final class Worker {
         events.add(new Event(thread, call, invoked, returned, answer));
     }
 
-    /** A listing is as strong as a look at each name, each at a moment of its own while the listing lasts. */
+    /** A listing is equivalent to a look-up of each name, each at its own moment during the listing. */
     private void list(long directory) {
         long invoked = clock.incrementAndGet();
         try {

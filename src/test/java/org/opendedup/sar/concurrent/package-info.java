@@ -1,8 +1,7 @@
 /**
- * The concurrent model test: threads call one file system at random, and the history of what they called and were
- * answered is searched for an order in which one thread could have called the
- * {@link org.opendedup.sar.model.ModelFileSystem model} and been answered the same (linearizability).
- * {@link org.opendedup.sar.concurrent.Trial} runs short rounds of {@link org.opendedup.sar.concurrent.Call calls},
- * {@link org.opendedup.sar.concurrent.OrderSearch} looks for the order.
+ * The concurrent model test: threads call one file system at random. The history of their calls and results is searched
+ * for an order in which one thread could have called the {@link org.opendedup.sar.model.ModelFileSystem model} with the
+ * same results (linearizability). {@link org.opendedup.sar.concurrent.Trial} runs short rounds of
+ * {@link org.opendedup.sar.concurrent.Call calls}, {@link org.opendedup.sar.concurrent.OrderSearch} searches the order.
  */
 package org.opendedup.sar.concurrent;

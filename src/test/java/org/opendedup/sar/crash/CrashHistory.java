@@ -20,15 +20,15 @@ import org.opendedup.sar.model.SparseBytes;
 import org.opendedup.sar.volume.posix.Attributes;
 
 /**
- * The model, and all that a crash may show of it:
+ * The model, and every state of it that a crash may show:
  *
  * <ul>
- *   <li><b>Names</b> (with modes, owners, link counts, targets, extended attributes) as they were after one of the ops
- *       since the last sync of anything, all of the same moment: commits are atomic and in order, and a sync commits
- *       what is pending.
+ *   <li><b>Names</b> (with modes, owners, link counts, targets, extended attributes) as after one of the ops since the
+ *       last sync of any file, all of the same moment: commits are atomic and in order, and a sync commits all pending
+ *       changes.
  *   <li><b>Bytes</b> of a file: each byte as in one of the versions of the file since the last sync that covered it, or
  *       since its last change of name that the crash shows, which commits the file's bytes with it. The size is that of
- *       a version, or lies between those of two neighbouring ones, as a large write may be committed in parts.
+ *       a version, or lies between those of two neighbouring ones, because a large write may be committed in parts.
  * </ul>
  */
 final class CrashHistory extends ModelFileSystem {
@@ -38,7 +38,7 @@ final class CrashHistory extends ModelFileSystem {
     private boolean syncedAll;
     private int op;
 
-    /** The names after op {@code since}, and until the next such state. */
+    /** The names after op {@code since}, until the next such state. */
     private record Names(int since, List<String> lines, Map<String, Long> inodes) {
         Set<String> namesOf(long inode) {
             return inodes.entrySet().stream()
@@ -70,7 +70,7 @@ final class CrashHistory extends ModelFileSystem {
         syncedAll = true;
     }
 
-    /** Called after every op: {@code survived} says that its syncs, if any, came back before the power went. */
+    /** Called after every op: {@code survived} says whether its syncs, if any, returned before the power cut. */
     void endOfOp(boolean survived) throws IOException {
         op++;
         remember();
@@ -106,7 +106,7 @@ final class CrashHistory extends ModelFileSystem {
         list.subList(0, list.size() - 1).clear();
     }
 
-    /** What a file system found after the crash shows that it may not show, if anything. */
+    /** The first difference between a file system found after the crash and every permitted state, if any. */
     Optional<String> problem(FileSystem found) throws IOException {
         Listing listing = new Listing(found);
         List<String> lines = listing.names();
@@ -152,7 +152,7 @@ final class CrashHistory extends ModelFileSystem {
         return Optional.empty();
     }
 
-    /** The versions of a file that may be seen where the names are those of {@code state}. */
+    /** The versions of a file that may be visible if the names are those of {@code state}. */
     private List<Version> allowed(long inode, int state) {
         int named = state;
         Set<String> shown = names.get(state).namesOf(inode);
@@ -217,7 +217,7 @@ final class CrashHistory extends ModelFileSystem {
         return Optional.empty();
     }
 
-    /** Tells the history of a sync. */
+    /** Records a sync. */
     private final class SyncedHandle extends HandleDecorator {
         private final long inode;
 

@@ -13,9 +13,12 @@ import org.opendedup.sar.model.OpGenerator;
 import org.opendedup.sar.model.OpRunner;
 import org.opendedup.sar.model.Seeds;
 
-/** Runs ops, cuts the power at a random moment, restarts, and judges what is found. */
+/** Runs ops, cuts the power at a random moment, restarts, and checks the state found. */
 public final class CrashTrial {
-    /** Calls of the stores, at most, between the chosen op and the cut: enough for a commit of several containers. */
+    /**
+     * Maximum number of calls of the stores between the chosen op and the cut: enough for a commit of several
+     * containers.
+     */
     private static final int MAX_STEPS = 60;
 
     private static final String NEW_FILE = "written after the crash";
@@ -27,7 +30,7 @@ public final class CrashTrial {
         this(maker, UnaryOperator.identity());
     }
 
-    /** @param more puts further ops between the random ones */
+    /** @param more inserts further ops between the random ones */
     public CrashTrial(CrashableVolume.Maker maker, UnaryOperator<List<Op>> more) {
         this.maker = maker;
         this.more = more;
@@ -42,7 +45,7 @@ public final class CrashTrial {
         }
     }
 
-    /** Whether one of the seeds shows a problem: what a control must do. */
+    /** Whether one of the seeds shows a problem, as a control must. */
     public boolean findsAProblem(int seeds, int count) throws IOException {
         for (long seed = 1; seed <= seeds; seed++) {
             if (problem(seed, count).isPresent()) {
@@ -52,7 +55,7 @@ public final class CrashTrial {
         return false;
     }
 
-    /** What is wrong after a crash; a restart or a reading that fails is a problem like any other. */
+    /** What is wrong after a crash; a restart or a read that fails is a problem like any other. */
     public Optional<String> problem(long seed, int count) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         List<Op> ops = more.apply(new OpGenerator(seed, false).ops(count));
@@ -91,7 +94,9 @@ public final class CrashTrial {
         return Optional.empty();
     }
 
-    /** The file system found counts right, takes a new file, whose bytes it may hold already, and keeps it. */
+    /**
+     * The file system found has the right counts, accepts a new file, whose bytes it may already have, and keeps it.
+     */
     private static Optional<String> stillWorks(FileSystem found) throws IOException {
         List<Op> ops = List.of(
                 new Op.Create(NEW_FILE, 0600),

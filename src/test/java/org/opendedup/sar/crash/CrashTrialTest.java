@@ -18,7 +18,7 @@ import org.opendedup.sar.model.Modes;
 import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.volume.posix.Attributes;
 
-/** The crash test tested, on models that keep what was synced, and on some that do not. */
+/** Tests the crash test, on models that keep synced data, and on some that do not. */
 class CrashTrialTest {
     private static final int OPS = 300;
     private static final int CONTROL_SEEDS = 20;
@@ -90,7 +90,7 @@ class CrashTrialTest {
         }
     }
 
-    /** A model of a volume: after a crash it is as at the last sync, or as at the end. */
+    /** A model of a volume: after a crash its state is that of the last sync, or that of the end. */
     private static class FaithfulVolume implements CrashableVolume {
         private final SplittableRandom random;
         private final SyncingModel live = new SyncingModel();

@@ -5,21 +5,21 @@ import org.opendedup.sar.model.FileSystem;
 
 /** A file system that loses power once. */
 public interface CrashableVolume {
-    /** Makes one that is empty. */
+    /** Makes an empty one. */
     FileSystem start() throws IOException;
 
-    /** The power is to go after so many more calls of the stores; when that is, is the volume's business. */
+    /** Cuts the power after this number of further calls of the stores; the volume decides which calls count. */
     void cutPowerAfter(long steps);
 
     boolean isPowerOff();
 
-    /** Cuts the power if it is still on, lets the dead volume go, and opens what is left. */
+    /** Cuts the power if it is still on, discards the dead volume, and opens the remaining state. */
     FileSystem restart() throws IOException;
 
     /** Makes a new one. */
     @FunctionalInterface
     interface Maker {
-        /** @param seed decides what of the bytes that were not forced survives */
+        /** @param seed decides which of the unforced bytes survive */
         CrashableVolume make(long seed) throws IOException;
     }
 }

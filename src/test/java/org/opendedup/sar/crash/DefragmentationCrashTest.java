@@ -33,7 +33,7 @@ import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
-/** Power goes at each step of a defragmentation: between append and commit, and in the middle of either. */
+/** Cuts the power at each step of a defragmentation: between append and commit, and in the middle of either. */
 @Timeout(120)
 class DefragmentationCrashTest {
     private static final int CHUNK = 4096;
@@ -88,8 +88,8 @@ class DefragmentationCrashTest {
         Optional<String> problem() throws IOException {
             PowerCut power = new PowerCut(() -> metadata.failNextCommits(1));
             Volume.create(config, containers, metadata, clock);
-            // Containers are sealed in the background, and only sealed ones are rewritten: all of them are when it has
-            // been closed.
+            // Containers are sealed in the background, and only sealed ones are rewritten: after a close all of them
+            // are sealed.
             try (Volume written = open(containers, metadata)) {
                 writeFragmented(written);
             }
@@ -99,8 +99,7 @@ class DefragmentationCrashTest {
             try {
                 long inode = volume.lookup(Inode.ROOT, NAME).inode();
                 Defragmentation done = volume.maintenance()
-                        .defragment(
-                                inode, DiskModel.DEFAULT, new Defragmentation.Limits(1, false), (bytes, of) -> true);
+                        .defragment(inode, DiskModel.HDD, new Defragmentation.Limits(1, false), (bytes, of) -> true);
                 assertTrue(done.rewrittenChunks() >= CONTAINERS, done::toString);
             } catch (IOException e) {
                 interrupted = true;
@@ -111,7 +110,7 @@ class DefragmentationCrashTest {
             try {
                 volume.close();
             } catch (IOException e) {
-                // It finds its stores without power: what else.
+                // Expected, because its stores have no power.
             }
             return judge(containersLeft, metadataLeft);
         }
@@ -174,7 +173,7 @@ class DefragmentationCrashTest {
                 volume.makeNode(Inode.ROOT, name, 0100644, 0, new Owner(0, 0)).inode();
         OpenFile file = volume.open(inode, true);
         volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync(file, false);
+        volume.sync(file);
         volume.close(file);
     }
 

@@ -13,11 +13,11 @@ import org.opendedup.sar.io.Output;
 import org.opendedup.sar.metadata.KeyValueStore;
 
 /**
- * The switch between a volume and its stores: after a number of calls it goes off, for all of them at the same moment.
- * Every call, of whatever kind, is a step; calls that run when the power goes are ended first, and every later one
- * fails. The call at which it goes is under way then: it reaches the store, which says what a crash leaves of it, but
- * its caller hears of a failure. Only what makes bytes or names of files durable does not: a crash may leave any part
- * of these anyway.
+ * The power switch of a volume's stores: after a number of calls it switches all of them off at the same moment. Every
+ * call, of any kind, is a step. Calls in progress at the power cut are completed first, and every later one fails. The
+ * call at which the power is cut reaches the store, which decides which part of it survives the crash, but its caller
+ * gets a failure. This does not apply to calls that make bytes or names of files durable: a crash may leave any part of
+ * these anyway.
  */
 public final class PowerCut {
     private static final long NEVER = Long.MAX_VALUE;
@@ -31,12 +31,12 @@ public final class PowerCut {
         this(() -> {});
     }
 
-    /** @param whenOff runs as the power goes, before the call that is under way then */
+    /** @param whenOff runs at the power cut, before the call in progress */
     public PowerCut(Runnable whenOff) {
         this.whenOff = whenOff;
     }
 
-    /** Lets so many more steps pass, and no more. */
+    /** Permits this number of further steps, and no more. */
     public void after(long steps) {
         stepsLeft.set(steps);
     }
@@ -50,7 +50,7 @@ public final class PowerCut {
         }
     }
 
-    /** Whether it was on. */
+    /** Returns whether it was on. */
     private boolean goOff() {
         boolean wasOn = !off;
         if (wasOn) {
@@ -64,12 +64,12 @@ public final class PowerCut {
         return off;
     }
 
-    /** The directory behind this switch, and every file written in it. */
+    /** Puts a directory, and every file written in it, behind this switch. */
     public Directory guard(Directory directory) {
         return guard(Directory.class, directory);
     }
 
-    /** The store behind this switch, and every batch of it. */
+    /** Puts a store, and every batch of it, behind this switch. */
     public KeyValueStore guard(KeyValueStore store) {
         return guard(KeyValueStore.class, store);
     }
@@ -86,7 +86,7 @@ public final class PowerCut {
             return invoke(target, method, arguments);
         }
         if (method.getExceptionTypes().length == 0) {
-            // What cannot fail does not touch the disk.
+            // A call that cannot fail does not access the disk.
             return guardResult(invoke(target, method, arguments));
         }
         if (stepsLeft.get() != NEVER && stepsLeft.getAndDecrement() <= 0) {
@@ -124,7 +124,7 @@ public final class PowerCut {
                 closeable.close(); // a file, a cursor
             }
         } catch (IOException e) {
-            // Its caller would not have heard of it.
+            // Its caller would not have got the result.
             return;
         }
     }

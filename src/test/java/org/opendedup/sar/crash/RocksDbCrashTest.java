@@ -34,8 +34,8 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * A volume whose metadata is a real RocksDB, which loses power: of what its log got since the last commit that was
- * acknowledged any page may be missing, or the end. {@code -Dsar.seed=N -Dsar.ops=M} goes deeper.
+ * A volume whose metadata is a real RocksDB that loses power: of the bytes appended to its log since the last
+ * acknowledged commit any page may be missing, or the end. {@code -Dsar.seed=N -Dsar.ops=M} runs more.
  */
 class RocksDbCrashTest {
     private static final int OPS = 120;
@@ -60,7 +60,7 @@ class RocksDbCrashTest {
         trial(false).check(seed, Seeds.ops(OPS), getClass());
     }
 
-    /** The control: the log loses a page of what was acknowledged too. */
+    /** The control: the log also loses a page of acknowledged changes. */
     @Test
     void aLogThatLosesWhatWasAcknowledgedIsFound() throws IOException {
         assertTrue(trial(true).findsAProblem(CONTROL_SEEDS, OPS));
@@ -82,7 +82,7 @@ class RocksDbCrashTest {
         private final long seed;
         private final PowerCut power = new PowerCut(this::remember);
 
-        /** Lengths of the logs when the power went, and the mark. */
+        /** Lengths of the logs at the power cut, and the mark. */
         private final Map<String, Long> acknowledged = new TreeMap<>();
 
         private byte[] mark;
@@ -121,7 +121,7 @@ class RocksDbCrashTest {
             return power.isOff();
         }
 
-        /** What a commit that is under way brings comes after this. */
+        /** Bytes of a commit in progress come after this. */
         private void remember() {
             try {
                 for (Path log : logs(folder)) {
@@ -141,7 +141,7 @@ class RocksDbCrashTest {
             try {
                 live.close();
             } catch (IOException e) {
-                // The volume finds its stores without power: what else.
+                // Expected, because the volume's stores have no power.
             }
             store.close();
             KeyValueStore metadataLeft = KeyValueStores.openRocksDb(found, MEMORY_BYTES, false);
@@ -187,7 +187,7 @@ class RocksDbCrashTest {
         }
     }
 
-    /** A store that a volume may close, and open again: it is the test's to close. */
+    /** A store that a volume may close and open again; the test closes it finally. */
     private record StaysOpen(KeyValueStore store) implements KeyValueStore {
         @Override
         public byte[] get(Family family, byte[] key) throws IOException {

@@ -12,8 +12,8 @@ import org.opendedup.sar.metadata.FullKeyValueStore;
 import org.opendedup.sar.model.FileSystem;
 
 /**
- * Lets the stores of a volume run full now and then, each by itself. A caller that is refused for that makes space, as
- * an administrator would, and calls again; whoever calls through this notices nothing.
+ * Makes the stores of a volume full from time to time, each separately. If a call is refused for this, this class makes
+ * space, as an administrator would, and calls again; the caller does not notice.
  */
 final class Scarcity {
     private static final int ONE_IN = 4;
@@ -30,7 +30,7 @@ final class Scarcity {
         this.metadata = metadata;
     }
 
-    /** Calls that were refused for want of space so far. */
+    /** Number of calls refused for lack of space so far. */
     int refusals() {
         return refusals;
     }

@@ -27,15 +27,15 @@ import org.opendedup.sar.model.Pairs;
 import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.SsdTroubles;
 import org.opendedup.sar.model.TestVolumes;
-import org.opendedup.sar.tier.SsdTier.State;
+import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * A volume that loses power, and whose SSD is found in another state than the volume, in which nothing but the volume
- * counts. {@code -Dsar.seed=N -Dsar.ops=M} goes deeper.
+ * A volume that loses power, and whose SSD is found in another state than the volume. Only the volume's state counts.
+ * {@code -Dsar.seed=N -Dsar.ops=M} runs more.
  */
 class SsdCrashTest {
     private static final int OPS = 100;
@@ -43,17 +43,17 @@ class SsdCrashTest {
     private static final int SEEDS = 2;
     private static final int MAX_CALLS_BEFORE_COPY = 300;
 
-    /** What is found on the SSD. */
+    /** The state found on the SSD. */
     private enum Found {
-        /** All that came to it, of chunks too that the volume lost. */
+        /** Everything written to it, including chunks that the volume lost. */
         NEWER,
-        /** What was there at some earlier moment, files copied one after the other while they were written. */
+        /** The state of an earlier moment, with files copied one after the other while they were written. */
         OLDER,
-        /** The log of the end, and the Map table of an earlier moment. */
+        /** The last log, and an earlier Map table. */
         OLDER_MAP_TABLE,
-        /** The Map table of the end, and the log of an earlier moment. */
+        /** The last Map table, and an earlier log. */
         OLDER_LOG,
-        /** Of each file a part. */
+        /** A part of each file. */
         CUT_OFF
     }
 
@@ -112,10 +112,10 @@ class SsdCrashTest {
 
         @Override
         Volume open(VolumeConfig config, VolumeStores stores) throws IOException {
-            // A volume that hashes everything it reads leaves its SSD alone.
+            // A volume that hashes everything it reads does not use its SSD.
             volume = Volume.open(config, stores, Verification.CHECKSUMS);
-            if (volume.tier().status().state() == State.DETACHED) {
-                // It is new, and the SSD empty.
+            if (volume.tier().status().state() == SsdState.DETACHED) {
+                // It is new, and the SSD is empty.
                 volume.tier().attach(ssd);
             }
             return volume;
@@ -162,7 +162,7 @@ class SsdCrashTest {
         @Override
         public FileSystem restart() throws IOException {
             FileSystem restarted = super.restart();
-            assertEquals(State.ONLINE, volume.tier().status().state());
+            assertEquals(SsdState.ONLINE, volume.tier().status().state());
             return BeforeCalls.of(restarted, method -> {
                 if (method.equals("close") || method.equals("remount")) {
                     hits.addAndGet(volume.tier().status().distributor().ssdHits());
@@ -181,7 +181,7 @@ class SsdCrashTest {
         return files;
     }
 
-    /** Copies a folder that may be in use: what vanishes meanwhile is left out. */
+    /** Copies a folder that may be in use; files that vanish meanwhile are omitted. */
     private static void copy(Path from, Path to) throws IOException {
         Files.createDirectories(to);
         for (Path file : list(from)) {

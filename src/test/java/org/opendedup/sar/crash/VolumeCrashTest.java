@@ -27,15 +27,15 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * A whole volume whose stores lose power: containers keep only what was forced, metadata what was committed, the index
- * nothing. {@code -Dsar.seed=N -Dsar.ops=M} goes deeper.
+ * A whole volume whose stores lose power: containers keep only forced bytes, metadata only committed changes, the index
+ * nothing. {@code -Dsar.seed=N -Dsar.ops=M} runs more.
  */
 class VolumeCrashTest {
     private static final int OPS = 250;
     private static final int SEEDS = 20;
     private static final int CONTROL_SEEDS = 40;
 
-    /** What the stores do about promises; the controls break one. */
+    /** Whether the stores keep their promises; each control breaks one. */
     enum Promise {
         KEPT,
         FORCE_DOES_NOTHING,
@@ -99,7 +99,7 @@ class VolumeCrashTest {
         return new CrashTrial(seed -> new ScarceVolume(config, promise, seed, refusals));
     }
 
-    /** Its stores run full now and then. */
+    /** Its stores are full from time to time. */
     private static final class ScarceVolume extends VolumeInMemory {
         private final Scarcity scarcity;
         private final AtomicInteger refusals;
@@ -122,19 +122,19 @@ class VolumeCrashTest {
     }
 
     private static CrashTrial trial(Chunking chunking, Promise promise) {
-        // Nothing lies in the locations: the stores are in memory.
+        // Nothing is stored in the locations: the stores are in memory.
         VolumeConfig config = TestVolumes.config(Path.of("in memory"), chunking);
         return new CrashTrial(seed -> new VolumeInMemory(config, promise, seed));
     }
 
-    /** Its stores are in memory; what else it has, a subclass says. */
+    /** Its stores are in memory; a subclass defines the rest. */
     static class VolumeInMemory implements CrashableVolume {
         private final VolumeConfig config;
         private final long seed;
         private final InstantSource clock = InstantSource.system();
         final CrashDirectory containers;
         private final CrashKeyValueStore metadata = new CrashKeyValueStore();
-        // A commit that is under way then is uncertain.
+        // A commit in progress at that moment is uncertain.
         private final PowerCut power = new PowerCut(() -> metadata.failNextCommits(1));
         final FullKeyValueStore metadataThatFills = new FullKeyValueStore(metadata);
         private FileSystem live;
@@ -173,7 +173,7 @@ class VolumeCrashTest {
             try {
                 live.close();
             } catch (IOException e) {
-                // The volume finds its stores without power: what else.
+                // Expected, because the volume's stores have no power.
             }
             afterCrash();
             VolumeStores stores = new VolumeStores(containersLeft, metadataLeft, ChunkIndexes.heap(), clock);
@@ -184,7 +184,7 @@ class VolumeCrashTest {
             return Volume.open(config, stores, Verification.FINGERPRINTS);
         }
 
-        /** The dead volume is gone, and the next one is not opened yet. */
+        /** The dead volume is discarded, and the next one is not opened yet. */
         void afterCrash() throws IOException {}
     }
 }

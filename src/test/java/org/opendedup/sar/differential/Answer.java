@@ -9,11 +9,11 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
- * What came of an op: values of fields of subjects, such as the mode of {@code ./a}. The subject {@code result} stands
- * for what the call returned.
+ * The result of an op: values of fields of subjects, such as the mode of {@code ./a}. The subject {@code result} stands
+ * for the value that the call returned.
  */
 record Answer(SortedMap<Key, String> values) {
-    /** The value of a field that an op left alone. */
+    /** The value of a field that an op did not change. */
     static final String AS_BEFORE = "as before";
 
     private static final String END = ".";

@@ -6,9 +6,9 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.opendedup.sar.differential.Answer.Key;
 
-/** An op and what came of it on both file systems. */
+/** An op and its results on both file systems. */
 record Call(String op, Answer ext4, Answer volume) {
-    /** Whether it is one of this name. */
+    /** Whether the op has this name. */
     boolean is(String name) {
         String[] words = op.split(" ");
         return words.length > 2 && words[2].equals(name);
@@ -26,19 +26,19 @@ record Call(String op, Answer ext4, Answer volume) {
         return ext4.result().equals("ok") && volume.result().equals("ok");
     }
 
-    /** Whose {@code field} changed on ext4. */
+    /** The subjects whose {@code field} changed on ext4. */
     Set<Key> changes(String field) {
         return ext4.values().keySet().stream()
                 .filter(key -> key.field().equals(field))
                 .collect(Collectors.toSet());
     }
 
-    /** This without what is a time. */
+    /** This call without its times. */
     Call withoutTimes() {
         return new Call(op, ext4.only(key -> !key.isTime()), volume.only(key -> !key.isTime()));
     }
 
-    /** What differs and is not known to, if anything does. */
+    /** The unknown differences, if any. */
     Optional<String> difference() {
         TreeSet<Key> keys = ext4.differingFrom(volume);
         keys.removeIf(key -> KnownDifference.explains(this, key));

@@ -25,18 +25,16 @@ import org.opendedup.sar.mounted.TwoMounts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A mounted volume does what ext4 does. {@code -Dsar.seed=N}, {@code -Dsar.seeds=N} and {@code -Dsar.ops=N} go deeper.
- */
+/** A mounted volume behaves like ext4. {@code -Dsar.seed=N}, {@code -Dsar.seeds=N} and {@code -Dsar.ops=N} run more. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DifferentialTest {
     private static final Logger LOG = LoggerFactory.getLogger(DifferentialTest.class);
 
     private static final int OPS = 400;
     private static final int SEEDS = 12;
-    /** After so many seeds all is looked at again, after a remount. */
+    /** Number of seeds after which everything is compared again, after a remount. */
     private static final int SEEDS_A_MOUNT = 12;
-    /** How often shrinking may try a list of ops, and how often with a remount each time. */
+    /** Number of lists of ops that shrinking may try, and number of those with a remount each. */
     private static final int SHRINK_RUNS = 120;
 
     private static final int SHRINK_REMOUNTS = 20;
@@ -124,7 +122,7 @@ class DifferentialTest {
                 + "\nagain: " + Seeds.again(DifferentialTest.class, seed, count);
     }
 
-    /** Shows that a difference would be seen. */
+    /** Shows that a difference is detected. */
     @Test
     void aCallThatIsNotCarriedOutIsNoticed() throws IOException {
         try (Hands hands = new Hands(mounts, "control")) {
@@ -149,7 +147,7 @@ class DifferentialTest {
         }
     }
 
-    /** Shows that what a remount does to a file would be seen. */
+    /** Shows that a change of a file by a remount is detected. */
     @Test
     void aTimeThatARemountChangesIsNoticed() throws IOException {
         Trial trial = newTrial();

@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A process that carries out ops in a folder: the program {@code hand.py}. Closing ends it. */
+/** A process that executes ops in a folder: the program {@code hand.py}. Closing ends it. */
 final class Hand implements AutoCloseable {
     private static final String PROGRAM = "/differential/hand.py";
     private static final int LIMIT_SECONDS = 120;
@@ -26,7 +26,7 @@ final class Hand implements AutoCloseable {
     private final BufferedReader from;
     private final ExecutorService reader = Executors.newSingleThreadExecutor();
 
-    /** Starts one that works in {@code folder} of a mount, which it makes. */
+    /** Starts a process that works in {@code folder} of a mount; it makes the folder. */
     Hand(Path mountPoint, String folder, boolean isReference) throws IOException {
         List<String> command = new ArrayList<>(List.of("python3", "-B", "-c", program()));
         command.add(mountPoint.toString());
@@ -46,7 +46,7 @@ final class Hand implements AutoCloseable {
         }
     }
 
-    /** Has it carry out an op; {@link Pending#await} gives what came of it. */
+    /** Makes the process execute an op; {@link Pending#await} returns the result. */
     Pending start(String op) throws IOException {
         to.write(op);
         to.newLine();
@@ -55,7 +55,7 @@ final class Hand implements AutoCloseable {
         return () -> await(op, answer);
     }
 
-    /** An answer on its way. */
+    /** A result that is not there yet. */
     @FunctionalInterface
     interface Pending {
         Answer await() throws IOException;

@@ -22,7 +22,7 @@ final class Hands implements AutoCloseable {
         return call(op, op);
     }
 
-    /** Has the two do something else each. */
+    /** Makes the two execute different ops. */
     Call call(String onExt4, String onVolume) throws IOException {
         Hand.Pending first = ext4.start(onExt4);
         Hand.Pending second = volume.start(onVolume);

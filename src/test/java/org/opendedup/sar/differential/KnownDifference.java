@@ -3,20 +3,19 @@ package org.opendedup.sar.differential;
 import org.opendedup.sar.differential.Answer.Key;
 
 /**
- * What a volume does otherwise than ext4, on purpose: what is not here and differs is a defect. The reasons are in
- * docs/POSIX.md too.
+ * Intended differences of a volume from ext4; any other difference is a defect. The reasons are also in docs/POSIX.md.
  *
- * <p>Two differences would show in later calls as well. So {@code hand.py} puts ext4 into the state of the volume at
- * once:
+ * <p>Two differences would also appear in later calls. So {@code hand.py} immediately sets ext4 to the state of the
+ * volume:
  *
  * <ul>
- *   <li>the modification time after truncate(2) to the size there is, see {@link #SAME_SIZE};
- *   <li>the capabilities of a file that has setuid or setgid too, after chown(2) of no owner and no group by a user who
- *       may not change the mode. Both refuse it, but the kernel takes the capabilities away before it asks a FUSE
+ *   <li>the modification time after truncate(2) to the present size, see {@link #SAME_SIZE};
+ *   <li>the capabilities of a file that also has setuid or setgid, after chown(2) of no owner and no group by a user
+ *       who may not change the mode. Both refuse it, but the kernel removes the capabilities before it asks a FUSE
  *       service.
  * </ul>
  *
- * <p>What {@link OpLines} leaves out is said there.
+ * <p>{@link OpLines} says which calls it omits.
  */
 enum KnownDifference {
     /** There is no file of entries behind a directory. */
@@ -27,8 +26,8 @@ enum KnownDifference {
         }
     },
     /**
-     * truncate(2) to the size there is leaves the times alone, as on XFS: Linux asks a file system to set them only
-     * where the size changes. (The modification time is made the same again by {@code hand.py}.)
+     * truncate(2) to the present size does not change the times, as on XFS: Linux asks a file system to set them only
+     * if the size changes. ({@code hand.py} makes the modification times equal again.)
      */
     SAME_SIZE {
         @Override
@@ -41,8 +40,8 @@ enum KnownDifference {
         }
     },
     /**
-     * An extended attribute set to the value that it has, and an access list removed that is not there: the change time
-     * is set, by the kernel itself for regular files.
+     * Setting an extended attribute to its present value, or removing a missing access list, sets the change time; for
+     * regular files the kernel does this itself.
      */
     SAME_ATTRIBUTE {
         @Override
@@ -55,8 +54,8 @@ enum KnownDifference {
         }
     },
     /**
-     * Of a file that is allocated, copied into, opened with O_TRUNC or written past the page cache, both the kernel and
-     * the volume set the times. If the kernel sends its own in the middle of that, as sync(2) makes it, the volume's
+     * If a file is allocated, copied into, opened with O_TRUNC or written past the page cache, both the kernel and the
+     * volume set the times. If the kernel sends its own during that, for example because of sync(2), the volume's times
      * stay, which are a little later.
      */
     TIME_SET_TWICE {
@@ -74,7 +73,7 @@ enum KnownDifference {
         }
     };
 
-    /** Whether this explains that a field is one thing on ext4 and another on the volume. */
+    /** Whether this explains the different values of a field on ext4 and on the volume. */
     abstract boolean covers(Call call, Key key);
 
     static boolean explains(Call call, Key key) {

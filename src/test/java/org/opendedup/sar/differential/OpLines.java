@@ -6,10 +6,10 @@ import java.util.Random;
 import java.util.TreeMap;
 
 /**
- * Random ops, as lines for a {@link Hand}. Paths come from few names, so that ops meet; a guess of what there is makes
- * most of them succeed. What is a documented limit of a volume is left out here where an answer could not be compared:
- * times before 1901 and after 2262, files beyond 1 GiB and full disks, extended attributes of more than 4 KiB, reading
- * that sets access times, fallocate that moves bytes, RENAME_WHITEOUT, and reading and writing fifos.
+ * Random ops, as lines for a {@link Hand}. Paths use few names, so that ops meet; a guess of the existing objects makes
+ * most of them succeed. Documented limits of a volume are omitted here if a result could not be compared: times before
+ * 1901 and after 2262, files beyond 1 GiB and full disks, extended attributes of more than 4 KiB, reads that set access
+ * times, fallocate that moves bytes, RENAME_WHITEOUT, and reading and writing fifos.
  */
 final class OpLines {
     private static final String[] NAMES = {"a", "b", "c", "d"};
@@ -64,13 +64,13 @@ final class OpLines {
     private static final String[] ODD_ATTRIBUTES = {
         "user.", "other.x", "a", "system.foo", "security.", "user." + "n".repeat(251)
     };
-    /** {@code cap_net_raw=ep}, as of VFS_CAP_REVISION_2. */
+    /** {@code cap_net_raw=ep}, in the format VFS_CAP_REVISION_2. */
     private static final String CAPABILITY = "0100000200200000000000000000000000000000";
 
     private final Random random;
-    /** What there probably is, by its path. */
+    /** The objects that probably exist, by path. */
     private final TreeMap<String, Guess> guesses = new TreeMap<>();
-    /** Who makes the call that is being made up. */
+    /** The user who makes the call being generated. */
     private int user;
 
     private enum Kind {
@@ -96,14 +96,14 @@ final class OpLines {
         lines.add("0 022 chmod . " + pick("755", "777", "777", "2777", "2777", "3777", "1777"));
         while (lines.size() < count) {
             user = pick(USERS);
-            // Something must be there before much can be done with it.
+            // Most calls need existing objects.
             String op = lines.size() < 12 || random.nextInt(3) == 0 ? making() : other();
             lines.add(user + " " + pick(UMASKS) + " " + op);
         }
         return lines;
     }
 
-    /** A path that is probably there after this. */
+    /** A path that probably exists after this. */
     private String made(Kind kind) {
         String path = anyOrNew();
         guesses.putIfAbsent(path, new Guess(kind, user));
@@ -125,7 +125,7 @@ final class OpLines {
     }
 
     private String special() {
-        // 1 3 is /dev/null; nobody has 240 0.
+        // 1 3 is /dev/null; no device has 240 0.
         String device = pick("S_IFCHR %s 1 3", "S_IFBLK %s 240 0");
         return pick("S_IFIFO %s 0 0", "S_IFIFO %s 0 0", "S_IFSOCK %s 0 0", "S_IFREG %s 0 0", "S_IFDIR %s 0 0", device)
                 .formatted(mode());
@@ -257,7 +257,7 @@ final class OpLines {
         };
     }
 
-    /** Whoever made something may do the most with it. */
+    /** The user who made an object may do the most with it. */
     private String ownedAtTimes(String path) {
         Guess guess = guesses.get(path);
         if (guess != null && random.nextInt(3) == 0) {

@@ -6,9 +6,11 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.opendedup.sar.mounted.TwoMounts;
 
-/** Runs ops in a new folder of both mounts, and compares the answers; then all there is, also after a remount. */
+/**
+ * Runs ops in a new folder of both mounts, and compares the results; then compares everything, also after a remount.
+ */
 final class Trial {
-    /** What stands for the op where all is compared with what it was before a remount. */
+    /** Stands for the op in a comparison with the state before a remount. */
     static final String REMOUNT = "a remount";
 
     private static final String EVERYTHING = "0 0 all";
@@ -22,7 +24,7 @@ final class Trial {
         this.folder = folder;
     }
 
-    /** Where the two differ: at which op, and how. */
+    /** A difference: at which op, and what differs. */
     record Difference(int index, String what) {
         boolean isLike(Difference other) {
             return what.equals(other.what);
@@ -38,7 +40,7 @@ final class Trial {
         return folder;
     }
 
-    /** Removes all that it made. */
+    /** Removes everything that it made. */
     void remove() throws IOException {
         mounts.remove(folder);
     }
@@ -54,13 +56,13 @@ final class Trial {
                 }
             }
             Call all = hands.call(EVERYTHING);
-            // Files that are open without a name are no more after a remount.
+            // Open files without a name no longer exist after a remount.
             before = all.volume().only(key -> !key.subject().startsWith("fd"));
             return all.withoutTimes().difference().map(what -> new Difference(ops.size(), what));
         }
     }
 
-    /** To be called after a remount, if {@link #run} found nothing: whether all is as it was. */
+    /** To be called after a remount, if {@link #run} found nothing. Returns whether everything is unchanged. */
     Optional<Difference> lookAgain() throws IOException {
         try (Hands hands = new Hands(mounts, folder)) {
             Call all = hands.call(EVERYTHING);

@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 
-/** Lets something happen before the calls of a file system; calls that cannot fail are left alone. */
+/** Runs an action before the calls of a file system, except before calls that cannot fail. */
 public final class BeforeCalls {
     private BeforeCalls() {}
 
-    /** What happens before a call. */
+    /** The action before a call. */
     @FunctionalInterface
     public interface Action {
         void before(String method) throws IOException;

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Runs ops on a new file system and on the model, and tells the first difference of their answers. */
+/** Runs ops on a new file system and on the model, and reports the first difference of their results. */
 public final class Comparison {
-    /** Runs of the op list that shrinking may take. */
+    /** Maximum number of runs of op lists for shrinking. */
     private static final int SHRINK_RUNS = 150;
 
     private final Maker maker;
@@ -19,7 +19,7 @@ public final class Comparison {
         FileSystem make() throws IOException;
     }
 
-    /** The op at which the answers differ. */
+    /** The op at which the results differ. */
     public record Difference(int index, Op op, String expected, String found) {
         @Override
         public String toString() {
@@ -31,7 +31,7 @@ public final class Comparison {
         this.maker = maker;
     }
 
-    /** The first difference, after which nothing else was run. Ends with a remount and a reading of everything. */
+    /** The first difference, after which nothing else was run. Ends with a remount and a read of everything. */
     public Optional<Difference> run(List<Op> ops) throws IOException {
         List<Op> all = new ArrayList<>(ops);
         all.addAll(List.of(new Op.Verify(), new Op.Remount(), new Op.Verify()));
@@ -58,14 +58,14 @@ public final class Comparison {
         return Optional.empty();
     }
 
-    /** Of a long answer only the lines that the other has not. */
+    /** Of a long result, only the lines that the other does not have. */
     private static String differing(String text, String other) {
         List<String> others = other.lines().toList();
         String lines = text.lines().filter(line -> !others.contains(line)).collect(Collectors.joining("\n           "));
         return lines.isEmpty() ? "nothing more" : lines;
     }
 
-    /** A shorter list whose answers differ at the same op. */
+    /** A shorter list whose results differ at the same op. */
     public List<Op> shrink(List<Op> failing, Op differing) throws IOException {
         return Shrinking.shrink(
                 failing,
@@ -75,12 +75,12 @@ public final class Comparison {
                         .isPresent());
     }
 
-    /** Fails, with the shrunk list and the command that runs it again, if there is a difference. */
+    /** Fails if there is a difference, with the shrunk list and the command that repeats it. */
     public void check(long seed, int count, Class<?> test) throws IOException {
         check(seed, count, new OpGenerator(seed, true).ops(count), test);
     }
 
-    /** As above, with ops that were made from {@code count} random ones. */
+    /** As above, with ops made from {@code count} random ones. */
     public void check(long seed, int count, List<Op> ops, Class<?> test) throws IOException {
         Optional<Difference> difference = run(ops);
         if (difference.isPresent()) {

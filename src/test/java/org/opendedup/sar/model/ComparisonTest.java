@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.volume.posix.RenameMode;
 
-/** The model test tested: the model agrees with itself, and a model with a fault is found out. */
+/** Tests the model test: the model equals itself, and a model with a fault is detected. */
 class ComparisonTest {
     private static final int OPS = 1500;
 
@@ -121,7 +121,7 @@ class ComparisonTest {
         assertEquals(new OpGenerator(7, true).ops(200), new OpGenerator(7, true).ops(200));
     }
 
-    /** A fault: of a write that crosses a 4 KiB border, the last byte stays what it was. */
+    /** A fault: a write that crosses a 4 KiB border does not change its last byte. */
     private static final class ForgetfulFileSystem extends ModelFileSystem {
         @Override
         public Handle open(long inode, boolean writable) throws IOException {

@@ -1,8 +1,8 @@
 package org.opendedup.sar.model;
 
 /**
- * A piece of one of a few endless streams: {@code length} bytes from {@code skip} on. Stream 0 is all zero. As there
- * are few streams, what is written is often a duplicate, aligned or shifted, of what is there.
+ * A piece of one of a few endless streams: {@code length} bytes from {@code skip} on. Stream 0 is all zeros. Because
+ * there are few streams, written data is often a duplicate, aligned or shifted, of existing data.
  */
 public record Content(int stream, long skip, int length) {
 
@@ -16,7 +16,7 @@ public record Content(int stream, long skip, int length) {
         return bytes;
     }
 
-    /** Every other group of 64 bytes is plain, so that compression has something to do. */
+    /** Every other group of 64 bytes is plain, so that it compresses. */
     private byte at(long position) {
         if ((position & 64) != 0) {
             return (byte) ('a' + stream);

@@ -12,8 +12,8 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * The calls of a {@link org.opendedup.sar.volume.Volume}, so that a volume and the model can stand in for each other.
- * References are counted as there.
+ * The calls of a {@link org.opendedup.sar.volume.Volume}, so that a volume and the model are interchangeable.
+ * References are counted in the same way.
  */
 public interface FileSystem extends Closeable {
     Attributes lookup(long directory, byte[] name) throws IOException;
@@ -56,10 +56,10 @@ public interface FileSystem extends Closeable {
 
     List<byte[]> extendedAttributes(long inode) throws IOException;
 
-    /** Closes and opens again. No handle and no reference is left when it is called. */
+    /** Closes and opens again. No handle and no reference exists when it is called. */
     void remount() throws IOException;
 
-    /** What a checker finds wrong with the stored form: nothing, if all is well. */
+    /** Errors that a checker finds in the stored form; empty if there are none. */
     List<String> problems() throws IOException;
 
     /** One opening of a regular file. */

@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Passes every call on to another handle; a subclass changes some. Handles that are copied to must be decorated alike.
+ * Passes every call on to another handle; a subclass changes some. Target handles of copies must have the same
+ * decorator.
  */
 public abstract class HandleDecorator implements FileSystem.Handle {
     private final FileSystem.Handle handle;

@@ -6,8 +6,8 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 
 /**
- * Goes over a file by SEEK_DATA and SEEK_HOLE: positions must rise and stay within the file, and holes must hold zeros
- * only.
+ * Walks over a file by SEEK_DATA and SEEK_HOLE: positions must ascend and stay within the file, and holes must contain
+ * only zeros.
  */
 final class HoleWalk {
     private static final int READ_BYTES = 1 << 16;
@@ -20,7 +20,7 @@ final class HoleWalk {
         this.size = size;
     }
 
-    /** The same answer for every file system that is right: how much it tells of its holes is its own business. */
+    /** The same result for every correct file system: how many of its holes it reports is not specified. */
     static String check(FileSystem.Handle handle, long offset, long size) throws IOException {
         return new HoleWalk(handle, size).from(offset);
     }

@@ -15,7 +15,7 @@ import java.util.TreeMap;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.posix.Attributes;
 
-/** Everything a file system shows, in an order and in words that are the same for every right one. */
+/** Everything a file system shows, in an order and text that are the same for every correct one. */
 public final class Listing {
     private static final int READ_BYTES = 128 * 1024;
 
@@ -25,11 +25,11 @@ public final class Listing {
         this.fileSystem = fileSystem;
     }
 
-    /** One entry of a directory; the attributes only if they were asked for. */
+    /** One entry of a directory; the attributes only if requested. */
     record Entry(String name, long inode, int type, long cookie, Attributes attributes) {}
 
     /**
-     * Up to {@code step} entries behind {@code cookie}; gives back the references that a listing with attributes takes.
+     * Up to {@code step} entries after {@code cookie}; releases the references that a listing with attributes takes.
      */
     static List<Entry> list(FileSystem fileSystem, long directory, long cookie, int step, boolean withAttributes)
             throws IOException {
@@ -49,7 +49,7 @@ public final class Listing {
         return entries;
     }
 
-    /** Every name below the root, by path, with its attributes; nothing stays retained. */
+    /** Every name below the root, by path, with its attributes; no reference is retained. */
     public TreeMap<String, Attributes> tree() throws IOException {
         TreeMap<String, Attributes> tree = new TreeMap<>();
         tree.put("", fileSystem.attributes(Inode.ROOT));

@@ -15,14 +15,14 @@ import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.SetMode;
 
-/** Two file systems that are not the same are not listed alike: the tests compare what they do by their listings. */
+/** Two different file systems have different listings: the tests compare file systems by their listings. */
 class ListingTest {
     private static final Owner OWNER = new Owner(1, 2);
 
     private final ModelFileSystem model = new ModelFileSystem();
     private final Map<String, Long> inodes = new TreeMap<>();
 
-    /** A change that any inode may undergo. */
+    /** A change that is possible for any inode. */
     @FunctionalInterface
     private interface Change {
         void of(long inode) throws IOException;

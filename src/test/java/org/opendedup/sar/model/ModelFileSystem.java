@@ -20,17 +20,17 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * What a file system is: maps of names and arrays of bytes. Refusals come in Linux's order (fs/namei.c). Inodes without
+ * A file system in maps of names and arrays of bytes. Errors are checked in Linux's order (fs/namei.c). Inodes without
  * a name stay until {@link #remount()}. For one thread.
  */
 public class ModelFileSystem implements FileSystem {
-    /** The one moment at which everything happens; later than any time that an op sets. */
+    /** The one moment of all changes; later than any time that an op sets. */
     public static final long NOW_NS = 2_000_000_000L * 1_000_000_000L;
 
     private final Map<Long, Node> nodes = new HashMap<>();
     private long lastInode = Inode.ROOT;
 
-    /** An inode. The fields that do not fit its type stay unused. */
+    /** An inode. The fields that do not apply to its type are unused. */
     static final class Node {
         final long inode;
         int mode;
@@ -43,7 +43,7 @@ public class ModelFileSystem implements FileSystem {
         long accessedNs = NOW_NS;
         long modifiedNs = NOW_NS;
         SparseBytes bytes = new SparseBytes();
-        /** Rises with every change of the bytes. */
+        /** Increases with every change of the bytes. */
         long version;
 
         byte[] target = {};
@@ -355,27 +355,27 @@ public class ModelFileSystem implements FileSystem {
     @Override
     public void close() throws IOException {}
 
-    /** Every inode there is, with a name or without. */
+    /** All inodes, with a name or without. */
     public Set<Long> inodes() {
         return nodes.keySet();
     }
 
-    /** The bytes of a regular file as they are now. */
+    /** The present bytes of a regular file. */
     public SparseBytes contents(long inode) {
         return nodes.get(inode).bytes.copy();
     }
 
-    /** A number that rises with every change of a file's bytes. */
+    /** A number that increases with every change of a file's bytes. */
     public long version(long inode) {
         return nodes.get(inode).version;
     }
 
-    /** Gives the inode that is made next this number, which no other has. */
+    /** Gives the next new inode this number, which no other inode has. */
     public void numberNext(long inode) {
         lastInode = inode - 1;
     }
 
-    /** All there is but times, in words: two models that are described alike answer alike. */
+    /** Everything except times, as text: two models with the same text return the same results. */
     public String describe() {
         StringBuilder description = new StringBuilder();
         for (Node node : new TreeMap<>(nodes).values()) {
@@ -389,7 +389,7 @@ public class ModelFileSystem implements FileSystem {
         return description.toString();
     }
 
-    /** The model with every byte, name and inode number as it is now, to go its own way. */
+    /** An independent copy of the model, with every byte, name and inode number. */
     public ModelFileSystem copy() {
         ModelFileSystem copy = new ModelFileSystem();
         copy.lastInode = lastInode;
@@ -450,7 +450,7 @@ public class ModelFileSystem implements FileSystem {
             allocate(offset, length, keepSize);
         }
 
-        /** All of a file is data: a file system that finds no holes is right too. */
+        /** All of a file is data: a file system that finds no holes is also correct. */
         @Override
         public long seekData(long offset) throws IOException {
             check(offset < node.bytes.size(), Reason.ENXIO);

@@ -4,8 +4,8 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * One file system call, or the few that belong together. Names files by path and handles by slot, so that any op can be
- * carried out in any state (and be refused), and dropping ops from a list leaves a list that can be run.
+ * One file system call, or a few that belong together. Names files by path and handles by slot, so that any op can be
+ * executed in any state (and be refused), and a list without some of its ops can still be run.
  */
 public sealed interface Op {
     record Create(String path, int mode) implements Op {}
@@ -18,7 +18,7 @@ public sealed interface Op {
 
     record Link(String existing, String path) implements Op {}
 
-    /** Makes a file without a name, writes to it and then gives it its name. */
+    /** Makes a file without a name, writes to it and then links it. */
     record LinkUnnamed(String path, int mode, Content content) implements Op {}
 
     record Unlink(String path) implements Op {}
@@ -27,7 +27,7 @@ public sealed interface Op {
 
     record Rename(String from, String to, RenameMode mode) implements Op {}
 
-    /** Opens a file under a slot, and keeps a reference to it; what the slot held before is closed. */
+    /** Opens a file in a slot, and keeps a reference to it; the previous handle of the slot is closed. */
     record Open(int slot, String path, boolean writable) implements Op {}
 
     record Close(int slot) implements Op {}
@@ -58,7 +58,7 @@ public sealed interface Op {
 
     record CopyHandle(int source, long from, int target, long to, long length) implements Op {}
 
-    /** Goes over a file's data and holes from an offset on. */
+    /** Walks over a file's data and holes from an offset on. */
     record SeekHoles(String path, long offset) implements Op {}
 
     record SyncFile(String path, boolean dataOnly) implements Op {}

@@ -12,12 +12,12 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * Makes ops from a seed. It carries each out on a model of its own, so that most ops concern files that exist; about
- * one in eight names something at random, and is often refused.
+ * Makes ops from a seed. It executes each on its own model, so that most ops use existing files; about one in eight
+ * uses random names, and is often refused.
  */
 public final class OpGenerator {
     static final Owner OWNER = new Owner(1000, 100);
-    /** Times that ops set lie before this (about the year 2000), times of changes behind it. */
+    /** Times that ops set are before this (about the year 2000), times of changes after it. */
     static final long CENTURY_NS = 946_000_000L * 1_000_000_000L;
 
     private static final String LONGEST_NAME = "n".repeat(255);
@@ -27,7 +27,7 @@ public final class OpGenerator {
     private static final long MAX_FILE_BYTES = 3 << 20;
     private static final int STREAMS = 6;
 
-    /** Sizes at whose borders something changes: page cache, fixed chunk, average and largest chunk, recipe page. */
+    /** Sizes with a border: page cache, fixed chunk, average and largest chunk, recipe page. */
     private static final int[] BORDERS = {4096, 8192, 65536, 262144, 524288};
 
     private final SplittableRandom random;
@@ -37,7 +37,7 @@ public final class OpGenerator {
     private final List<String> files = new ArrayList<>();
     private final List<String> directories = new ArrayList<>();
 
-    /** @param withRemounts whether to close and open the file system, and to read all of it, now and then */
+    /** @param withRemounts whether to close and open the file system, and to read all of it, from time to time */
     public OpGenerator(long seed, boolean withRemounts) {
         random = new SplittableRandom(seed);
         this.withRemounts = withRemounts;
@@ -199,7 +199,7 @@ public final class OpGenerator {
         return dice == 0 ? fresh() : dice == 1 && directories.size() > 1 ? lastOf(directories) : file();
     }
 
-    /** A directory below the root, rather a deep one. */
+    /** A directory below the root, preferably a deep one. */
     private String lastOf(List<String> sorted) {
         return sorted.get(1 + random.nextInt(sorted.size() - 1));
     }

@@ -16,9 +16,9 @@ import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Owner;
 
 /**
- * Carries ops out on a file system, as a kernel would: it walks paths by lookup, forgets what it looked up, and keeps
- * handles in a few slots. Every answer is a line of text that is the same for every right file system: it holds no
- * inode numbers, and of the times only those that an op has set.
+ * Executes ops on a file system like a kernel: it walks paths by lookup, forgets the looked-up inodes, and keeps
+ * handles in a few slots. Every result is a line of text that is the same for every correct file system: it contains no
+ * inode numbers, and only those times that an op has set.
  */
 public final class OpRunner {
     public static final int SLOTS = 4;
@@ -32,7 +32,7 @@ public final class OpRunner {
         this.fileSystem = fileSystem;
     }
 
-    /** The op's answer, or the reason of its refusal. An answer that begins with {@code FAILED} is never right. */
+    /** The op's result, or the reason of its refusal. A result that begins with {@code FAILED} is never right. */
     public String run(Op op) {
         try (Walk walk = new Walk(fileSystem)) {
             return answer(op, walk);
@@ -190,14 +190,14 @@ public final class OpRunner {
     }
 
     private String truncate(Attributes attributes, long size) throws IOException {
-        // The kernel truncates nothing but regular files; a truncation to the same size may or may not touch the times.
+        // The kernel truncates only regular files; a truncation to the same size may or may not change the times.
         if (!Modes.isRegular(attributes.mode()) || attributes.size() == size) {
             return "not truncated";
         }
         return show(fileSystem.change(attributes.inode(), AttributeChange.ofSize(size)));
     }
 
-    /** What is done with an opened file. */
+    /** The action on an opened file. */
     @FunctionalInterface
     private interface OnHandle {
         String apply(FileSystem.Handle handle) throws IOException;
@@ -225,7 +225,7 @@ public final class OpRunner {
             return "not opened";
         }
         closeSlot(open.slot());
-        // All slots are opened for writing: what a read-only handle refuses is the kernel's business.
+        // All slots are opened for writing: the kernel refuses calls on a read-only handle.
         FileSystem.Handle handle = fileSystem.open(attributes.inode(), true);
         walk.keep(attributes.inode());
         slots[open.slot()] = new Slot(attributes.inode(), handle);
@@ -244,7 +244,7 @@ public final class OpRunner {
         }
     }
 
-    /** Closes every handle, as the end of a process does. */
+    /** Closes every handle, like the end of a process. */
     public void closeAll() throws IOException {
         for (int slot = 0; slot < SLOTS; slot++) {
             closeSlot(slot);
@@ -274,7 +274,7 @@ public final class OpRunner {
         return "synced";
     }
 
-    /** Lists {@code step} entries at a time; complains of an entry that comes twice. */
+    /** Lists {@code step} entries at a time; reports an entry that appears twice. */
     private String list(long directory, int step, boolean withAttributes) throws IOException {
         TreeSet<String> lines = new TreeSet<>();
         Set<String> names = new HashSet<>();
@@ -315,7 +315,7 @@ public final class OpRunner {
         return new String(bytes, StandardCharsets.ISO_8859_1);
     }
 
-    /** The references one op holds; closing it gives them back. */
+    /** The references one op holds; closing releases them. */
     static final class Walk implements AutoCloseable {
         private final FileSystem fileSystem;
         private final List<Long> held = new ArrayList<>();

@@ -2,15 +2,15 @@ package org.opendedup.sar.model;
 
 import java.util.List;
 
-/** Ops that write the same bytes to two files, synced in between: they bring chunks to an SSD. */
+/** Ops that write the same bytes to two files, with a sync in between, so that chunks are promoted to an SSD. */
 public final class Pairs {
     private static final int SHARED_BYTES = 800_000;
-    /** So many, and then their bytes are replaced. */
+    /** Number of pairs, after which their bytes are replaced. */
     private static final int PAIRS = 3;
 
     private Pairs() {}
 
-    /** Writes the next pair, or over one of an earlier round. */
+    /** Writes the next pair, or overwrites one of an earlier round. */
     public static List<Op> write(int round) {
         Content content = new Content(1 + round % 5, (long) round << 20, SHARED_BYTES);
         String one = "one of a pair " + round % PAIRS;

@@ -12,8 +12,8 @@ public final class Seeds {
     private Seeds() {}
 
     /**
-     * The given seed; or as many as {@code count} or {@code -Dsar.seeds=N} says, from 1 or {@code -Dsar.firstSeed=N}
-     * on.
+     * The given seed; or as many as {@code count} or {@code -Dsar.seeds=N} says, beginning with 1 or
+     * {@code -Dsar.firstSeed=N}.
      */
     public static LongStream upTo(int count) {
         Long given = Long.getLong(SEED);
@@ -21,12 +21,12 @@ public final class Seeds {
         return given == null ? LongStream.range(first, first + Integer.getInteger(SEEDS, count)) : LongStream.of(given);
     }
 
-    /** How many ops to run: {@code -Dsar.ops=N}, or {@code usual}. */
+    /** Number of ops to run: {@code -Dsar.ops=N}, or {@code usual}. */
     public static int ops(int usual) {
         return Integer.getInteger(OPS, usual);
     }
 
-    /** The command that runs a test again. */
+    /** The command that repeats a test. */
     public static String again(Class<?> test, long seed, int ops) {
         return "mvn -Dtest=" + test.getSimpleName() + " -Dsurefire.failIfNoSpecifiedTests=false -D" + SEED + "=" + seed
                 + " -D" + OPS + "=" + ops + " package";

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Makes a failing list shorter (delta debugging, Zeller and Hildebrandt 2002, without its complements). */
+/** Shortens a failing list (delta debugging, Zeller and Hildebrandt 2002, without its complements). */
 public final class Shrinking {
     /** Whether a list still fails as the first one did. */
     @FunctionalInterface
@@ -15,7 +15,7 @@ public final class Shrinking {
     private Shrinking() {}
 
     /**
-     * Drops ever smaller parts of the list as long as it fails without them.
+     * Removes smaller and smaller parts of the list as long as it fails without them.
      *
      * @param runs how often it may be tried
      */

@@ -6,8 +6,8 @@ import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
 /**
- * The bytes of a file: pages of 4 KiB, where there are any, and a size. Pages never change once they are in the map, so
- * a copy shares them and a history of versions is cheap.
+ * The bytes of a file: the existing pages of 4 KiB, and a size. Pages never change once they are in the map, so a copy
+ * shares them and a history of versions is cheap.
  */
 public final class SparseBytes {
     public static final int PAGE_BYTES = 4096;
@@ -33,7 +33,7 @@ public final class SparseBytes {
         return size;
     }
 
-    /** The page's bytes, zero behind the size. Not to be changed. */
+    /** The page's bytes, zero after the size. Must not be changed. */
     public byte[] page(long number) {
         return pages.getOrDefault(number, ZEROS);
     }
@@ -54,7 +54,7 @@ public final class SparseBytes {
         }
     }
 
-    /** Makes the bytes from {@code from} to {@code to} zero, those that there are. */
+    /** Makes the existing bytes from {@code from} to {@code to} zero. */
     public void zero(long from, long to) {
         long end = Math.min(to, size);
         for (Map.Entry<Long, byte[]> entry :
@@ -82,7 +82,7 @@ public final class SparseBytes {
         return result;
     }
 
-    /** Size and a sum of the bytes, in words; a few bytes that differ always make another sum. */
+    /** Size and a sum of the bytes, as text; a few different bytes always give another sum. */
     String describe() {
         StringBuilder description = new StringBuilder().append(size);
         for (Map.Entry<Long, byte[]> page : pages.entrySet()) {

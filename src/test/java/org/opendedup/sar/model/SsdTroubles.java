@@ -12,22 +12,21 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.tier.SsdTier;
-import org.opendedup.sar.tier.SsdTier.State;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.tier.policy.TierSettings.Policy;
 import org.opendedup.sar.volume.Volume;
 
 /**
- * What may happen to a volume's SSD between any two calls: an administrator takes it away, brings it back and changes
- * how it is used; bytes flip, files are cut off or vanish. Nothing that the volume answers may depend on it. For one
- * thread.
+ * Events of a volume's SSD between any two calls: an administrator detaches it, attaches it and changes its parameters;
+ * bytes flip, files are truncated or vanish. No result of the volume may depend on them. For one thread.
  */
 public final class SsdTroubles {
-    /** Little more than what an SSD needs to be of use: there is room for about a MiB of chunks. */
+    /** Little more than the minimum of a useful SSD: there is space for about a MiB of chunks. */
     private static final long CAPACITY_BYTES = 6_700_000;
 
-    /** Everything that is shared is promoted, and what is read twice. */
+    /** Everything shared is promoted, and everything read twice. */
     public static final TierSettings SETTINGS =
             new TierSettings(true, CAPACITY_BYTES, 2, 1 << 30, true, 10_000, Policy.REFERENCE_COUNT);
 
@@ -38,11 +37,11 @@ public final class SsdTroubles {
     private final SplittableRandom random;
     private final List<Path> damaged = new ArrayList<>();
     private Volume volume;
-    /** Of volumes and SSDs that are not in use any more. */
+    /** Of volumes and SSDs that are no longer in use. */
     private Figures past = new Figures(0, 0, 0, 0, 0);
 
     /**
-     * What the SSD did, over all openings: a test in which it did nothing proves nothing.
+     * Counters of the SSD, over all openings: a test with an unused SSD proves nothing.
      *
      * @param damaged records that were not what was written, and were dropped
      * @param cleaned segments of the log that were made free by copying what was left in them
@@ -71,7 +70,7 @@ public final class SsdTroubles {
         }
     }
 
-    /** @param location of the SSD */
+    /** @param location location of the SSD */
     public SsdTroubles(Path location, long seed) {
         this.location = location;
         random = new SplittableRandom(seed);
@@ -83,16 +82,16 @@ public final class SsdTroubles {
         damaged.add(folder);
     }
 
-    /** From now on it is this volume's SSD. One that is empty still is attached. */
+    /** This is the volume's SSD from now on. An empty one is attached. */
     public Volume opened(Volume now) throws IOException {
         volume = now;
-        if (now.tier().status().state() == State.DETACHED) {
+        if (now.tier().status().state() == SsdState.DETACHED) {
             now.tier().attach(location);
         }
         return now;
     }
 
-    /** The file system of the volume; now and then something happens before a call. */
+    /** The file system of the volume; from time to time an event happens before a call. */
     public FileSystem amid(FileSystem fileSystem) {
         return BeforeCalls.of(fileSystem, this::before);
     }
@@ -105,18 +104,18 @@ public final class SsdTroubles {
         }
     }
 
-    /** What the SSD did until now; to be asked before the volume is closed. */
+    /** The SSD's counters until now; call it before the volume is closed. */
     public Figures figures() {
         SsdTier.Status status = volume.tier().status();
         return past.plus(Figures.ofVolume(status)).plus(Figures.ofSsd(status));
     }
 
-    /** Of all volumes that were closed. */
+    /** Of all closed volumes. */
     public Figures past() {
         return past;
     }
 
-    /** Lets one thing happen. */
+    /** Makes one event happen. */
     public void happen() throws IOException {
         switch (volume.tier().status().state()) {
             case DETACHED, FAILED -> whileDetached();
@@ -149,7 +148,7 @@ public final class SsdTroubles {
         past = past.plus(Figures.ofSsd(volume.tier().status()));
     }
 
-    /** Most often those it began with, so that the SSD is not without work for long. */
+    /** Most often the initial parameters, so that the SSD is not idle for long. */
     private TierSettings settings() {
         if (random.nextBoolean()) {
             return SETTINGS;
@@ -170,7 +169,7 @@ public final class SsdTroubles {
         }
     }
 
-    /** Flips bytes of a file, cuts it off, or deletes it. */
+    /** Flips bytes of a file, truncates it, or deletes it. */
     private void damage(Path folder) throws IOException {
         List<Path> files = files(folder);
         if (files.isEmpty()) {
@@ -218,7 +217,7 @@ public final class SsdTroubles {
         try (DirectoryStream<Path> found = Files.newDirectoryStream(folder)) {
             found.forEach(files::add);
         }
-        // In an order that the seed alone decides.
+        // In an order that only the seed decides.
         Collections.sort(files);
         return files;
     }

@@ -18,13 +18,13 @@ public final class VolumeFileSystem implements FileSystem {
     private final Checker checker;
     private Volume volume;
 
-    /** Opens the volume, as often as it is asked. */
+    /** Opens the volume, any number of times. */
     @FunctionalInterface
     public interface Opener {
         Volume open() throws IOException;
     }
 
-    /** Recounts a volume's references and looks for other contradictions; what it finds, one line each. */
+    /** Recounts a volume's references and searches other contradictions. Returns one line for each. */
     @FunctionalInterface
     public interface Checker {
         List<String> check(Volume volume) throws IOException;
@@ -137,7 +137,7 @@ public final class VolumeFileSystem implements FileSystem {
         return volume.extendedAttributes(inode);
     }
 
-    /** Inodes that references are held to. */
+    /** Number of inodes with references. */
     public long inodesInUse() throws IOException {
         return volume.statistics().inodesInUse();
     }
@@ -204,7 +204,7 @@ public final class VolumeFileSystem implements FileSystem {
 
         @Override
         public void sync(boolean dataOnly) throws IOException {
-            volume.sync(file, dataOnly);
+            volume.sync(file);
         }
 
         @Override

@@ -27,7 +27,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
-/** A whole volume on real files does what the model does. {@code -Dsar.seed=N -Dsar.ops=M} goes deeper. */
+/** A whole volume on real files behaves like the model. {@code -Dsar.seed=N -Dsar.ops=M} runs more. */
 class VolumeModelTest {
     private static final int OPS = 1000;
     private static final int OPS_WITH_SSD = 400;
@@ -54,14 +54,14 @@ class VolumeModelTest {
         int count = Seeds.ops(OPS_WITH_SSD);
         List<SsdTroubles.Figures> all = new ArrayList<>();
         for (long seed : Seeds.upTo(SEEDS).toArray()) {
-            // One chunking a seed: what the SSD does hardly depends on both at once.
+            // One chunking per seed: the behaviour of the SSD hardly depends on both at once.
             Chunking chunking = Chunking.values()[Math.floorMod(seed, Chunking.values().length)];
             List<SsdTroubles> troubles = new ArrayList<>();
             new Comparison(() -> newVolumeWithSsd(chunking, seed, troubles, false))
                     .check(seed, count, withSsdInUse(seed, count), getClass());
             all.add(troubles.get(0).past());
         }
-        // A seed that is given to find out more need not meet all of it.
+        // A given seed need not satisfy all of it.
         boolean many = all.size() >= SEEDS;
         assertAll(
                 "the SSD was not put to the test: " + all,
@@ -84,8 +84,8 @@ class VolumeModelTest {
     }
 
     /**
-     * Random ops; every so often two files get the same bytes, which is what brings chunks to the SSD, and all is read
-     * after a remount: only what is in no cache is read from there.
+     * Random ops. Regularly two files get the same bytes, so that chunks are promoted to the SSD, and everything is
+     * read after a remount: only data in no cache is read from the SSD.
      */
     private static List<Op> withSsdInUse(long seed, int count) {
         List<Op> ops = new ArrayList<>();
@@ -113,7 +113,7 @@ class VolumeModelTest {
         return troubles.amid(new VolumeFileSystem(() -> troubles.opened(Volume.open(config)), VolumeChecker::check));
     }
 
-    /** Its SSD is damaged as that of {@link #newVolumeWithSsd}, and opened otherwise. */
+    /** Its SSD is damaged like that of {@link #newVolumeWithSsd}, and opened differently. */
     private FileSystem newVolumeInMemory(SsdTier.Opener tier) throws IOException {
         Path own = Files.createTempDirectory(folder, "volume");
         Path ssd = Files.createDirectory(own.resolve("ssd"));

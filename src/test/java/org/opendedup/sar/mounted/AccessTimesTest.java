@@ -12,10 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Access times, as the options of mount(8) promise them. Each case looks for a time that changes and for one that does
- * not.
- */
+/** Access times under the options of mount(8). Each case checks a time that changes and one that does not. */
 class AccessTimesTest {
     @TempDir
     Path folder;
@@ -34,7 +31,7 @@ class AccessTimesTest {
         volume.adopt();
     }
 
-    /** Access, modification and change time. The kernel keeps attributes of the jnr binding for a second. */
+    /** Access, modification and change time. The kernel caches attributes of the jnr binding for a second. */
     private static List<String> times(Path path, String binding) throws IOException {
         if (binding.equals("jnr")) {
             pause(1100);
@@ -58,7 +55,7 @@ class AccessTimesTest {
         }
     }
 
-    /** Reads as programs do; and a moment later than what was before, by any clock. */
+    /** Reads like a program, at a time later than all changes before, by any clock. */
     private static void read(Path file) throws IOException {
         pause(20);
         Commands.succeed("cat", file);
@@ -92,7 +89,7 @@ class AccessTimesTest {
             String last = times(file, binding).get(0);
             assertNotEquals(readOnce.get(0), last);
 
-            // It is as durable as any change that nobody synced.
+            // It is as durable as any unsynced change.
             volume.unmount();
             mount(volume, binding, "rw");
             assertEquals(last, times(file, binding).get(0));
@@ -163,7 +160,7 @@ class AccessTimesTest {
         }
     }
 
-    /** The kernel carries a remount out by itself, and does not tell the daemon. */
+    /** The kernel executes a remount by itself, and does not inform the daemon. */
     @Test
     void aRemountIsHeeded() throws IOException {
         try (MountedVolume volume = volume("remounted")) {
@@ -183,7 +180,7 @@ class AccessTimesTest {
 
     private static void remount(MountedVolume volume, String options) throws IOException {
         Commands.succeed("mount", "-i", "-o", "remount," + options, volume.mountPoint());
-        // The daemon looks ten times a second at the most.
+        // The daemon checks at most ten times a second.
         pause(200);
     }
 

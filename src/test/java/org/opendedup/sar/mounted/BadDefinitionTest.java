@@ -14,7 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A volume file that is not what mkfs.sdfs wrote: the commands say where and what, and touch nothing. */
+/** A volume file that mkfs.sdfs did not write: the commands say where and what is wrong, and change nothing. */
 class BadDefinitionTest {
     @TempDir
     Path folder;
@@ -34,13 +34,13 @@ class BadDefinitionTest {
                 assertFalse(volume.isMounted());
                 assertEquals(before, Damage.checksums(folder), bad::getKey);
             }
-            // The control: it was the file that was wrong.
+            // The control: only the file was wrong.
             Files.writeString(file, good);
             volume.mount();
         }
     }
 
-    /** By a part of what must be said. */
+    /** By a part of the expected message. */
     private static Map<String, byte[]> badFiles(String good) {
         Map<String, byte[]> bad = new LinkedHashMap<>();
         String root = "<subsystem-config";

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.io.Ballast;
 
-/** A ballast takes up its space on whatever file system, and gives it back. */
+/** A ballast occupies its space on any file system, and releases it. */
 class BallastTest {
     private static final long DISK_BYTES = 64L << 20;
     private static final long BALLAST_BYTES = 8L << 20;
@@ -31,13 +31,13 @@ class BallastTest {
         }
     }
 
-    /** Does not tell where files lie, so the ballast is filled. */
+    /** This file system does not report where files lie, so the ballast is filled. */
     @Test
     void itTakesUpSpaceOnTmpfs() throws IOException {
         withMount(List.of("-t", "tmpfs", "-o", "size=" + DISK_BYTES, "tmpfs"), BallastTest::checkTakesUpSpace);
     }
 
-    /** Has no fallocate, and would keep zeros in no space. */
+    /** This file system has no fallocate, and would store zeros without using space. */
     @Test
     void itTakesUpSpaceWhereFilesAreCompressed() throws IOException {
         assumeTrue(Commands.run("sh", "-c", "command -v mkfs.btrfs").exitCode() == 0, "needs btrfs-progs");
@@ -83,7 +83,7 @@ class BallastTest {
         Commands.succeed("sync", "-f", place);
         assertTrue(before - usable(place) < BALLAST_BYTES / 2, "its space is not free again");
 
-        // What finds no room leaves nothing behind.
+        // A ballast that finds no space leaves no file.
         assertThrows(IOException.class, () -> new Ballast(place, 10 * DISK_BYTES).make());
         try (Stream<Path> left = Files.list(place)) {
             assertEquals(

@@ -8,7 +8,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Random;
 
-/** Bytes that do not compress, known by a seed, and their way into files and back. */
+/** Incompressible bytes from a seed, and reading and writing them in files. */
 final class Bytes {
     private static final int RANGE_BYTES = 4096;
 
@@ -31,7 +31,7 @@ final class Bytes {
         }
     }
 
-    /** How the 4 KiB ranges of a file came back. */
+    /** The results of reading the 4 KiB ranges of a file. */
     record Comparison(int right, int refused, int wrong) {
         Comparison plus(Comparison other) {
             return new Comparison(right + other.right, refused + other.refused, wrong + other.wrong);
@@ -54,7 +54,7 @@ final class Bytes {
         ByteBuffer target = ByteBuffer.allocate(expected.length);
         try {
             while (target.hasRemaining() && channel.read(target, offset + target.position()) > 0) {
-                // A read may give less than it was asked for.
+                // A read may return less than requested.
             }
         } catch (IOException e) {
             return new Comparison(0, 1, 0);

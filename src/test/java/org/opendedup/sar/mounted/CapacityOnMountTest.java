@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The capacity of a mounted volume, as users meet it. */
+/** The capacity of a mounted volume, as users see it. */
 class CapacityOnMountTest {
     private static final String AS_NOBODY = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
     private static final long MIB = 1 << 20;
@@ -32,7 +32,7 @@ class CapacityOnMountTest {
         return shared;
     }
 
-    /** Of the file system: all, free, and free for others than root, in bytes. */
+    /** Of the file system: all, free, and free for users other than root, in bytes. */
     private static long[] space(Path mountPoint) throws IOException {
         String[] words = Commands.succeed("stat", "-f", "-c", "%S %b %f %a", mountPoint)
                 .strip()
@@ -55,7 +55,7 @@ class CapacityOnMountTest {
             assertEquals(0, asNobody(shared, "truncate -s 200G beyond").exitCode());
             assertEquals(before[2], space(volume.mountPoint())[2]);
             Bytes.writeAndSync(volume.mountPoint().resolve("of-root"), Bytes.random(1, (int) (8 * MIB)));
-            // More than is free is refused at once, without being taken.
+            // A request for more than is free is refused at once, and uses nothing.
             Commands.Result refused = asNobody(shared, "fallocate -l 1G large");
             assertNotEquals(0, refused.exitCode());
             assertTrue(refused.output().contains(NO_SPACE), refused::output);
@@ -82,7 +82,7 @@ class CapacityOnMountTest {
             assertTrue(left[2] < 2 * MIB, () -> left[2] + " bytes are free for users");
             assertTrue(left[1] > 4 * MIB, () -> left[1] + " bytes are free for root");
             Bytes.writeAndSync(volume.mountPoint().resolve("of-root"), Bytes.random(1, (int) (3 * MIB)));
-            // What is there can be overwritten.
+            // Existing bytes can be overwritten.
             assertEquals(
                     0,
                     asNobody(shared, "dd if=/dev/urandom of=f1 bs=4k count=256 conv=notrunc,fsync status=none")
@@ -112,7 +112,7 @@ class CapacityOnMountTest {
         }
     }
 
-    /** A capacity beyond what the disk has free, which any disk has that others use too. */
+    /** A capacity larger than the free space of the disk, as on any disk that others also use. */
     @ParameterizedTest
     @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
     void aNewVolumeOnADiskWithLessSpaceIsEmptyAndAllFiguresAgree(String binding) throws IOException {

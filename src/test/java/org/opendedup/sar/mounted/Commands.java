@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Runs programs. Output goes through a file: a daemon that keeps it open does not hold up the test. */
+/** Runs programs. Output goes to a file: a daemon that keeps it open does not delay the test. */
 final class Commands {
     private static final int LIMIT_SECONDS = 120;
 
     private Commands() {}
 
-    /** How a program ended; {@code output} is both its streams. */
+    /** The result of a program; {@code output} is both its streams. */
     record Result(int exitCode, String output) {}
 
     static Result run(Map<String, String> environment, List<String> command) throws IOException {
@@ -54,7 +54,7 @@ final class Commands {
         return run(Map.of(), words(command));
     }
 
-    /** Runs a program that must succeed; its output. */
+    /** Runs a program that must succeed. Returns its output. */
     static String succeed(Object... command) throws IOException {
         Result result = run(command);
         assertEquals(0, result.exitCode, () -> Arrays.toString(command) + " said " + result.output);

@@ -14,14 +14,17 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Containers that are missing, cut off, garbled or another volume's: errors for their bytes, and the rest reads. */
+/**
+ * Missing, truncated or corrupted containers, or those of another volume: errors for their bytes, and other data is
+ * readable.
+ */
 class ContainerAttackTest {
     private static final int FILES = 10;
     private static final int FEW_FILES = 3;
     private static final int FILE_BYTES = 4 << 20;
     private static final int HEADER_BYTES = 32;
     private static final int FOOTER_BYTES = 48;
-    /** Containers that get damaged: fewer than there are. */
+    /** Number of containers to damage: fewer than there are. */
     private static final int DAMAGES = 7;
 
     @TempDir
@@ -65,7 +68,7 @@ class ContainerAttackTest {
 
     @Test
     void theSameDamageToPlainFilesIsSeenAsWrongBytes() throws IOException {
-        // The control: the comparison above would notice.
+        // The control: the comparison above would detect it.
         Path plain = Files.createDirectory(folder.resolve("plain"));
         write(plain, "file-", 0, FILES);
         Damage.flipBit(plain.resolve("file-1"), FILE_BYTES / 2);
@@ -89,7 +92,7 @@ class ContainerAttackTest {
         Damage.cutOff(containers.get(1), Files.size(containers.get(1)) / 2);
         Damage.flipBit(containers.get(2), 9);
         Damage.flipBit(containers.get(3), Files.size(containers.get(3)) / 2);
-        // The directory is small and lies just in front of the footer.
+        // The directory is small and lies just before the footer.
         Damage.flipBit(containers.get(4), Files.size(containers.get(4)) - FOOTER_BYTES - HEADER_BYTES);
         Damage.flipBit(containers.get(5), Files.size(containers.get(5)) - FOOTER_BYTES / 2);
         Path replaced = containers.get(0);

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whatever is said to the control socket, or not said: the daemon serves on and answers. */
+/** Whatever is sent to the control socket, or not sent, the daemon continues to serve and to answer. */
 class ControlSocketAttackTest {
     private static final int SILENT = 200;
     private static final long ANSWER_SECONDS_MAX = 20;
@@ -60,7 +60,7 @@ class ControlSocketAttackTest {
         return bytes;
     }
 
-    /** Says it and hangs up. The daemon may hang up first. */
+    /** Sends it and closes the connection. The daemon may close it first. */
     private static void say(MountedVolume volume, byte[] bytes) throws IOException {
         try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(volume.socket()))) {
             ByteBuffer left = ByteBuffer.wrap(bytes);
@@ -72,7 +72,7 @@ class ControlSocketAttackTest {
         }
     }
 
-    /** Connects often; as often as the daemon's queue lets it at once. */
+    /** Connects many times; as many times as the daemon's queue permits at once. */
     private static void connect(MountedVolume volume, List<SocketChannel> silent) throws IOException {
         for (int i = 0; i < SILENT; i++) {
             SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);

@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
-/** What happens to files on a disk, and a look at whether anything happened. */
+/** Damage to files on a disk, and checks for changes. */
 final class Damage {
     private Damage() {}
 
@@ -38,7 +38,7 @@ final class Damage {
         }
     }
 
-    /** The files of a folder, however deep, whose names end so; sorted by path. */
+    /** The files of a folder, at any depth, with this suffix; sorted by path. */
     static List<Path> files(Path folder, String suffix) throws IOException {
         try (Stream<Path> walk = Files.walk(folder)) {
             return walk.filter(Files::isRegularFile)
@@ -56,7 +56,7 @@ final class Damage {
         return largest;
     }
 
-    /** A checksum of every file of a folder; folders appear with none. */
+    /** A checksum of every file of a folder; folders have none. */
     static Map<Path, Long> checksums(Path folder) throws IOException {
         Map<Path, Long> checksums = new TreeMap<>();
         try (Stream<Path> walk = Files.walk(folder)) {
@@ -75,7 +75,7 @@ final class Damage {
         }
     }
 
-    /** Makes {@code target} a copy of {@code source}, whatever was there. */
+    /** Makes {@code target} a copy of {@code source}, whatever it was before. */
     static void copyTree(Path source, Path target) throws IOException {
         Commands.succeed("rm", "-rf", target);
         Commands.succeed("cp", "-a", source, target);

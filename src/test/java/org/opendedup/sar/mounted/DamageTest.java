@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What disks and administrators do to a volume: flipped bits, lost folders, a lost index. */
+/** Damage to a volume by disks and administrators: flipped bits, lost folders, a lost index. */
 class DamageTest {
     private static final int MIB = 1 << 20;
     private static final int FILES = 6;
@@ -63,7 +63,7 @@ class DamageTest {
 
     @Test
     void theSameFlipsInPlainFilesAreSeenAsWrongBytes() throws IOException {
-        // The control: the comparison above would notice wrong bytes.
+        // The control: the comparison above would detect wrong bytes.
         Path plain = Files.createDirectory(folder.resolve("plain"));
         writeFiles(plain);
         flipBits(plain);
@@ -124,7 +124,7 @@ class DamageTest {
         return sum;
     }
 
-    /** Flips a bit here and there in every file of some size. */
+    /** Flips random bits in every file of a minimum size. */
     private static void flipBits(Path directory) throws IOException {
         SplittableRandom random = new SplittableRandom(42);
         List<Path> files;

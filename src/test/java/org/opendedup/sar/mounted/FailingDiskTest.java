@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * All of a volume on one disk that takes no writes for a while: what a mount answers, how it goes on, what is told of
- * losses.
+ * All of a volume on one disk that refuses writes for a while: the results on a mount, how it resumes, and the report
+ * of losses.
  */
 @Timeout(300)
 class FailingDiskTest {
@@ -47,8 +47,8 @@ class FailingDiskTest {
     }
 
     /**
-     * From the daemon, whatever the kernel has of the file. Its other caches stay: the disk's file system, which has no
-     * journal, has lost for good what is dropped there.
+     * From the daemon, whatever the kernel has cached of the file. Other caches stay: pages dropped from the disk's
+     * file system, which has no journal, are lost for good.
      */
     private byte[] readPastCaches(Path file) throws IOException {
         Path copy = folder.resolve("copy");
@@ -56,7 +56,7 @@ class FailingDiskTest {
         return Files.readAllBytes(copy);
     }
 
-    /** Writes, has the disk fail, and writes something that is not durable then. */
+    /** Writes, makes the disk fail, and then writes data that is not durable. */
     private static Path failing(SlowDisk disk, MountedVolume volume) throws IOException {
         Path safe = volume.mountPoint().resolve("safe");
         Files.write(safe, random(1));

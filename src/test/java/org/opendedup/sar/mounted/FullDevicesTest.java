@@ -14,16 +14,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Each device of a volume runs full, by the volume itself or by others: programs get ENOSPC and no other error, reads
- * and deletes go on, and when there is space again all goes on without a remount.
+ * Each device of a volume becomes full, by the volume itself or by others: programs get ENOSPC and no other error,
+ * reads and deletes work, and when there is space again, writes work without a remount.
  */
 class FullDevicesTest {
     private static final int FILE_BYTES = 2 << 20;
     private static final long METADATA_BYTES = 96L << 20;
     private static final long DATA_BYTES = 192L << 20;
-    /** Until the daemon has noticed that there is space again; many times what it takes. */
+    /** Time limit for the daemon to detect that there is space again; many times what it needs. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    /** What a volume with a full device may claim to have: nothing but what was freed in this moment. */
+    /** Bytes that a volume with a full device may report as available: only those freed at this moment. */
     private static final long NEXT_TO_NOTHING = 64L << 20;
 
     @TempDir
@@ -66,14 +66,14 @@ class FullDevicesTest {
             assertTrue(made.output().contains("ENOSPC after"), made::output);
             assertTrue(usable(disk) > 0, "the device has no reserve left");
             checkFiles(synced);
-            // No link is left out: each delete is a change of metadata.
+            // No link is omitted: each delete is a change of metadata.
             Commands.succeed("rm", "-r", names);
             Files.delete(synced.remove(0));
             checkSoundAfterRemount(volume, synced);
         }
     }
 
-    /** Long targets, so that few of them fill a device. Says after how many it was refused, and why. */
+    /** Long targets, so that few of them fill a device. Returns after how many it was refused, and why. */
     private static final String MAKE_LINKS = """
             import errno, os, sys
             folder, count = sys.argv[1], int(sys.argv[2])
@@ -108,10 +108,7 @@ class FullDevicesTest {
         }
     }
 
-    /**
-     * What was accepted while the device was filled is still there when there is space, without having been written
-     * again.
-     */
+    /** Data accepted while the device was filled is still there when there is space, without being written again. */
     @Test
     void bytesOnTheirWayWaitForSpace() throws IOException {
         try (LoopDisk disk = disk("data", DATA_BYTES);
@@ -123,8 +120,8 @@ class FullDevicesTest {
             Path waiting = volume.mountPoint().resolve("file-1");
             String accepted;
             Path hog;
-            // The bytes are in the daemon, or in the kernel's cache, when the device runs full; fsync is asked behind
-            // that.
+            // The bytes are in the daemon, or in the kernel's cache, when the device becomes full; fsync is called
+            // after that.
             Path script = Files.writeString(folder.resolve("write.py"), WRITE_THEN_SYNC);
             Path bytes = Files.write(folder.resolve("bytes"), Bytes.random(1, FILE_BYTES));
             Process writer = new ProcessBuilder(Commands.words("python3", script, bytes, waiting))
@@ -201,7 +198,7 @@ class FullDevicesTest {
 
     @Test
     void aDiskThatOthersFilledCanBeMountedAndFilesDeleted() throws IOException {
-        // Everything lies on that disk here: containers, metadata, index, log.
+        // Everything is on that disk here: containers, metadata, index, log.
         try (LoopDisk disk = disk("all", DATA_BYTES);
                 MountedVolume volume =
                         MountedVolume.make(Files.createDirectory(disk.folder().resolve("shared")))) {
@@ -209,7 +206,7 @@ class FullDevicesTest {
             List<Path> synced = writeFiles(volume, 0, 6);
             awaitBallast(volume);
             for (int round = 0; round < 2; round++) {
-                // The first time it was closed in order, the second time not: then there is a log to be replayed, and
+                // The first time it was closed properly, the second time not: then there is a log to be replayed, and
                 // containers to be sealed.
                 if (round == 0) {
                     volume.unmount();
@@ -251,7 +248,7 @@ class FullDevicesTest {
         return files;
     }
 
-    /** As another program would, block by block at the end. */
+    /** Like another program, block by block at the end. */
     private static Path fillToTheLastByte(LoopDisk disk) throws IOException {
         Path hog = disk.folder().resolve("hog");
         Commands.run("dd", "if=/dev/zero", "of=" + hog, "bs=1M", "oflag=append", "conv=notrunc,fsync");
@@ -259,7 +256,7 @@ class FullDevicesTest {
         return hog;
     }
 
-    /** Writes until it is refused, as it must be soon, with ENOSPC, again and again. */
+    /** Writes until it is refused with ENOSPC, repeatedly; this must happen soon. */
     private static void refuseUntilShort(MountedVolume volume) throws IOException {
         int refused = 0;
         for (int i = 0; refused < 5; i++) {

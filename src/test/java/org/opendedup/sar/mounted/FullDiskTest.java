@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A disk that is full, or cannot be written: the caller hears of it, and nothing is lost. */
+/** A disk that is full, or cannot be written: the caller gets an error, and nothing is lost. */
 class FullDiskTest {
     private static final int FILE_BYTES = 2 << 20;
     private static final long DISK_BYTES = 160L << 20;
@@ -37,7 +37,7 @@ class FullDiskTest {
 
             assertTrue(synced.size() > 10, () -> "full after " + synced);
             checkFiles(synced);
-            // Deletes work on the full disk, and what is left is whole, now and after a remount.
+            // Deletes work on the full disk, and the remaining files are complete, now and after a remount.
             List<Path> kept = new ArrayList<>();
             for (int i = 0; i < synced.size(); i++) {
                 if (i % 2 == 0) {
@@ -54,7 +54,7 @@ class FullDiskTest {
         }
     }
 
-    /** Writes files until the disk is full; those whose fsync came back well. */
+    /** Writes files until the disk is full. Returns those whose fsync succeeded. */
     private static List<Path> fill(Path target) throws IOException {
         List<Path> synced = new ArrayList<>();
         for (int i = 0; i < MOST_FILES; i++) {
@@ -81,7 +81,7 @@ class FullDiskTest {
 
     @Test
     void aDiskThatSomebodyElseFillsLosesNothingThatWasSynced() throws IOException {
-        // Everything lies on that disk here: containers, metadata, index, log.
+        // Everything is on that disk here: containers, metadata, index, log.
         try (LoopDisk disk = new LoopDisk(folder, DISK_BYTES);
                 MountedVolume volume =
                         MountedVolume.make(Files.createDirectory(disk.folder().resolve("shared")))) {

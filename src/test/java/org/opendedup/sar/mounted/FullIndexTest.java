@@ -17,14 +17,14 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 
 /**
- * The fingerprint index on a device that runs full: it refuses what it cannot take, at once, answers on, and takes more
- * when there is space.
+ * The fingerprint index on a device that becomes full: it immediately refuses entries that it cannot store, continues
+ * to answer, and accepts more when there is space.
  */
 @Timeout(300)
 class FullIndexTest {
     private static final long DISK_BYTES = 128L << 20;
     private static final int CONTAINER_SLOTS = 1000;
-    /** Many times what is kept in memory before it is written out. */
+    /** Many times the entries that are kept in memory before a flush. */
     private static final int MAX_CHUNKS = 3_000_000;
 
     private static final long RECOVERY_NS = TimeUnit.SECONDS.toNanos(60);
@@ -54,7 +54,7 @@ class FullIndexTest {
             }
             try (ChunkIndex index = ChunkIndexes.openRocksDb(place, ChunkIndexes.MIN_MEMORY_BYTES)) {
                 assertTrue(found(index, 1) && found(index, last));
-                // What it calls covered has all its fingerprints, whatever was refused in between.
+                // A container reported as covered has all its fingerprints, whatever was refused in between.
                 index.forEachCovered(container -> assertCovered(index, container));
             }
         }

@@ -20,9 +20,8 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.opendedup.sar.metadata.KeyValueStores;
 
 /**
- * The metadata database on a device that runs full at random moments, within a record of its log, while it writes a
- * table, or while it is reopened: each batch that was acknowledged is there after a kill, whatever was refused before
- * it.
+ * The metadata database on a device that becomes full at random moments, within a record of its log, while it writes a
+ * table, or while it is reopened: each acknowledged batch exists after a kill, whatever was refused before it.
  */
 class FullMetadataDatabaseTest {
     private static final long DISK_BYTES = 48L << 20;
@@ -35,7 +34,7 @@ class FullMetadataDatabaseTest {
     Path folder;
 
     private final TreeMap<Integer, byte[]> acknowledged = new TreeMap<>();
-    /** Keys whose last change was refused, and may be there or not. */
+    /** Keys whose last change was refused, and may exist or not. */
     private final TreeMap<Integer, byte[]> refused = new TreeMap<>();
 
     @Test
@@ -50,19 +49,19 @@ class FullMetadataDatabaseTest {
             KeyValueStores.openRocksDb(place, MEMORY_BYTES, true).close();
             try (KeyValueStore store = KeyValueStores.openRocksDb(place, MEMORY_BYTES, false)) {
                 for (int round = 0; round < ROUNDS; round++) {
-                    // RocksDB has taken space for its log ahead: small batches fit it on a full disk.
+                    // RocksDB has allocated space for its log in advance: small batches fit into it on a full disk.
                     fill(disk, hog, random.nextInt(3) == 0 ? random.nextInt(2 << 20) : 0);
                     TreeMap<Integer, byte[]> batch = batch(random);
                     boolean failed = !commitOrRefuse(store, batch);
                     refusals += failed ? 1 : 0;
-                    // Reads go on.
+                    // Reads work.
                     check(store);
                     if (random.nextInt(4) == 0) {
                         checkAfterKill(disk, place);
                     }
                     Files.delete(hog);
                     if (failed) {
-                        // The same batch, as a commit does, now that there is space.
+                        // The same batch, as in a commit, now that there is space.
                         assertTrue(commitOrRefuse(store, batch), "refused although there is space");
                     }
                     check(store);
@@ -76,7 +75,7 @@ class FullMetadataDatabaseTest {
         assertTrue(refusals > ROUNDS / 10, "the disk was hardly ever full: " + refusals);
     }
 
-    /** Leaves about so many bytes. */
+    /** Leaves about this number of bytes free. */
     private static void fill(LoopDisk disk, Path hog, long leave) throws IOException {
         long usable = Files.getFileStore(disk.folder()).getUsableSpace();
         Commands.run("fallocate", "-l", Math.max(4096, usable - leave), hog);
@@ -115,7 +114,7 @@ class FullMetadataDatabaseTest {
         return ByteBuffer.allocate(4).putInt(number).array();
     }
 
-    /** What a kill leaves: the files as they are at one moment, opened elsewhere. */
+    /** The state after a kill: the files at one moment, opened elsewhere. */
     private void checkAfterKill(LoopDisk disk, Path place) throws IOException {
         Path copy = folder.resolve("copy");
         Commands.succeed("fsfreeze", "--freeze", disk.folder());
@@ -139,7 +138,7 @@ class FullMetadataDatabaseTest {
         }
     }
 
-    /** A refused batch may be there, but then all of it. */
+    /** A refused batch may exist, but then all of it. */
     private void checkAllowingRefused(KeyValueStore found) throws IOException {
         int there = 0;
         int notThere = 0;

@@ -14,17 +14,20 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
-/** The fingerprint index is no truth: whatever happens to it, everything reads and duplicates are found again. */
+/**
+ * The fingerprint index is no source of truth: whatever happens to it, everything is readable and duplicates are found
+ * again.
+ */
 class HashDbAttackTest {
     private static final int FILES = 2;
     private static final int FILE_BYTES = 2 << 20;
-    /** Of the hash database's format. */
+    /** Key of the hash database's format version. */
     private static final int VERSION = 2;
 
     @TempDir
     Path folder;
 
-    /** What is done to the database. */
+    /** The damage to the database. */
     private interface Attack {
         void on(Path hashDb) throws IOException;
     }

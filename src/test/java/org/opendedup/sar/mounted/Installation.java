@@ -15,8 +15,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The commands as {@code scripts/install} leaves them, in a prefix of their own and with the links in {@code /sbin} by
- * which mount(8) finds them. Closing it uninstalls. Never takes the place of another installation.
+ * The commands as installed by {@code scripts/install}, in a separate prefix and with the links in {@code /sbin} by
+ * which mount(8) finds them. Closing it uninstalls. It never replaces another installation.
  */
 final class Installation implements AutoCloseable {
     static final List<Path> HELPER_LINKS =
@@ -25,7 +25,7 @@ final class Installation implements AutoCloseable {
     private final Path prefix;
     private final Path configFolder;
 
-    /** Skips the test where it cannot be tried. */
+    /** Skips the test if it cannot run here. */
     Installation(Path folder) throws IOException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "needs /dev/fuse");
         assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
@@ -33,7 +33,8 @@ final class Installation implements AutoCloseable {
             assumeFalse(
                     Files.exists(link, LinkOption.NOFOLLOW_LINKS),
                     link
-                            + " is there already: the commands are installed on this machine, which this test leaves alone");
+                            + " is there already: the commands are installed on this machine, "
+                            + "which this test leaves alone");
         }
         this.prefix = folder.resolve("prefix");
         this.configFolder = Files.createDirectories(folder.resolve("config"));
@@ -62,7 +63,7 @@ final class Installation implements AutoCloseable {
         return Commands.run(command.toArray());
     }
 
-    /** Runs one of the installed commands, or any other, with the volumes of this installation. */
+    /** Runs an installed command, or any other, with the volumes of this installation. */
     Commands.Result run(Object... command) throws IOException {
         List<String> words = Commands.words(command);
         Path installed = prefix.resolve("bin").resolve(words.get(0));

@@ -13,8 +13,8 @@ import javax.management.remote.JMXServiceURL;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
 
 /**
- * A JMX client of a mounted volume's SAR beans, by the connector that the JDK opens in the daemon for its own user;
- * nothing listens on the network.
+ * A JMX client of a mounted volume's SAR beans, through the connector that the JDK opens in the daemon for its own
+ * user; no network port is open.
  */
 final class JmxClient implements AutoCloseable {
     private final String volume;
@@ -42,7 +42,7 @@ final class JmxClient implements AutoCloseable {
         server.setAttribute(VolumeRegistration.sarName(type, volume), new Attribute(attribute, value));
     }
 
-    /** Has the bean of the SSD take one into use. */
+    /** Makes the SSD's bean attach an SSD. */
     void attach(Path ssd) throws Exception {
         server.invoke(
                 VolumeRegistration.sarName("SsdLog", volume), "attach", new Object[] {ssd.toString()}, new String[] {
@@ -50,7 +50,7 @@ final class JmxClient implements AutoCloseable {
                 });
     }
 
-    /** What is told of the SSD's state from now on. */
+    /** The notifications of the SSD's state from now on. */
     BlockingQueue<Notification> listen() throws Exception {
         BlockingQueue<Notification> heard = new LinkedBlockingQueue<>();
         server.addNotificationListener(

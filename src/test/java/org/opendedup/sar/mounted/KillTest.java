@@ -23,19 +23,19 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** kill -9 of the daemon under load: everything fsynced is there after the next mount, and the counts are right. */
+/** kill -9 of the daemon under load: everything fsynced exists after the next mount, and the counts are right. */
 class KillTest {
     private static final int ROUNDS = 3;
     private static final int WRITERS = 3;
-    /** Syncs to wait for before the daemon is killed, somewhere in the next one. */
+    /** Number of syncs before the daemon is killed, during the next one. */
     private static final int SYNCS_A_ROUND = 60;
 
     @TempDir
     Path folder;
 
-    /** Files that were synced and never touched again, and the seeds of their bytes. */
+    /** Files that were synced and not changed afterwards, and the seeds of their bytes. */
     private final Map<Path, Long> synced = new ConcurrentHashMap<>();
-    /** Bytes of each log that were synced; the log goes on behind them. */
+    /** Synced bytes of each log; the log continues after them. */
     private final Map<Path, Long> syncedLogs = new ConcurrentHashMap<>();
 
     private final AtomicLong seeds = new AtomicLong();
@@ -72,7 +72,7 @@ class KillTest {
         }
     }
 
-    /** Ends with the first error: the daemon is gone. */
+    /** Ends with the first error: the daemon was killed. */
     private void writeUntilError(Path own, CountDownLatch enough) {
         Path log = own.resolve("log");
         try {
@@ -83,16 +83,16 @@ class KillTest {
                 Bytes.writeAndSync(temporary, contents(seed));
                 Files.move(temporary, file);
                 appendAndSync(log, i);
-                // The rename is older than the log's fsync, which commits all that is pending.
+                // The rename is older than the log's fsync, which commits all pending changes.
                 synced.put(file, seed);
                 enough.countDown();
             }
         } catch (IOException e) {
-            // The end of the load, as planned.
+            // The planned end of the load.
         }
     }
 
-    /** Half of the files repeat the bytes of others, so that counts above one are at stake. */
+    /** Half of the files repeat the bytes of others, so that counts above one are tested. */
     private static byte[] contents(long seed) {
         return Bytes.random(seed % 2 == 0 ? seed % 16 : seed, 20_000 + (int) (seed * 7919 % 200_000));
     }

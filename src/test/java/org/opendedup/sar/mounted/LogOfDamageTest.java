@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What the daemon's log says of a place of a file that cannot be read, however often a program tries. */
+/** The daemon's log of an unreadable place of a file, however often a program tries to read it. */
 class LogOfDamageTest {
     private static final int FILE_BYTES = 1 << 20;
     private static final int PAGE_BYTES = 4096;
@@ -57,7 +57,7 @@ class LogOfDamageTest {
                     events++;
                 }
             }
-            // The kernel asks more than once for a page that it cannot get; each asking is an event.
+            // The kernel requests a page that it cannot get more than once; each request is an event.
             long all = events;
             assertTrue(all >= READS, () -> all + " events in lines such as " + lines.get(lines.size() - 1));
             assertTrue(lines.size() <= 10, () -> lines.size() + " lines, the last one " + lines.get(lines.size() - 1));

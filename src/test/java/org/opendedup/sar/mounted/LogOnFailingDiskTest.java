@@ -20,9 +20,7 @@ import org.opendedup.sar.io.SystemLogSocket;
 import org.opendedup.sar.sdfs.log.EachEvent;
 import org.slf4j.Logger;
 
-/**
- * The daemon's log on a disk that fails: what is grave is found in a second place, and the log says that it has gaps.
- */
+/** The daemon's log on a disk that fails: important lines are in a second destination, and the log reports its gaps. */
 @Timeout(120)
 class LogOnFailingDiskTest {
     private static final long DISK_BYTES = 16L << 20;
@@ -31,7 +29,7 @@ class LogOnFailingDiskTest {
     @TempDir
     Path folder;
 
-    /** As the daemon's configuration makes it, beside the tests' own. */
+    /** As in the daemon's configuration, in addition to the tests' own. */
     private static final class Log implements AutoCloseable {
         final LoggerContext context = new LoggerContext();
         private final Path file;
@@ -81,7 +79,7 @@ class LogOnFailingDiskTest {
                 assertTrue(
                         contains(sent, event) || contains(inFile, event), () -> event + "is nowhere: " + inFile.size());
             }
-            // The control: the file alone has not all of them.
+            // The control: the file alone does not have all of them.
             assertTrue(
                     inFile.stream().filter(line -> line.contains("event ")).count() < EVENTS, "the disk did not fail");
             assertTrue(sent.get(0).contains("cannot be written"), sent.get(0));

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A small ext4 in a file, mounted through a loop device, which goes with the mount. */
+/** A small ext4 in a file, mounted through a loop device, which the unmount removes. */
 final class LoopDisk implements AutoCloseable {
     private final Path image;
     private final Path mountPoint;
@@ -40,7 +40,8 @@ final class LoopDisk implements AutoCloseable {
     }
 
     /**
-     * Has the file system meet an error of its own, after which it takes no writes, although files are open for them.
+     * Makes the file system detect an error of its own, after which it refuses writes, although files are open for
+     * writing.
      */
     void failIntoReadOnly() throws IOException {
         Commands.succeed("mount", "-o", "remount,errors=remount-ro", mountPoint);
@@ -53,13 +54,13 @@ final class LoopDisk implements AutoCloseable {
         Commands.succeed("umount", mountPoint);
     }
 
-    /** Mounts it again, with what is on it. */
+    /** Mounts it again, with its contents. */
     void mount() throws IOException {
         Commands.Result mounted = tryMount();
         assertEquals(0, mounted.exitCode(), mounted::output);
     }
 
-    /** As what an administrator finds after such an error: whole again, and not to be written. */
+    /** As an administrator finds it after such an error: consistent, but read-only. */
     void mountReadOnly() throws IOException {
         unmount();
         mount();

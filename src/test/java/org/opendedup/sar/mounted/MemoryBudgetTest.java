@@ -25,7 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Small budgets with many threads: all that is accepted works, and what can't is refused with the budget that can. */
+/**
+ * Small budgets with many threads: every accepted configuration works, and others are refused with the budget that
+ * suffices.
+ */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class MemoryBudgetTest {
     private static final int MIB = 1 << 20;
@@ -77,7 +80,7 @@ class MemoryBudgetTest {
         }
     }
 
-    /** The control: the limit is about what is needed. */
+    /** The control: the limit is close to the need. */
     @Test
     void halfOfTheMemoryOutsideTheHeapIsNotEnough() throws IOException {
         try (MountedVolume volume = make("half", "256MB", 2)) {
@@ -193,7 +196,7 @@ class MemoryBudgetTest {
         ProcessHandle.of(volume.pid()).ifPresent(daemon -> daemon.onExit().join());
     }
 
-    /** Warnings and errors in the log, and all that the daemon said beside it. */
+    /** Warnings and errors in the log, and all other output of the daemon. */
     private static List<String> complaints(MountedVolume volume) throws IOException {
         List<String> complaints = new ArrayList<>();
         for (Path file : Damage.files(volume.log().getParent(), "")) {

@@ -13,7 +13,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The metadata is a truth: damage to it is told, never guessed around, and no empty volume takes its place. */
+/**
+ * The metadata is a source of truth: damage to it is reported, never repaired by guessing, and no empty volume replaces
+ * it.
+ */
 class MetadataAttackTest {
     private static final int FILES = 60;
     private static final int FILE_BYTES = 20_000;
@@ -21,7 +24,7 @@ class MetadataAttackTest {
     @TempDir
     Path folder;
 
-    /** What is done to the database. */
+    /** The damage to the database. */
     private interface Attack {
         void on(Path metadata) throws IOException;
     }
@@ -95,14 +98,14 @@ class MetadataAttackTest {
                 noticed += isRefusedOrReadsRight(volume) ? 1 : 0;
             }
             assertTrue(noticed > 0, "no flip was noticed");
-            // The control: without damage the log brings everything back.
+            // The control: without damage the log restores everything.
             Damage.copyTree(kept, volume.metadata());
             volume.mount();
             assertEquals(0, refusedFiles(volume));
         }
     }
 
-    /** Mounts if it can be; whether damage was noticed. */
+    /** Mounts if possible. Returns whether damage was detected. */
     private static boolean isRefusedOrReadsRight(MountedVolume volume) throws IOException {
         Commands.Result result = volume.tryMount(volume.mountPoint());
         if (result.exitCode() != 0) {
@@ -123,7 +126,7 @@ class MetadataAttackTest {
         }
     }
 
-    /** How many files could not be read in whole; none may be missing or wrong. */
+    /** Number of files that could not be read completely; none may be missing or wrong. */
     private static int refusedFiles(MountedVolume volume) throws IOException {
         int refused = 0;
         for (int i = 0; i < FILES; i++) {

@@ -42,7 +42,7 @@ class MountCommandTest {
     @BeforeAll
     void install(@TempDir Path folder) throws IOException {
         this.folder = folder.toRealPath();
-        // A name with a space, which fstab and the mount table write in another way.
+        // A name with a space, which fstab and the mount table escape.
         mountPoint = Files.createDirectory(this.folder.resolve("mount point"));
         fstab = this.folder.resolve("fstab");
         installation = new Installation(this.folder);
@@ -113,7 +113,7 @@ class MountCommandTest {
         installation.succeed("mount", "-T", fstab, "-a");
         assertTrue(mountLine().contains(" ro,nosuid,nodev,relatime"), mountLine());
         assertTrue(installation.succeed("sdfscli", VOLUME, "stats", "--json").contains("314572800"));
-        // With nothing left to do, it does nothing.
+        // If there is nothing left to do, it does nothing.
         installation.succeed("mount", "-T", fstab, "-a");
     }
 
@@ -179,7 +179,7 @@ class MountCommandTest {
         installation.succeed("sdfscli", VOLUME, "unmount");
 
         String said = mount("-v");
-        assertTrue(said.contains("Every user gets in"), said);
+        assertTrue(said.contains("Every user may enter"), said);
         assertEquals("seen", asNobody("cat", mountPoint.resolve("open")).output());
         assertTrue(asNobody("cat", secret).output().contains("Permission denied"));
     }
@@ -270,10 +270,10 @@ class MountCommandTest {
 
         Commands.Result mounted = tryMount();
         assertEquals(0, mounted.exitCode(), mounted::output);
-        assertTrue(mounted.output().contains("cleared away"), mounted::output);
+        assertTrue(mounted.output().contains("whose daemon was dead"), mounted::output);
         assertArrayEquals(Bytes.random(7, 100_000), Files.readAllBytes(mountPoint.resolve("synced")));
         assertEquals(1, mountLines(), "the dead mount lies beneath");
-        // The control: a mount that lives is left alone.
+        // The control: a live mount is not touched.
         Commands.Result refused = installation.run("mount.sdfs", VOLUME, mountPoint);
         assertEquals(1, refused.exitCode(), refused::output);
         assertTrue(isMounted());
@@ -305,9 +305,11 @@ class MountCommandTest {
         Path place = own.resolve("mnt");
         // Without HOME, or any other variable.
         String shell = "export SDFS_CONFIG_DIR=" + own + "/etc; cd " + own + "; PATH=" + folder
-                + "/prefix/bin:$PATH; mkdir mnt; mkfs.sdfs --volume-name=own --volume-capacity=1GB --memory-budget=256MB"
+                + "/prefix/bin:$PATH; mkdir mnt; "
+                + "mkfs.sdfs --volume-name=own --volume-capacity=1GB --memory-budget=256MB"
                 + " --base-path=" + own + "/base && mount.sdfs own mnt && echo mine > mnt/file && grep '" + place
-                + " ' /proc/mounts && fusermount3 -u mnt && mount.sdfs -o ro own mnt && cat mnt/file && sdfscli own unmount"
+                + " ' /proc/mounts && fusermount3 -u mnt && mount.sdfs -o ro own mnt "
+                + "&& cat mnt/file && sdfscli own unmount"
                 + " && mount.sdfs -o allow_other own mnt";
         Commands.Result result = asNobody("bash", "-c", shell);
         assertTrue(result.output().contains("nosuid,nodev"), result::output);
@@ -328,7 +330,7 @@ class MountCommandTest {
         Commands.succeed("chmod", "777", other);
         Path prefix = other.resolve("prefix");
         String shell = Installation.projectFolder().resolve("scripts/install") + " --prefix=" + prefix;
-        // As a user, where the project can be read by one.
+        // As a user, if the user can read the project.
         Commands.Result installed = asNobody("bash", "-c", shell);
         assumeFalse(installed.output().contains("Permission denied"), "needs a project folder that others may read");
         assertEquals(0, installed.exitCode(), installed::output);
@@ -337,7 +339,7 @@ class MountCommandTest {
         assertEquals(0, removed.exitCode(), removed::output);
         assertFalse(Files.exists(prefix.resolve("bin/sdfscli"), LinkOption.NOFOLLOW_LINKS));
         assertFalse(Files.exists(prefix.resolve("lib/sdfs")));
-        // The control: the other installation's are still there.
+        // The control: the other installation's links still exist.
         for (Path link : Installation.HELPER_LINKS) {
             assertTrue(Files.exists(link), link.toString());
         }

@@ -14,10 +14,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where a volume may be mounted, and what other mounts of the machine may be called. */
+/** Where a volume may be mounted, and names that other mounts of the machine may have. */
 class MountPointsTest {
     /**
-     * Ends what it started, whatever fails. To be run in a mount namespace of its own: other volumes do not see these
+     * Ends everything it started, whatever fails. Runs in its own mount namespace: other volumes do not see these
      * mounts.
      */
     private static final String SHELL = """
@@ -63,14 +63,15 @@ class MountPointsTest {
         assertTrue(result.output().contains("Unmounted vol from "), result::output);
     }
 
-    /** Any user can name a process so; it used to keep the daemon from naming who uses the mount. */
+    /** Any user can give a process this name; before, it prevented the daemon from naming the users of the mount. */
     @Test
     void aProcessWhoseNameIsNoTextIsNamedAmongTheUsersOfAMount() throws IOException {
         Commands.Result result = inOwnNamespace("""
                 mount_volume "$folder/vol/mnt"
                 cp "$(command -v sleep)" "$folder"/$'s\\xff\\033[2J'
                 (cd "$folder/vol/mnt"; exec "$folder"/$'s\\xff\\033[2J' 300) & sleeper=$!
-                until [[ "$(readlink /proc/$sleeper/cwd)" = "$folder/vol/mnt" && "$(tr -d '\\0' </proc/$sleeper/cmdline)" = *300 ]]
+                until [[ "$(readlink /proc/$sleeper/cwd)" = "$folder/vol/mnt" ]] &&
+                  [[ "$(tr -d '\\0' </proc/$sleeper/cmdline)" = *300 ]]
                 do sleep 0.05; done
                 sdfs sdfscli "$volume" unmount && exit 9
                 echo "process $sleeper"
@@ -125,7 +126,7 @@ class MountPointsTest {
                     refused::output);
         }
         Files.delete(inData);
-        // The control: beside them, if inside the base path.
+        // The control: next to them, but inside the base path.
         Commands.Result mounted = volume.tryMount(inner);
         assertEquals(0, mounted.exitCode(), mounted::output);
         volume.adopt();
@@ -133,7 +134,7 @@ class MountPointsTest {
     }
 
     /**
-     * A mount on one place of a folder that is seen at several shows at all of them, where the kernel propagates
+     * If a folder is visible at several places, a mount on one of them appears at all, where the kernel propagates
      * mounts.
      */
     @Test

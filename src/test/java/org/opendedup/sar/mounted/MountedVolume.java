@@ -17,9 +17,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
 
-/**
- * A volume made and mounted by the project's own commands, in a folder of its own. Closing it leaves nothing running.
- */
+/** A volume made and mounted by the project's own commands, in a separate folder. Closing it ends all its processes. */
 final class MountedVolume implements AutoCloseable {
     private static final int END_SECONDS = 60;
 
@@ -42,7 +40,7 @@ final class MountedVolume implements AutoCloseable {
         return make(folder, data, "100GB");
     }
 
-    /** Makes a volume, all of it in {@code folder}, that takes so many logical bytes. */
+    /** Makes a volume, all of it in {@code folder}, with a capacity of this number of logical bytes. */
     static MountedVolume makeWithCapacity(Path folder, String capacity) throws IOException {
         return make(folder, folder.resolve("data"), capacity);
     }
@@ -150,13 +148,13 @@ final class MountedVolume implements AutoCloseable {
         throw new AssertionError("no scripts/mount.sdfs above " + Path.of("").toAbsolutePath());
     }
 
-    /** From now on it is mounted by this FUSE binding. */
+    /** Uses this FUSE binding for mounts from now on. */
     MountedVolume servedBy(String name) {
         binding = name;
         return this;
     }
 
-    /** Tries to mount, here or elsewhere; the caller judges. */
+    /** Tries to mount, here or elsewhere; the caller checks the result. */
     Commands.Result tryMount(Path where) throws IOException {
         List<String> arguments = List.of("--fuse-binding=" + binding, name, where.toString());
         return script("mount.sdfs", arguments);
@@ -169,7 +167,7 @@ final class MountedVolume implements AutoCloseable {
         try {
             return adopt(pidIn(result.output()));
         } catch (RuntimeException | Error e) {
-            // Nobody got it to close.
+            // Nothing made it close.
             Commands.run("umount", mountPoint);
             throw e;
         }
@@ -181,7 +179,7 @@ final class MountedVolume implements AutoCloseable {
         return Long.parseLong(matcher.group(1));
     }
 
-    /** Makes a daemon that {@link #tryMount} left the one of this volume. */
+    /** Takes over a daemon that {@link #tryMount} started as the one of this volume. */
     MountedVolume adopt() throws IOException {
         return adopt(figure("info", "pid"));
     }
@@ -226,7 +224,7 @@ final class MountedVolume implements AutoCloseable {
         awaitEnd();
     }
 
-    /** Ends the daemon as a crash of it would (SIGKILL), and takes away the dead mount. */
+    /** Ends the daemon like a crash (SIGKILL), and removes the dead mount. */
     void kill() throws IOException {
         daemon.orElseThrow().destroyForcibly();
         awaitEnd();
@@ -244,7 +242,7 @@ final class MountedVolume implements AutoCloseable {
         daemon = Optional.empty();
     }
 
-    /** Has everything read from the volume's own store again: the kernel keeps nothing. */
+    /** Makes all reads use the volume's own store: empties the kernel's caches. */
     static void dropKernelCaches() throws IOException {
         Commands.succeed("sync");
         Files.writeString(Path.of("/proc/sys/vm/drop_caches"), "3");

@@ -34,13 +34,13 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What copying, building, editing and backing up files needs, through one mount. */
+/** The functions that copying, building, editing and backing up files need, through one mount. */
 @ParameterizedClass(name = "{0} binding")
 @MethodSource("org.opendedup.sar.sdfs.cli.daemon.FuseBindings#names")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class MountedVolumeTest {
     private static final int MIB = 1 << 20;
-    /** Trees that every Debian has one of; small enough to copy in a second. */
+    /** Folders that exist on every Debian, small enough to copy in a second. */
     private static final List<Path> REAL_TREES =
             List.of(Path.of("/usr/share/perl5"), Path.of("/usr/share/doc"), Path.of("/etc"));
 
@@ -97,7 +97,7 @@ class MountedVolumeTest {
         Files.createSymbolicLink(source.resolve("dangling"), Path.of("/no/such/place"));
         Files.createFile(source.resolve("empty"));
         Files.createFile(source.resolve("n".repeat(255)));
-        // A name that is no UTF-8, whatever this process takes for a name.
+        // A name that is not UTF-8, whatever the character set of this process.
         Commands.succeed("bash", "-c", "touch \"$0\"/$'sp\\303\\244ce \\377'", source);
         Commands.succeed("mkfifo", source.resolve("fifo"));
         Commands.succeed("truncate", "-s", "64M", source.resolve("sparse"));
@@ -187,7 +187,7 @@ class MountedVolumeTest {
 
             ByteBuffer back = ByteBuffer.allocate(MIB);
             while (back.hasRemaining() && channel.read(back, MIB + back.position()) > 0) {
-                // A read may give less than it was asked for.
+                // A read may return less than requested.
             }
             assertArrayEquals(bytes, back.array());
             assertEquals(2 * MIB, channel.size());
@@ -356,7 +356,7 @@ class MountedVolumeTest {
         ByteBuffer target = ByteBuffer.allocate(length);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             while (target.hasRemaining() && channel.read(target, offset + target.position()) > 0) {
-                // A read may give less than it was asked for.
+                // A read may return less than requested.
             }
         }
         assertFalse(target.hasRemaining());

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who may do what, and what else programs ask of a local file system, through one mount. */
+/** Permissions, and other rules that programs expect of a local file system, through one mount. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PosixRulesTest {
     private static final String AS_1000 = "setpriv --reuid=1000 --regid=1000 --clear-groups ";
@@ -56,7 +56,7 @@ class PosixRulesTest {
         assumeTrue(Commands.run("sh", "-c", "command -v " + program).exitCode() == 0, "needs " + program);
     }
 
-    /** What a shell says, in the test's folder, lines joined by blanks. */
+    /** The output of a shell command in the test's folder, lines joined by blanks. */
     private String shell(String script) throws IOException {
         Commands.Result result =
                 Commands.run(Map.of("LC_ALL", "C"), Commands.words("sh", "-c", "cd " + in + "; " + script));

@@ -19,10 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * What other users of the machine get of a volume's own files, whatever the umask is: nothing. They are played by user
- * 65534.
- */
+/** Other users of the machine get no access to a volume's own files, whatever the umask is. User 65534 plays them. */
 class PrivateStoreTest {
     private static final String[] AS_NOBODY = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
     private static final String SECRET_NAME = "a-name-that-is-nobodys-business";
@@ -31,7 +28,7 @@ class PrivateStoreTest {
     @TempDir
     Path folder;
 
-    /** The folder of the tests is a private one, which would hide every mistake. */
+    /** The tests' own folder is private, which would hide every mistake. */
     @BeforeEach
     void letEverybodyIn() throws IOException {
         setMode(folder, "rwxr-xr-x");
@@ -61,7 +58,7 @@ class PrivateStoreTest {
             for (Path place : places(volume)) {
                 Commands.succeed("chmod", "-R", "go+rX", place);
             }
-            // The control: as volumes were before, this attacker wins.
+            // The control: without the protection, this attacker succeeds.
             assertTrue(isFoundByNobody(volume, SECRET));
             assertTrue(isFoundByNobody(volume, SECRET_NAME));
             assertEquals(
@@ -92,7 +89,7 @@ class PrivateStoreTest {
                 assertRefused(volume, "chmod go-w " + real);
                 setMode(real, before);
             }
-            Commands.succeed("chmod", "1777", above); // as /tmp: nobody can replace what is another's there
+            Commands.succeed("chmod", "1777", above); // like /tmp: no user can replace another's entries there
             Commands.succeed("chown", "65534", volume.data());
             assertRefused(volume, volume.data() + ": it belongs to user 65534");
             Commands.succeed("chown", "0", volume.data());

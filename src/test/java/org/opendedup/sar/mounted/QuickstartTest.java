@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** scripts/quickstart, over what is built: its verdicts, and that it leaves nothing behind. */
+/** scripts/quickstart, with the built program: its results, and that it removes everything. */
 @Timeout(300)
 class QuickstartTest {
     @TempDir
@@ -36,9 +36,7 @@ class QuickstartTest {
         Files.createSymbolicLink(source.resolve("symbolic"), Path.of("file"));
     }
 
-    /**
-     * Runs it in a session of its own, and {@code meanwhile} when a path below its folder is there; $q is its process.
-     */
+    /** Runs it in its own session, and {@code meanwhile} when a path below its folder exists; $q is its process. */
     private Commands.Result quickstart(String path, String meanwhile) throws IOException {
         String script = "setsid scripts/quickstart --built " + source + " & q=$!;"
                 + " while kill -0 $q 2>/dev/null && [ ! -e " + home.resolve(path) + " ]; do sleep 0.02; done;"
@@ -62,7 +60,7 @@ class QuickstartTest {
         }
     }
 
-    /** Changes of the source itself are none of the copy's. */
+    /** Changes of the source itself do not affect the copy. */
     @Test
     void passesAlsoWhenTheSourceChanges() throws IOException {
         Commands.Result done = quickstart("mnt/first", "echo more >>" + source.resolve("file"));
@@ -72,7 +70,7 @@ class QuickstartTest {
         assertNothingLeft();
     }
 
-    /** The control: a difference is found. The first copy is complete when the second begins. */
+    /** The control: a difference is detected. The first copy is complete when the second begins. */
     @Test
     void failsWhenWhatWasCopiedIsNotWhatIsThere() throws IOException {
         Commands.Result done = quickstart("mnt/second", "echo more >>" + home.resolve("mnt/first/file"));

@@ -20,7 +20,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.volume.VersionedBlocks;
 
-/** A file is read in sequence, past the kernel's page cache, while it is overwritten and appended to through that. */
+/**
+ * A file is read in sequence, past the kernel's page cache, while it is overwritten and extended through that cache.
+ */
 @Timeout(120)
 class ReadWhileWrittenTest {
     private static final int MIB = 1 << 20;

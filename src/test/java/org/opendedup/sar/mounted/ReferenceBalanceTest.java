@@ -31,16 +31,16 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * What the kernel was given a reference to, it gives back: when nobody uses the mount and the kernel has dropped its
- * caches, no inode is in use. It is asked for before the unmount, as the kernel does not promise to forget its inodes
- * then. The root is not counted: the kernel has it without a lookup.
+ * The kernel releases every reference it got: when no program uses the mount and the kernel has dropped its caches, no
+ * inode is in use. This is checked before the unmount, because the kernel does not promise to forget its inodes then.
+ * The root is not counted: the kernel has it without a lookup.
  */
 class ReferenceBalanceTest {
     private static final int STILL_DROPS = 10;
     private static final int PAUSE_MS = 100;
     private static final String LEAKY = "leaky";
 
-    /** Every call that gives references, calls that fail, and callers that are killed while they wait. */
+    /** Every call that returns references, calls that fail, and callers that are killed while they wait. */
     private static final String LOAD = """
             set -e
             mkdir -p d/sub
@@ -81,7 +81,7 @@ class ReferenceBalanceTest {
         }
     }
 
-    /** Waits for the kernel, which forgets some time after it dropped: until nothing has changed for a few drops. */
+    /** Waits for the kernel, which forgets some time after it drops: until nothing has changed for a few drops. */
     private static long inUseAfterDrops(Volume volume) throws IOException, InterruptedException {
         long inUse = volume.statistics().inodesInUse();
         for (int still = 0; inUse > 0 && still < STILL_DROPS; still++) {

@@ -125,7 +125,7 @@ class RestoreTest {
             } finally {
                 Commands.succeed("umount", bound);
             }
-            // The control: what leads through the volume to another file system lies there.
+            // The control: an entry that leads through the volume to another file system is there.
             Path outside = Files.createDirectory(folder.resolve("outside"));
             Files.createSymbolicLink(inside.resolve("way"), outside);
             run(volume, "restore", "file", inside.resolve("way/out").toString());
@@ -134,8 +134,8 @@ class RestoreTest {
     }
 
     /**
-     * Another user, in a folder where all may write, as /tmp is: puts a link to a victim's folder in the place of the
-     * destination, and its own folder, as often as it can, from before the restore begins.
+     * Another user, in a folder where all may write, as /tmp is, replaces the destination by a link to a victim's
+     * folder, and by its own folder, as often as possible, beginning before the restore.
      */
     @Test
     void anotherUserWhoPutsLinksInTheWayOfARestoreGetsNothing() throws Exception {
@@ -150,7 +150,7 @@ class RestoreTest {
             }
             Commands.succeed("sync", "-f", volume.mountPoint());
             for (int round = 0; round < ATTACKED_ROUNDS; round++) {
-                // Where the parent is not sticky, the attacker may also move away what the restore has made.
+                // If the parent is not sticky, the attacker may also move the restored folder away.
                 boolean isSticky = round % 2 == 0;
                 Files.setAttribute(shared, "unix:mode", isSticky ? 01777 : 0777);
                 Victim victim = Victim.make(folder.resolve("victim" + round));
@@ -220,8 +220,8 @@ class RestoreTest {
     }
 
     /**
-     * A process of nobody's that swaps what is in the destination's place. If it waits, it puts a link there as soon as
-     * the restore has looked and seen nothing.
+     * A process of the user nobody that replaces the destination. If it waits, it makes a link there as soon as the
+     * restore has checked that nothing is there.
      */
     private record Attacker(Process process) implements AutoCloseable {
         static Attacker start(Path out, Victim victim, boolean waits) throws IOException {
@@ -286,7 +286,7 @@ class RestoreTest {
         assertEquals(attributes(expected), attributes(found));
     }
 
-    /** Of every file and folder; a folder's size is its file system's own business. */
+    /** Of every file and folder; the size of a folder depends on its file system. */
     private static String attributes(Path tree) throws IOException {
         return Commands.succeed(
                 "sh",

@@ -18,7 +18,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What lies in the run folder is no truth: leftovers are no obstacle, and what is one is named. */
+/** The run folder is no source of truth: leftovers are no obstacle, and a real obstacle is named. */
 class RunFilesAttackTest {
     @TempDir
     Path folder;

@@ -15,7 +15,7 @@ import javax.management.RuntimeMBeanException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The SSD of a mounted volume, steered by a JMX client and by the commands. */
+/** The SSD of a mounted volume, administered by a JMX client and by the commands. */
 class SarAdministrationTest {
     private static final int ENOUGH = SharedFiles.SHARED / 2;
     private static final long LIMIT_SECONDS = 60;

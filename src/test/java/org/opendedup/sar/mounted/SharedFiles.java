@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A mounted volume with an SSD, and files that share the chunks that come to it. */
+/** A mounted volume with an SSD, and files that share the chunks promoted to it. */
 final class SharedFiles {
     /** Chunks that all files share. */
     static final int SHARED = 64;
@@ -17,7 +17,7 @@ final class SharedFiles {
 
     private SharedFiles() {}
 
-    /** Makes and mounts a volume on whose SSD comes what is written twice. */
+    /** Makes and mounts a volume that promotes data written twice to its SSD. */
     static MountedVolume mountWithSsd(Path folder) throws IOException {
         Path made = Files.createDirectory(folder.resolve("with-ssd"));
         return MountedVolume.makeWith(
@@ -30,7 +30,7 @@ final class SharedFiles {
                 .mount();
     }
 
-    /** Writes the files; with the shared chunks there is a chunk of a file's own after each, so that no run is long. */
+    /** Writes the files. After each shared chunk there is a chunk of the file's own, so that no run is long. */
     static void write(MountedVolume volume) throws IOException {
         for (int file = 0; file < FILES; file++) {
             Bytes.writeAndSync(path(volume, file), content(file));
@@ -41,7 +41,7 @@ final class SharedFiles {
         return volume.mountPoint().resolve("file" + file);
     }
 
-    /** The shared chunks alone. */
+    /** Only the shared chunks. */
     static byte[] shared() {
         return Bytes.random(1, SHARED * CHUNK);
     }
@@ -50,7 +50,7 @@ final class SharedFiles {
         return alternating(shared(), Bytes.random(2 + file, SHARED * CHUNK));
     }
 
-    /** A chunk of one, a chunk of the other, and so on: so the chunks of none are a long run. */
+    /** A chunk of one, a chunk of the other, and so on: so no chunks are in a long run. */
     static byte[] alternating(byte[] shared, byte[] own) {
         ByteArrayOutputStream content = new ByteArrayOutputStream();
         for (int at = 0; at < shared.length; at += CHUNK) {

@@ -9,8 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A disk that fails or stalls when told to ({@code scripts/slow-disk}), as fast as an SSD else. Nothing is read ahead
- * of it.
+ * A disk that fails or stalls on command ({@code scripts/slow-disk}), otherwise as fast as an SSD, without read-ahead.
  */
 final class SlowDisk implements AutoCloseable {
     private static final Path SCRIPT = Installation.projectFolder().resolve("scripts/slow-disk");
@@ -21,7 +20,7 @@ final class SlowDisk implements AutoCloseable {
         this(folder, "yes");
     }
 
-    /** One whose file system goes on after a failed write: it has no journal. */
+    /** A disk whose file system accepts writes after a failed one: it has no journal. */
     static SlowDisk withoutJournal(Path folder) throws IOException {
         return new SlowDisk(folder, "no");
     }
@@ -43,7 +42,7 @@ final class SlowDisk implements AutoCloseable {
         Commands.succeed(SCRIPT, "control", mountPoint, order);
     }
 
-    /** Ends the program that plays the disk: from now on there is none behind the device. */
+    /** Ends the program that simulates the disk: from now on there is no disk behind the device. */
     void pull() throws IOException {
         Path program = program();
         List<ProcessHandle> found = ProcessHandle.allProcesses()
@@ -61,7 +60,7 @@ final class SlowDisk implements AutoCloseable {
         return mountPoint.resolveSibling(mountPoint.getFileName() + ".disk").resolve("program");
     }
 
-    /** Has the programs that use it lose it: what they have open stays so. */
+    /** Removes it from the programs that use it; their open files stay open. */
     void unmountLazily() throws IOException {
         Commands.succeed("umount", "-l", mountPoint);
     }

@@ -23,9 +23,9 @@ import org.opendedup.sar.io.UncachedRead;
 import org.opendedup.sar.tier.SsdTier;
 
 /**
- * Whatever happens to the SSD of a mounted volume while files are read and written: no program sees an error, nothing
- * is lost, one warning and one notification tell of it, and a good SSD makes everything as it was. Each test shows that
- * its fault is one: the SSD's own files give an error or other bytes.
+ * Whatever happens to the SSD of a mounted volume while files are read and written, no program gets an error, nothing
+ * is lost, one warning and one notification report it, and a good SSD restores normal operation. Each test shows that
+ * its fault is real: the SSD's own files return an error or other bytes.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SsdFaultTest {
@@ -110,7 +110,7 @@ class SsdFaultTest {
             });
 
             assertThrows(IOException.class, () -> Files.write(disk.folder().resolve("more"), new byte[1]));
-            trial.assertToldOnce("read-only", "takes no writes");
+            trial.assertToldOnce("read-only", "accepts no writes");
             trial.remountAfter(disk::unmountLazily, "detached", "its disk not mounted");
             trial.recover(place());
         }
@@ -129,7 +129,7 @@ class SsdFaultTest {
             UncachedRead.block(segment, 0);
             assertTrue(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) >= DELAY_MS);
             disk.order("delay_ms 0");
-            // While nobody reads.
+            // While no program reads.
             trial.awaitState("online");
             trial.remount("online", "");
             trial.recover(disk.folder().resolve("ssd"));

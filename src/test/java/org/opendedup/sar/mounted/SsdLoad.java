@@ -20,8 +20,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Pairs of files that share chunks, written, promoted and read back: what an SSD serves. The two of a pair have chunks
- * of their own between those they share, so that no run is long.
+ * Pairs of files that share chunks, written, promoted and read back: the load that an SSD serves. Between the shared
+ * chunks each file has chunks of its own, so that no run is long.
  */
 final class SsdLoad {
     static final int SHARED_CHUNKS = 64;
@@ -30,7 +30,7 @@ final class SsdLoad {
     private static final long LIMIT_SECONDS = 60;
 
     private final Path target;
-    /** Pairs that were not read back as a whole yet. */
+    /** Pairs that were not read back completely yet. */
     private final List<Long> unread = Collections.synchronizedList(new ArrayList<>());
 
     private long nextPair = 1;
@@ -40,7 +40,7 @@ final class SsdLoad {
         this.target = target;
     }
 
-    /** Writes pairs whose chunks nothing else has. */
+    /** Writes pairs whose chunks no other file has. */
     List<Long> write(int count) throws IOException {
         List<Long> written = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -67,7 +67,7 @@ final class SsdLoad {
         return SharedFiles.alternating(shared, own);
     }
 
-    /** Reads every file written since the last time from the volume's own store, and finds every byte right. */
+    /** Reads every file written since the last call from the volume's own store, and checks every byte. */
     void assertAllRight() throws IOException {
         dropKernelCaches();
         for (long pair : List.copyOf(unread)) {
@@ -77,13 +77,14 @@ final class SsdLoad {
         }
     }
 
-    /** Of what was synced: a sync of everything would wait for disks that are made to fail. */
+    /** Of synced data: a sync of everything would wait for disks that are made to fail. */
     private static void dropKernelCaches() throws IOException {
         Files.writeString(Path.of("/proc/sys/vm/drop_caches"), "3");
     }
 
     /**
-     * Reads the second files of some pairs, past the kernel's cache, chunk by chunk in no order: without read-ahead.
+     * Reads the second files of some pairs, past the kernel's cache, chunk by chunk in random order: without
+     * read-ahead.
      */
     void read(List<Long> some) throws IOException {
         dropKernelCaches();
@@ -109,14 +110,12 @@ final class SsdLoad {
         }
     }
 
-    /** Something done to the SSD, or waited for. */
+    /** An action on the SSD, or a wait for it. */
     interface Step {
         void run() throws Exception;
     }
 
-    /**
-     * Reads some pairs again and again and writes others, from before a step until after it; all of it must go well.
-     */
+    /** Reads some pairs repeatedly and writes others, from before a step until after it; all of it must succeed. */
     void runDuring(List<Long> read, Step step) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);
         try {
@@ -157,7 +156,7 @@ final class SsdLoad {
             return rounds;
         }
 
-        /** Waits until so many whole rounds more are done. */
+        /** Waits until this number of further whole rounds is done. */
         void awaitRounds(int more, Future<?> work) throws Exception {
             long wanted = rounds + more;
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import javax.management.Notification;
 
 /**
- * An SSD at work for a mounted volume, with its administrator watching: what commands, JMX and the log say when
+ * The SSD of a mounted volume in use, with its administrator watching: the output of commands, JMX and the log when
  * something happens to it.
  */
 final class SsdTrial implements AutoCloseable {
@@ -27,7 +27,7 @@ final class SsdTrial implements AutoCloseable {
     private BlockingQueue<Notification> heard;
     private long logMark;
 
-    /** Attaches the SSD at a folder, has chunks promoted to it, and sees that they are read from it. */
+    /** Attaches the SSD at a folder, has chunks promoted to it, and checks that they are read from it. */
     SsdTrial(MountedVolume volume, SsdLoad load, Path ssd) throws Exception {
         this.volume = volume;
         this.load = load;
@@ -74,7 +74,7 @@ final class SsdTrial implements AutoCloseable {
         }
     }
 
-    /** While a reader and a writer are at work, does something to the SSD and waits until the tier is in a state. */
+    /** Acts on the SSD while a reader and a writer work, and waits until the tier is in a state. */
     void fault(String state, SsdLoad.Step step) throws Exception {
         load.runDuring(pairs, () -> {
             step.run();
@@ -94,7 +94,7 @@ final class SsdTrial implements AutoCloseable {
         return (String) jmx.get("SsdLog", "State");
     }
 
-    /** The administrator was told once, in the log and by JMX, and finds the state and its reason. */
+    /** The administrator is informed once, in the log and by JMX, and sees the state and its reason. */
     void assertToldOnce(String state, String words) throws Exception {
         List<String> warnings = warnings();
         assertEquals(1, warnings.size(), warnings::toString);
@@ -113,7 +113,7 @@ final class SsdTrial implements AutoCloseable {
                 .toList();
     }
 
-    /** What was logged since the watch began. */
+    /** Lines logged since the watch began. */
     String log() {
         try {
             String whole = Files.readString(volume.log());
@@ -123,23 +123,21 @@ final class SsdTrial implements AutoCloseable {
         }
     }
 
-    /** Unmounts and mounts: every byte is there, and the state is as expected, for the reason expected. */
+    /** Unmounts and mounts: every byte is there, and the state and its reason are as expected. */
     void remount(String state, String words) throws Exception {
         remountAfter(() -> {}, state, words);
     }
 
-    /** As above, with something done to the SSD while the volume is not mounted. */
+    /** As above, with an action on the SSD while the volume is not mounted. */
     void remountAfter(SsdLoad.Step step, String state, String words) throws Exception {
         mountAgainAfter(step);
         checkFound(state, state(), words);
     }
 
-    /**
-     * As {@link #remountAfter}, with an SSD without a free byte: online until something is promoted, then read-only.
-     */
+    /** As {@link #remountAfter}, with an SSD without a free byte: online until a chunk is promoted, then read-only. */
     void remountFull(SsdLoad.Step step) throws Exception {
         mountAgainAfter(step);
-        // It may change while it is looked at: then what came after holds.
+        // It may change during the check: then the later state counts.
         boolean isOnline = warnings().isEmpty() && ((String) jmx.get("SsdLog", "Reason")).isEmpty();
         if (isOnline && state().equals("online")) {
             load.assertAllRight();
@@ -166,7 +164,7 @@ final class SsdTrial implements AutoCloseable {
         load.assertAllRight();
     }
 
-    /** As {@link #fault}, for what leaves the state as it is. */
+    /** As {@link #fault}, for actions that do not change the state. */
     void faultToldOf(SsdLoad.Step step) throws Exception {
         load.runDuring(pairs, () -> {
             step.run();
@@ -184,7 +182,7 @@ final class SsdTrial implements AutoCloseable {
         assertEquals(before, hits());
     }
 
-    /** A good SSD in the place of the other makes everything as it was. */
+    /** A good SSD in place of the other restores normal operation. */
     void recover(Path good) throws Exception {
         attach(good);
         long known = figure("MapTable", "Entries");

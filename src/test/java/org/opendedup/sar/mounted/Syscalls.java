@@ -13,7 +13,7 @@ import jnr.ffi.types.size_t;
 import jnr.ffi.types.ssize_t;
 import jnr.ffi.types.u_int64_t;
 
-/** System calls on an open file that Java has no names for. */
+/** System calls on an open file that Java does not provide. */
 final class Syscalls implements Closeable {
     static final int KEEP_SIZE = 1;
     static final int PUNCH_HOLE = 2;

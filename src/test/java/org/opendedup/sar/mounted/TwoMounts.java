@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A volume and an ext4 beside it, to be compared: both with set-user-ID programs and devices, open to all users, access
- * times left alone.
+ * A volume and an ext4 for comparison: both with set-user-ID programs and devices, open to all users, without changes
+ * of access times.
  */
 public final class TwoMounts implements AutoCloseable {
     private static final long EXT4_BYTES = 1L << 30;
@@ -19,7 +19,7 @@ public final class TwoMounts implements AutoCloseable {
     private final LoopDisk disk;
     private final String binding;
 
-    /** Makes and mounts both. Skips the test where that cannot be done. */
+    /** Makes and mounts both. Skips the test if that is not possible. */
     public TwoMounts(Path folder, String binding) throws IOException {
         assumeTrue(Commands.run("python3", "--version").exitCode() == 0, "needs python3");
         this.binding = binding;

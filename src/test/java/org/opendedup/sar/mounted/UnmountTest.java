@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * umount(8) of an installed volume returns when its daemon has ended. A stopped daemon (SIGSTOP) is one that takes
- * long; so nothing depends on how fast the machine is.
+ * umount(8) of an installed volume returns when its daemon has ended. A stopped daemon (SIGSTOP) stands for a slow one,
+ * so that nothing depends on the speed of the machine.
  */
 class UnmountTest {
     private static final String VOLUME = "leaving";
@@ -35,7 +35,7 @@ class UnmountTest {
     void setUp() throws IOException {
         disk = new LoopDisk(folder, 1L << 30);
         installation = new Installation(folder);
-        // With what the kernel writes as an escape.
+        // With a character that the kernel escapes.
         mountPoint = Files.createDirectory(folder.resolve("a place"));
         installation.makeVolume(VOLUME, disk.folder().resolve("base"));
     }
@@ -66,7 +66,7 @@ class UnmountTest {
         }
     }
 
-    /** The control of the other tests, too. */
+    /** Also the control of the other tests. */
     @Test
     void withoutTheHelperItReturnsWhileTheDaemonHoldsTheDisk() throws Exception {
         ProcessHandle daemon = mountAndStop();
@@ -130,7 +130,7 @@ class UnmountTest {
         Commands.succeed("umount", mountPoint);
         assertTrue(daemon.isAlive());
         assertEquals("x", Files.readString(other.resolve("open")));
-        // A relative path: of an absolute one umount(8) asks statfs(2), which knows no subtype, and there is no entry
+        // A relative path: for an absolute one umount(8) calls statfs(2), which has no subtype, and there is no entry
         // for this place.
         Commands.succeed("bash", "-c", "cd \"$0\" && umount other", folder);
         assertTrue(hasEnded(daemon));
@@ -146,7 +146,7 @@ class UnmountTest {
         disk.mount();
     }
 
-    /** Nobody else may keep an administrator waiting. */
+    /** No other user may make an administrator wait. */
     @Test
     void aProcessOfAnotherUserIsNotTakenForTheDaemon() throws Exception {
         mount();
@@ -191,7 +191,7 @@ class UnmountTest {
         Commands.succeed("kill", "-CONT", daemon.pid());
     }
 
-    /** Also where nobody asks how it ended, as in a container whose first process does not. */
+    /** Even if no process reaps it, as in a container whose first process does not. */
     private static boolean hasEnded(ProcessHandle daemon) throws IOException {
         Path stat = Path.of("/proc", Long.toString(daemon.pid()), "stat");
         return Files.notExists(stat) || Files.readString(stat).contains(") Z ");

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The SSD serves what it held right after the next mount, also if the daemon was killed. */
+/** The SSD serves its chunks immediately after the next mount, also if the daemon was killed. */
 class WarmSsdTest {
     private static final long LIMIT_SECONDS = 60;
 

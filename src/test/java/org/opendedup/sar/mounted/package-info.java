@@ -1,5 +1,5 @@
 /**
  * End-to-end tests: the real commands, a real mount, the programs that people use. They need root and /dev/fuse, and
- * say so where they are skipped. Whatever happens, they leave no mount, no loop device and no daemon behind.
+ * report why if they are skipped. They always remove their mounts, loop devices and daemons.
  */
 package org.opendedup.sar.mounted;

@@ -1,5 +1,5 @@
 /**
- * An SSD that is believed: for the controls of tests of wrong bytes. In the package of the store, whose door for it is
- * no public one.
+ * An SSD whose records are not verified: for the controls of tests of wrong bytes. It is in the package of the store,
+ * because the constructor for it is not public.
  */
 package org.opendedup.sar.ssd;

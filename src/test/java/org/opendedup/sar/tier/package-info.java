@@ -1,5 +1,5 @@
 /**
- * A tier that believes its SSD: for the controls of tests of wrong bytes. In the package of the tier, whose door for it
- * is no public one.
+ * A tier that does not verify its SSD: for the controls of tests of wrong bytes. It is in the package of the tier,
+ * because the constructor for it is not public.
  */
 package org.opendedup.sar.tier;

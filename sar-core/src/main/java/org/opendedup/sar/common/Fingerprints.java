@@ -20,7 +20,7 @@ public final class Fingerprints {
      * Returns the first four bytes of a fingerprint, little-endian; a recipe stores them to check the chunks that it
      * reads.
      */
-    public static int check(byte[] fingerprints, int offset) {
+    public static int fingerprintPrefix(byte[] fingerprints, int offset) {
         return (int) INT_LE.get(fingerprints, offset);
     }
 

@@ -7,23 +7,24 @@ package org.opendedup.sar.common;
  */
 public final class HashChunk {
     private final long chunkId;
-    private final int check;
+    private final int fingerprintPrefix;
     private final int length;
     private int count;
 
     /**
      * @param chunkId the id of the stored copy
-     * @param check first bytes of its fingerprint, as a recipe stores them; see {@link Fingerprints#check}
+     * @param fingerprintPrefix first bytes of its fingerprint, as a recipe stores them; see
+     *     {@link Fingerprints#fingerprintPrefix}
      * @param length bytes before compression
      * @param count references to that copy, 0 or more
      */
-    public HashChunk(long chunkId, int check, int length, int count) {
+    public HashChunk(long chunkId, int fingerprintPrefix, int length, int count) {
         if (chunkId == ChunkId.NONE || length <= 0) {
             throw new IllegalArgumentException(
                     "a stored chunk has an id and bytes, not " + ChunkId.toString(chunkId) + " and " + length);
         }
         this.chunkId = chunkId;
-        this.check = check;
+        this.fingerprintPrefix = fingerprintPrefix;
         this.length = length;
         setCount(count);
     }
@@ -34,7 +35,7 @@ public final class HashChunk {
 
     /** Returns the beginning of the fingerprint in hexadecimal. */
     public String getName() {
-        return String.format("%08x", Integer.reverseBytes(check));
+        return String.format("%08x", Integer.reverseBytes(fingerprintPrefix));
     }
 
     /** Returns the length in bytes before compression. */
@@ -60,7 +61,7 @@ public final class HashChunk {
     public boolean equals(Object other) {
         return other instanceof HashChunk that
                 && chunkId == that.chunkId
-                && check == that.check
+                && fingerprintPrefix == that.fingerprintPrefix
                 && length == that.length;
     }
 

@@ -8,8 +8,8 @@ import org.opendedup.sar.container.format.FrameFormat;
  * Settings for how a {@link ContainerStore} writes.
  *
  * @param compression compression of new frames; the header of a stored frame names its own codec
- * @param containerBytes size at which a container is sealed, in compressed bytes of frames; usually about 4 MiB. A
- *     container may exceed it slightly
+ * @param containerBytes size at which a container is sealed, in compressed bytes of frames;
+ *     {@link ContainerSize#FULL_BYTES} in a volume. A container may exceed it slightly
  * @param maxChunksPerContainer number of slots at which a container is sealed in any case; usually 16384, at most
  *     {@link ChunkId#MAX_SLOTS}
  * @param maxOpenContainers number of containers written at a time, that is, of streams kept apart; usually 8

@@ -13,7 +13,7 @@ import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.Frame;
-import org.opendedup.sar.container.format.FrameFormat;
+import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
@@ -27,10 +27,10 @@ final class ContainerReader implements Closeable {
 
     private static final int MAX_INPUTS = 256;
     /**
-     * Largest coalesced read, in bytes: a container of the usual size. At 150 MB/s it lasts 28 ms, a few times the seek
+     * Largest coalesced read, in bytes: a whole container of a volume. At 150 MB/s it lasts 28 ms, a few times the seek
      * that it saves.
      */
-    private static final int MAX_REQUEST_BYTES = 4 << 20;
+    private static final int MAX_REQUEST_BYTES = ContainerSize.MAX_FILE_BYTES;
     /** Number of frames in one decoding task: few, so that all workers are busy as soon as a read is done. */
     private static final int DECODED_AT_ONCE = 8;
     /** Size of the buffer for unwanted bytes between wanted frames, in bytes. */
@@ -181,8 +181,8 @@ final class ContainerReader implements Closeable {
     private Frame decode(
             long container, FrameTable table, int frame, byte[] buffer, int offset, boolean verifyFingerprints)
             throws CorruptionException {
-        return FrameFormat.decode(
-                buffer, offset, new FrameFormat.Expected(container, table, frame), compressor, verifyFingerprints);
+        return FrameDecoder.decode(
+                buffer, offset, new FrameDecoder.Expected(container, table, frame), compressor, verifyFingerprints);
     }
 
     /**
@@ -198,7 +198,7 @@ final class ContainerReader implements Closeable {
             input.readFully(offset, ByteBuffer.wrap(buffer, place, length));
             return length;
         } catch (EOFException e) {
-            CorruptionException truncated = new FrameFormat.Expected(container, table, from)
+            CorruptionException truncated = new FrameDecoder.Expected(container, table, from)
                     .corrupt(length + " bytes", "the end of the file after " + input.length() + " bytes");
             truncated.initCause(e);
             throw truncated;

@@ -13,9 +13,9 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
-import org.opendedup.sar.container.format.ContainerFormat.Identity;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
@@ -99,10 +99,10 @@ final class ContainerRecovery {
                     return;
                 }
                 if (!isClaimed || sealed != null && sealed.writing().equals(claimed)) {
-                    setAside(name, container, identity, "a sealed container of this id lies beside it");
+                    setAside(name, container, identity, "a sealed container of this id is in the same folder");
                     return;
                 }
-                setAside(sealedName, container, null, "the volume refers to the unsealed one beside it");
+                setAside(sealedName, container, null, "the volume refers to the unsealed one in the same folder");
             } else if (!isClaimed && !claimed.equals(Writing.UNKNOWN)) {
                 setAside(name, container, identity, "the volume refers to another container of this id");
                 return;
@@ -130,11 +130,11 @@ final class ContainerRecovery {
      */
     private void endSealed(long container, String name, Identity identity, BitSet missing) throws IOException {
         if (missing.isEmpty()) {
-            log.warn("container {}: sealed already, the unsealed file beside it is removed", container);
+            log.warn("container {}: already sealed; its unsealed file is removed", container);
             directory.delete(name);
         } else {
             noteLost(container, missing);
-            setAside(name, container, identity, "not all that files refer to could be read of it");
+            setAside(name, container, identity, "some chunks that files refer to could not be read from it");
         }
     }
 

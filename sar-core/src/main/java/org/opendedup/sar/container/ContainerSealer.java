@@ -2,8 +2,11 @@ package org.opendedup.sar.container;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
@@ -11,15 +14,21 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The thread that seals containers, and the bound on the number of containers that wait for it. */
+/**
+ * Seals containers, in one thread: turns an open container into a sealed one. Bounds the number of containers that wait
+ * for it, and knows those that found no space on the disk and are sealed later.
+ */
 final class ContainerSealer implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(ContainerSealer.class);
 
-    interface Sealing {
-        void seal(OpenContainer container) throws IOException;
-    }
+    private final Map<Long, OpenContainer> open;
+    private final SealedContainers sealed;
+    private final ContainerReader reader;
+    private final SealListener listener;
 
-    private final Sealing sealing;
+    /** Full containers that could not be sealed because the disk was full. */
+    private final Set<OpenContainer> postponed = ConcurrentHashMap.newKeySet();
+
     private final Semaphore waiting;
     private final ExecutorService thread = Executors.newSingleThreadExecutor(task -> {
         Thread sealing = new Thread(task, "container-sealer");
@@ -27,8 +36,22 @@ final class ContainerSealer implements Closeable {
         return sealing;
     });
 
-    ContainerSealer(int maxWaiting, Sealing sealing) {
-        this.sealing = sealing;
+    /**
+     * Starts the thread.
+     *
+     * @param open the open containers by id; a sealed one is removed, once it is in {@code sealed}
+     * @param reader gets the frame table of each sealed container
+     */
+    ContainerSealer(
+            int maxWaiting,
+            Map<Long, OpenContainer> open,
+            SealedContainers sealed,
+            ContainerReader reader,
+            SealListener listener) {
+        this.open = open;
+        this.sealed = sealed;
+        this.reader = reader;
+        this.listener = listener;
         waiting = new Semaphore(maxWaiting);
     }
 
@@ -41,17 +64,26 @@ final class ContainerSealer implements Closeable {
         CompletableFuture<Optional<IOException>> outcome = new CompletableFuture<>();
         waiting.acquireUninterruptibly();
         thread.execute(() -> {
-            Optional<IOException> failure = seal(container);
+            Optional<IOException> failure = trySeal(container);
             waiting.release();
             outcome.complete(failure);
         });
         return outcome;
     }
 
+    /** Submits the containers that could not be sealed on the full disk; called once there is space again. */
+    void submitPostponed() {
+        for (OpenContainer container : postponed) {
+            if (postponed.remove(container)) {
+                submit(container);
+            }
+        }
+    }
+
     @SuppressWarnings("CatchingUnchecked")
-    private Optional<IOException> seal(OpenContainer container) {
+    private Optional<IOException> trySeal(OpenContainer container) {
         try {
-            sealing.seal(container);
+            seal(container);
             return Optional.empty();
         } catch (IOException e) {
             return Optional.of(e);
@@ -59,6 +91,37 @@ final class ContainerSealer implements Closeable {
             log.error("{} could not be sealed", container, e);
             container.sealingFailed(e);
             return Optional.of(new IOException(container + " could not be sealed: " + e, e));
+        }
+    }
+
+    /** Seals a container. Does nothing if it is sealed already: it may have been submitted twice. */
+    private void seal(OpenContainer container) throws IOException {
+        long id = container.container();
+        if (!open.containsKey(id)) {
+            return;
+        }
+        OpenContainer.SealedFile file;
+        try {
+            file = container.seal();
+        } catch (IOException e) {
+            if (container.isFailed()) {
+                log.error("{} could not be sealed: {}", container, e.getMessage(), e);
+            } else {
+                log.debug("{} is sealed when there is space: {}", container, e.getMessage());
+                postponed.add(container);
+            }
+            throw e;
+        }
+        try {
+            reader.cache(id, file.table());
+        } finally {
+            sealed.add(id, file.fileBytes());
+            open.remove(id);
+        }
+        try {
+            listener.sealed(id, file.table().encodeWithSalt());
+        } catch (IOException | RuntimeException e) {
+            log.error("{} is sealed, but not yet in the index: {}", container, e.getMessage(), e);
         }
     }
 

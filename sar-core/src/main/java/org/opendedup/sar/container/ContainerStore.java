@@ -11,12 +11,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +25,6 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Compressor;
-import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.Directory;
@@ -57,8 +54,6 @@ public final class ContainerStore implements Closeable {
     private final ContainerIds ids;
     private final LongSupplier salts;
     private final ContainerRecovery recovery;
-    private final long highest;
-    private final ContainerIdSet sealed = new ContainerIdSet();
     private final ExecutorService workers;
     private final Compressor compressor;
     private final InFlightBudget budget;
@@ -66,15 +61,12 @@ public final class ContainerStore implements Closeable {
     private final WriteLanes lanes;
     private final ContainerSealer sealer;
     private final ContainerReader reader;
+    private final FrameReads reads;
+    private final SealedContainers sealed;
 
     /** Containers that are not sealed: being written, waiting to be sealed, or failed. */
     private final Map<Long, OpenContainer> open = new ConcurrentHashMap<>();
 
-    /** Full containers that could not be sealed because the disk was full. */
-    private final Set<OpenContainer> unsealed = ConcurrentHashMap.newKeySet();
-
-    private final AtomicLong sealedContainers = new AtomicLong();
-    private final AtomicLong sealedBytes = new AtomicLong();
     private volatile boolean closed;
 
     private ContainerStore(
@@ -95,12 +87,13 @@ public final class ContainerStore implements Closeable {
         this.workers = workers;
         recovery = new ContainerRecovery(directory, claims);
         recovery.recover(directory.list());
-        highest = countFiles();
+        sealed = new SealedContainers(directory);
         compressor = new Compressor(options.compression());
         budget = new InFlightBudget(options.maxBytesInFlight());
         encoder = new FrameEncoder(options.compression().frameBytes(), compressor, workers, budget);
         reader = new ContainerReader(directory, compressor, tables, claims, frameTableCacheBytes);
-        sealer = new ContainerSealer(options.maxOpenContainers(), container -> seal(container, listener));
+        reads = new FrameReads(open, reader);
+        sealer = new ContainerSealer(options.maxOpenContainers(), open, sealed, reader, listener);
         lanes = new WriteLanes(options.maxOpenContainers(), encoder.frameBytes(), new LaneContainers());
     }
 
@@ -147,24 +140,6 @@ public final class ContainerStore implements Closeable {
     }
 
     /**
-     * Counts the sealed containers and their bytes. Returns the highest container id in any file name of the directory,
-     * whatever its suffix; 0 if there is none.
-     */
-    private long countFiles() throws IOException {
-        long last = 0;
-        for (String name : directory.list()) {
-            OptionalLong container = ContainerFormat.containerOf(name, ContainerFormat.SEALED_SUFFIX);
-            if (container.isPresent()) {
-                sealedContainers.incrementAndGet();
-                sealedBytes.addAndGet(directory.length(name));
-                sealed.add(container.getAsLong());
-            }
-            last = Math.max(last, ContainerFormat.idOf(name));
-        }
-        return last;
-    }
-
-    /**
      * Returns the containers that {@link #open} found unsealed and sealed. An index that knew them must read them
      * again.
      */
@@ -203,7 +178,7 @@ public final class ContainerStore implements Closeable {
      * there was none.
      */
     public long highestAtOpening() {
-        return highest;
+        return sealed.highestAtOpening();
     }
 
     /** Returns whether a container with this id exists, sealed or being written. Does not check its contents. */
@@ -259,64 +234,13 @@ public final class ContainerStore implements Closeable {
     }
 
     /**
-     * Seals a container, in the sealing thread. Does nothing if it is sealed already: it may have been submitted twice.
-     */
-    private void seal(OpenContainer container, SealListener listener) throws IOException {
-        long id = container.container();
-        if (!open.containsKey(id)) {
-            return;
-        }
-        OpenContainer.SealedFile file;
-        try {
-            file = container.seal();
-        } catch (IOException e) {
-            if (container.isFailed()) {
-                log.error("{} could not be sealed: {}", container, e.getMessage(), e);
-            } else {
-                log.debug("{} is sealed when there is space: {}", container, e.getMessage());
-                unsealed.add(container);
-            }
-            throw e;
-        }
-        try {
-            reader.cache(id, file.table());
-        } finally {
-            sealedContainers.incrementAndGet();
-            sealedBytes.addAndGet(file.fileBytes());
-            sealed.add(id);
-            open.remove(id);
-        }
-        try {
-            listener.sealed(id, file.table().encodeWithSalt());
-        } catch (IOException | RuntimeException e) {
-            log.error("{} is sealed, but not yet in the index: {}", container, e.getMessage(), e);
-        }
-    }
-
-    /**
      * Reads one frame, from memory if it is not on the disk yet.
      *
      * @param verifyFingerprints whether to check every chunk's SHA-256 too; the frame's CRC-32C is always checked
      * @throws CorruptionException if the frame is not what was written; names container, slots, file and offset
      */
     public Frame frame(long container, int frame, boolean verifyFingerprints) throws IOException {
-        OpenContainer unsealed = open.get(container);
-        if (unsealed != null) {
-            Frame inMemory = unsealed.frameInMemory(frame);
-            if (inMemory != null) {
-                return inMemory;
-            }
-        }
-        FrameTable table = frameTable(container);
-        checkFrame(container, table, frame);
-        return reader.frame(container, table, frame, verifyFingerprints);
-    }
-
-    private static void checkFrame(long container, FrameTable table, int frame) {
-        if (frame < 0 || frame >= table.frames()) {
-            throw new IllegalArgumentException(
-                    "container " + container + " has frames 0 to " + (table.frames() - 1) + ", not " + frame);
-        }
+        return reads.frame(container, frame, verifyFingerprints);
     }
 
     /** Returns a decoder for one thread that reads frames of several containers; see {@link #readFrames}. */
@@ -355,41 +279,7 @@ public final class ContainerStore implements Closeable {
     public void readFrames(
             long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer, Decoding decoding)
             throws IOException {
-        OpenContainer unsealed = open.get(container);
-        if (unsealed == null) {
-            readStoredFrames(container, frames, count, maxGapBytes, consumer, decoding);
-            return;
-        }
-        int[] stored = new int[count];
-        int storedCount = 0;
-        for (int i = 0; i < count; i++) {
-            Frame inMemory;
-            try {
-                inMemory = unsealed.frameInMemory(frames[i]);
-            } catch (IOException e) {
-                consumer.damaged(frames[i], e);
-                continue;
-            }
-            if (inMemory == null) {
-                stored[storedCount++] = frames[i];
-            } else {
-                consumer.frame(frames[i], inMemory);
-            }
-        }
-        readStoredFrames(container, stored, storedCount, maxGapBytes, consumer, decoding);
-    }
-
-    private void readStoredFrames(
-            long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer, Decoding decoding)
-            throws IOException {
-        if (count == 0) {
-            return;
-        }
-        FrameTable table = frameTable(container);
-        for (int i = 0; i < count; i++) {
-            checkFrame(container, table, frames[i]);
-        }
-        reader.frames(container, table, frames, count, maxGapBytes, consumer, decoding);
+        reads.readFrames(container, frames, count, maxGapBytes, consumer, decoding);
     }
 
     /**
@@ -398,28 +288,14 @@ public final class ContainerStore implements Closeable {
      * @throws CorruptionException if its container or slot does not exist
      */
     public int frameOf(long chunkId) throws IOException {
-        long container = ChunkId.container(chunkId);
-        int slot = ChunkId.slot(chunkId);
-        OpenContainer unsealed = open.get(container);
-        int frame = unsealed == null ? frameTable(container).frameOf(slot) : unsealed.frameOf(slot);
-        if (frame < 0) {
-            throw new CorruptionException("container " + container, -1, "slot " + slot, "no such slot");
-        }
-        return frame;
+        return reads.frameOf(chunkId);
     }
 
     /**
      * As {@link #frameOf}, but returns -1 if the container's frame table is not in memory, or the slot does not exist.
      */
     public int knownFrameOf(long chunkId) throws IOException {
-        long container = ChunkId.container(chunkId);
-        int slot = ChunkId.slot(chunkId);
-        OpenContainer unsealed = open.get(container);
-        if (unsealed != null) {
-            return unsealed.frameOf(slot);
-        }
-        FrameTable table = reader.cachedFrameTable(container);
-        return table == null ? -1 : table.frameOf(slot);
+        return reads.knownFrameOf(chunkId);
     }
 
     /**
@@ -427,12 +303,7 @@ public final class ContainerStore implements Closeable {
      * opened.
      */
     public FileLayout layout(long container) {
-        try {
-            return isSealed(container) ? reader.layout(container) : FileLayout.UNKNOWN;
-        } catch (IOException e) {
-            log.debug("container {}: whoever reads it will see why it can't be opened", container, e);
-            return FileLayout.UNKNOWN;
-        }
+        return reads.layout(container);
     }
 
     /** Returns whether a container accepts no more chunks. */
@@ -444,8 +315,7 @@ public final class ContainerStore implements Closeable {
      * Returns a container's frame table. For a container that is being written: the frames in its file at this moment.
      */
     public FrameTable frameTable(long container) throws IOException {
-        OpenContainer unsealed = open.get(container);
-        return unsealed == null ? reader.frameTable(container) : unsealed.table();
+        return reads.frameTable(container);
     }
 
     /**
@@ -472,7 +342,7 @@ public final class ContainerStore implements Closeable {
         for (OpenContainer container : forced) {
             container.throwIfShort();
         }
-        sealLate();
+        sealer.submitPostponed();
     }
 
     /**
@@ -489,18 +359,9 @@ public final class ContainerStore implements Closeable {
                 container.revive();
                 reader.forgetFile(container.container());
                 if (!container.isFailed()) {
-                    log.info("{} was written anew after its disk had failed", container);
+                    log.info("{} was written again after its disk had failed", container);
                     sealer.submit(container);
                 }
-            }
-        }
-    }
-
-    /** Submits the containers that could not be sealed on the full disk; called once there is space again. */
-    private void sealLate() {
-        for (OpenContainer container : unsealed) {
-            if (unsealed.remove(container)) {
-                sealer.submit(container);
             }
         }
     }
@@ -524,7 +385,7 @@ public final class ContainerStore implements Closeable {
      * chunk that is still on its way to the disk, this is known only after the next {@link #force}, whether that throws
      * or not.
      */
-    public boolean isLost(long chunkId) {
+    boolean isLost(long chunkId) {
         OpenContainer unsealed = open.get(ChunkId.container(chunkId));
         return unsealed != null && unsealed.isLost(ChunkId.slot(chunkId));
     }
@@ -534,7 +395,7 @@ public final class ContainerStore implements Closeable {
      * reporting the losses it has already reported. The chunks stay lost. Losses after the last force that threw are
      * not covered; they are still reported.
      */
-    public void abandonLost() {
+    void abandonLost() {
         open.values().forEach(OpenContainer::abandonLost);
     }
 
@@ -588,12 +449,7 @@ public final class ContainerStore implements Closeable {
 
     /** Visits the id of every sealed container, in no particular order. */
     public void forEachContainer(LongConsumer visitor) throws IOException {
-        for (String name : directory.list()) {
-            OptionalLong container = ContainerFormat.containerOf(name, ContainerFormat.SEALED_SUFFIX);
-            if (container.isPresent()) {
-                visitor.accept(container.getAsLong());
-            }
-        }
+        sealed.forEachFile(visitor);
     }
 
     /** Reads and checks the directory of a sealed container. */
@@ -603,12 +459,12 @@ public final class ContainerStore implements Closeable {
 
     /** Returns the number of containers, sealed or not. */
     public long containers() {
-        return sealedContainers.get() + open.size();
+        return sealed.count() + open.size();
     }
 
     /** Returns the total size of all container files, in bytes. */
     public long storedBytes() {
-        long bytes = sealedBytes.get();
+        long bytes = sealed.bytes();
         for (OpenContainer container : open.values()) {
             bytes += container.fileBytes();
         }

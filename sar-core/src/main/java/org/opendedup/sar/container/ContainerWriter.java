@@ -3,7 +3,6 @@ package org.opendedup.sar.container;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.format.FrameFormat;
 
@@ -16,19 +15,15 @@ import org.opendedup.sar.container.format.FrameFormat;
  */
 public final class ContainerWriter implements Closeable {
     private final WriteLanes lanes;
-    private final WriteLane lane;
+    private final WriteLane.Lease lease;
     private final long stream;
     private final InFlightBudget budget;
     private long appendedBytes;
     private boolean closed;
 
-    /** The container of the last chunk appended, or null. Guarded by the lane. */
-    @Nullable
-    OpenContainer lastContainer;
-
-    ContainerWriter(WriteLanes lanes, WriteLane lane, long stream, InFlightBudget budget) {
+    ContainerWriter(WriteLanes lanes, WriteLane.Lease lease, long stream, InFlightBudget budget) {
         this.lanes = lanes;
-        this.lane = lane;
+        this.lease = lease;
         this.stream = stream;
         this.budget = budget;
     }
@@ -54,7 +49,7 @@ public final class ContainerWriter implements Closeable {
             throw new IllegalStateException("the writer is closed");
         }
         budget.awaitRoom();
-        long chunkId = lane.append(this, data, offset, length, fingerprints, fingerprintOffset);
+        long chunkId = lease.append(data, offset, length, fingerprints, fingerprintOffset);
         appendedBytes += length;
         return chunkId;
     }
@@ -64,7 +59,7 @@ public final class ContainerWriter implements Closeable {
     public void close() {
         if (!closed) {
             closed = true;
-            lanes.release(lane, stream, appendedBytes);
+            lanes.release(lease, stream, appendedBytes);
         }
     }
 }

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerFormat.Footer;
-import org.opendedup.sar.container.format.ContainerFormat.Identity;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.io.Input;
 
 /**

@@ -4,8 +4,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.Compressor;
-import org.opendedup.sar.container.format.ContainerFormat.Identity;
 import org.opendedup.sar.container.format.FrameFormat;
+import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.container.format.RawFrame;
 
 /**

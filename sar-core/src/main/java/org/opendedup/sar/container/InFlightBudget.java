@@ -42,10 +42,10 @@ final class InFlightBudget {
         try {
             while (bytes >= maxBytes) {
                 if (failure != null) {
-                    throw Failures.again("too much waits for the disk", failure);
+                    throw Failures.again("too many bytes wait for the disk", failure);
                 }
                 if (shortage != null) {
-                    throw Failures.again("too much waits for space", shortage);
+                    throw Failures.again("too many bytes wait for space", shortage);
                 }
                 try {
                     wait();

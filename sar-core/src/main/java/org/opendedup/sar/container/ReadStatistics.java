@@ -7,6 +7,8 @@ public final class ReadStatistics {
     private final LongAdder diskReads = new LongAdder();
     private final LongAdder diskReadBytes = new LongAdder();
 
+    ReadStatistics() {}
+
     void add(long bytes) {
         diskReads.increment();
         diskReadBytes.add(bytes);

@@ -7,9 +7,10 @@ import java.util.Map;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
-import org.opendedup.sar.container.format.ContainerFormat.Identity;
+import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
@@ -68,6 +69,11 @@ final class Rewriting {
             log.warn("container {}: of frames whose force failed, not all can be kept", identity.container(), e);
         }
         return kept;
+    }
+
+    /** Returns the number of frames that the new file gets: all that the old one has. */
+    int frames() {
+        return table.frames();
     }
 
     /**
@@ -133,7 +139,7 @@ final class Rewriting {
                 && header.identity().equals(identity)
                 && header.firstSlot() == table.firstSlot(frame);
         if (!intact) {
-            throw new FrameFormat.Expected(identity.container(), table, frame)
+            throw new FrameDecoder.Expected(identity.container(), table, frame)
                     .corrupt("the frame that was written before the disk failed", "other bytes");
         }
         return bytes;

@@ -52,16 +52,16 @@ public final class SealedContainer {
     }
 
     /** Returns the offset of a slot's chunk in the bytes of its frame. */
-    public int offset(int slot) {
+    int offset(int slot) {
         return offsets[slot];
     }
 
     /** Returns the frame that holds a slot, or -1 if none does. */
-    public int frame(int slot) {
+    int frame(int slot) {
         return table.frameOf(slot);
     }
 
-    public FrameTable frameTable() {
+    FrameTable frameTable() {
         return table;
     }
 

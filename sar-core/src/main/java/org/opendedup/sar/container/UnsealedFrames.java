@@ -6,8 +6,8 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.ContainerFormat;
-import org.opendedup.sar.container.format.ContainerFormat.Identity;
 import org.opendedup.sar.container.format.FrameFormat;
+import org.opendedup.sar.container.format.Identity;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -3,7 +3,7 @@ package org.opendedup.sar.container;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Holds one open container at a time and replaces it when it is full or failed. Streams lease lanes. */
+/** Holds one open container at a time and replaces it when it is full or failed. Writers lease lanes. */
 final class WriteLane {
     /** Value of {@link #claim} if no stream has a claim. */
     static final long UNCLAIMED = Long.MIN_VALUE;
@@ -30,23 +30,35 @@ final class WriteLane {
         this.containers = containers;
     }
 
-    /**
-     * Appends a chunk. Holds the lock throughout: a container must not be sealed during an append.
-     *
-     * @throws IOException if the append fails, or if the container of the writer's last chunk failed; a writer without
-     *     chunks in the failed container gets a new one
-     */
-    synchronized long append(
-            ContainerWriter writer, byte[] data, int offset, int length, byte[] fingerprints, int fingerprintOffset)
-            throws IOException {
-        if (writer.lastContainer != null) {
-            writer.lastContainer.throwIfFailed();
+    /** One writer's use of this lane. */
+    final class Lease {
+        /** The container of the writer's last chunk, or null. Guarded by the lane. */
+        private @Nullable OpenContainer last;
+
+        /**
+         * Appends a chunk. Holds the lane's lock throughout: a container must not be sealed during an append.
+         *
+         * @throws IOException if the append fails, or if the container of the writer's last chunk failed; a writer
+         *     without chunks in the failed container gets a new one
+         */
+        long append(byte[] data, int offset, int length, byte[] fingerprints, int fingerprintOffset)
+                throws IOException {
+            synchronized (WriteLane.this) {
+                if (last != null) {
+                    last.throwIfFailed();
+                }
+                OpenContainer container = containerWithRoom();
+                last = container;
+                return container.append(data, offset, length, fingerprints, fingerprintOffset);
+            }
         }
-        OpenContainer container = containerWithRoom();
-        writer.lastContainer = container;
-        return container.append(data, offset, length, fingerprints, fingerprintOffset);
+
+        WriteLane lane() {
+            return WriteLane.this;
+        }
     }
 
+    /** Returns the container to append to. The caller holds this lane's lock. */
     private OpenContainer containerWithRoom() throws IOException {
         OpenContainer container = current;
         if (container != null && !container.isFailed()) {

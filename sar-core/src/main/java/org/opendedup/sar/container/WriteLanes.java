@@ -23,10 +23,10 @@ final class WriteLanes {
         this.containers = containers;
     }
 
-    synchronized WriteLane lease(long stream) {
+    synchronized WriteLane.Lease lease(long stream) {
         WriteLane lane = choose(stream);
         lane.leases++;
-        return lane;
+        return lane.new Lease();
     }
 
     private WriteLane choose(long stream) {
@@ -62,7 +62,8 @@ final class WriteLanes {
         return Objects.requireNonNull(leastLoaded, "a bound of at least one lane");
     }
 
-    synchronized void release(WriteLane lane, long stream, long appendedBytes) {
+    synchronized void release(WriteLane.Lease lease, long stream, long appendedBytes) {
+        WriteLane lane = lease.lane();
         lane.leases--;
         if (appendedBytes >= claimBytes) {
             lane.claim = stream;

@@ -1,6 +1,9 @@
 package org.opendedup.sar.disk;
 
-/** Cost of a request to a hard disk; plain arithmetic, shared by policies and plans. */
+/**
+ * What a copy on the SSD saves of the time of a hard disk, in whole numbers, as ranks are made of it. The figures are
+ * those of {@link DiskModel#HDD}, whatever the device is: a rank that was stored stays comparable with later ones.
+ */
 public final class DiskCost {
     /**
      * Average seek and half a turn of a 7200 rpm disk, in microseconds (SAR paper §4.3: 13.29 ms for a random 4 KiB
@@ -8,7 +11,7 @@ public final class DiskCost {
      */
     public static final int SEEK_MICROS = 13_100;
     /** Bytes such a disk transfers in a microsecond: 150 MB/s. */
-    public static final int BYTES_PER_MICRO = 150;
+    static final int BYTES_PER_MICRO = 150;
     /** Number of bits that {@link #saving} fits in. */
     static final int SAVING_BITS = 16;
 

@@ -90,16 +90,12 @@ public record DiskOption(Kind kind, double seekMillis, double megabytesPerSecond
      *
      * @param rotates whether the device is assumed to be a rotating disk; used for {@link Kind#AUTO} only
      */
-    StorageModel model(boolean rotates) {
+    DiskModel model(boolean rotates) {
         return switch (kind) {
-            case AUTO -> rotates ? StorageModel.HDD : StorageModel.SSD;
-            case HDD -> StorageModel.HDD.from(StorageModel.Source.CONFIGURED);
-            case SSD -> StorageModel.SSD.from(StorageModel.Source.CONFIGURED);
-            case GIVEN -> {
-                long seekNanos = Math.round(seekMillis * 1e6);
-                long rate = Math.round(megabytesPerSecond * 1e6);
-                yield new StorageModel(seekNanos, seekNanos, rate, StorageModel.Source.CONFIGURED);
-            }
+            case AUTO -> rotates ? DiskModel.HDD : DiskModel.SSD;
+            case HDD -> DiskModel.HDD.from(DiskModel.Source.CONFIGURED);
+            case SSD -> DiskModel.SSD.from(DiskModel.Source.CONFIGURED);
+            case GIVEN -> DiskModel.configured(seekMillis, Math.round(megabytesPerSecond * 1e6));
         };
     }
 }

@@ -12,7 +12,7 @@ import org.opendedup.sar.io.StorageDevice;
  * The queue of the device that holds the containers. Readers of many frames take turns, in the order of their requests,
  * so none starves. As many readers are at the device at once as make it fastest ({@link ConcurrencyTuner}). On a hard
  * disk this is one, because two would make its arm seek back and forth. From the times of the requests it learns what
- * reading costs on the device ({@link StorageEstimator}). Safe for use by many threads.
+ * reading costs on the device ({@link DiskEstimator}). Safe for use by many threads.
  */
 public final class DiskQueue {
     /**
@@ -26,14 +26,14 @@ public final class DiskQueue {
     private final LongSupplier clock;
     private final Supplier<OptionalLong> threadReadBytes;
     /** Null if the model is configured. */
-    private final @Nullable StorageEstimator estimator;
+    private final @Nullable DiskEstimator estimator;
     /**
      * Null if the number of concurrent requests is fixed: it is configured, or the device is configured as a hard disk.
      */
     private final @Nullable ConcurrencyTuner tuner;
 
     /** Current model, used to plan reads. */
-    private volatile StorageModel model;
+    private volatile DiskModel model;
 
     /** Guarded by this, as are all fields below. */
     private int permits;
@@ -60,7 +60,7 @@ public final class DiskQueue {
         this.clock = clock;
         this.threadReadBytes = threadReadBytes;
         model = option.model(rotates);
-        estimator = option.kind() == DiskOption.Kind.AUTO ? new StorageEstimator(model) : null;
+        estimator = option.kind() == DiskOption.Kind.AUTO ? new DiskEstimator(model) : null;
         boolean isFixed = option.kind() == DiskOption.Kind.HDD || option.requestsAtOnce() > 0;
         permits = Math.max(1, option.requestsAtOnce());
         tuner = isFixed ? null : new ConcurrencyTuner(permits, rotates);
@@ -75,7 +75,7 @@ public final class DiskQueue {
     }
 
     /** Returns the current model of the device, used to plan reads. */
-    public StorageModel model() {
+    public DiskModel model() {
         return model;
     }
 
@@ -157,7 +157,7 @@ public final class DiskQueue {
         countedNanos = now;
     }
 
-    private synchronized void note(StorageEstimator.Kind kind, int bytes, long nanos, boolean fromDevice) {
+    private synchronized void note(DiskEstimator.Kind kind, int bytes, long nanos, boolean fromDevice) {
         countTime();
         boolean wasAlone = inside == 1 && countedNanos - nanos >= changedNanos;
         if (estimator != null && fromDevice && wasAlone) {
@@ -197,17 +197,17 @@ public final class DiskQueue {
          * {@code nanos} nanoseconds.
          */
         public void requested(long readContainer, long offset, int bytes, long nanos) {
-            StorageEstimator.Kind kind = kind(readContainer, offset);
+            DiskEstimator.Kind kind = kind(readContainer, offset);
             container = readContainer;
             end = offset + bytes;
             note(kind, bytes, nanos, isFromDevice(bytes, nanos));
         }
 
-        private StorageEstimator.Kind kind(long readContainer, long offset) {
+        private DiskEstimator.Kind kind(long readContainer, long offset) {
             if (readContainer != container || offset < end) {
-                return StorageEstimator.Kind.SEEKS;
+                return DiskEstimator.Kind.SEEKS;
             }
-            return offset == end ? StorageEstimator.Kind.CONTINUES : StorageEstimator.Kind.SKIPS;
+            return offset == end ? DiskEstimator.Kind.CONTINUES : DiskEstimator.Kind.SKIPS;
         }
 
         /**

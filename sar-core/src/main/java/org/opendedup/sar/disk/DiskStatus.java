@@ -8,4 +8,4 @@ package org.opendedup.sar.disk;
  * @param readers number of readers at the device
  * @param waiting number of readers that wait for their turn
  */
-public record DiskStatus(StorageModel model, int requestsAtOnce, int readers, int waiting) {}
+public record DiskStatus(DiskModel model, int requestsAtOnce, int readers, int waiting) {}

@@ -1,6 +1,6 @@
 /**
  * The disk that holds the containers: the cost of a read, measured while reading
- * ({@link org.opendedup.sar.disk.StorageEstimator}), and the order of its readers
+ * ({@link org.opendedup.sar.disk.DiskEstimator}), and the order of its readers
  * ({@link org.opendedup.sar.disk.DiskQueue}). A reader of several frames takes a turn (docs/adr/0009).
  */
 @NullMarked

@@ -9,9 +9,6 @@ import java.util.Set;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerWriter;
-import org.opendedup.sar.ingest.IngestPipeline.Stores;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Stores new copies of chunks next to each other, so that recipes can refer to them instead of the old copies. The
@@ -20,20 +17,20 @@ import org.slf4j.LoggerFactory;
  * copies without references. For use by one thread.
  */
 public final class ChunkRewriter implements Closeable {
-    private static final Logger log = LoggerFactory.getLogger(ChunkRewriter.class);
-
     /** Maximum number of chunks of one append: 1 MiB with chunks of 8 KiB, 8 MiB with the longest chunks. */
     public static final int MAX_CHUNKS = 128;
 
-    private final Stores stores;
+    private final IngestStores stores;
+    private final ForgivingIndex index;
     private final ContainerWriter writer;
     private final Segment segment;
     private final SegmentDuplicates duplicates = new SegmentDuplicates();
     /** Containers that hold new copies: a chunk that occurs again gets the same copy. */
     private final Set<Long> written = new HashSet<>();
 
-    ChunkRewriter(Stores stores, long stream, int maxChunkBytes) {
+    ChunkRewriter(IngestStores stores, long stream, int maxChunkBytes) {
         this.stores = stores;
+        index = new ForgivingIndex(stores.index());
         writer = stores.containers().writer(stream);
         segment = new Segment(MAX_CHUNKS * maxChunkBytes);
     }
@@ -51,7 +48,7 @@ public final class ChunkRewriter implements Closeable {
     public Copies append(Map<Long, byte[]> chunks) throws IOException {
         fill(chunks);
         stores.fingerprinter().fingerprint(segment);
-        lookup();
+        index.lookup(segment);
         duplicates.clear(segment.count());
         Map<Long, Long> copies = new HashMap<>();
         int fresh = 0;
@@ -81,18 +78,6 @@ public final class ChunkRewriter implements Closeable {
             System.arraycopy(data, 0, segment.data(), at, data.length);
             segment.add(at, data.length, false);
             at += data.length;
-        }
-    }
-
-    /** Looks up the chunks. If the index fails, the rewriter continues: a chunk that occurs again is stored again. */
-    private void lookup() {
-        try {
-            stores.index().lookup(segment);
-        } catch (IOException e) {
-            log.warn("the fingerprint index does not answer, duplicates are stored again: {}", e.getMessage());
-            for (int chunk = 0; chunk < segment.count(); chunk++) {
-                segment.setHint(chunk, ChunkId.NONE);
-            }
         }
     }
 
@@ -128,11 +113,7 @@ public final class ChunkRewriter implements Closeable {
 
     /** Makes the index lead to the copies of the last append. They must already be referenced. */
     public void insert() {
-        try {
-            stores.index().insert(segment);
-        } catch (IOException e) {
-            log.warn("the fingerprint index takes nothing new, duplicates are stored again: {}", e.getMessage());
-        }
+        index.insert(segment);
     }
 
     /** Releases the container. Idempotent. */

@@ -17,7 +17,6 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.HeldRecipe;
-import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.metadata.RecipeStore;
 import org.opendedup.sar.tier.copies.AccessListener;
@@ -33,7 +32,7 @@ import org.slf4j.LoggerFactory;
  *   <li>{@link ContainerWriter#append}: store each new chunk once
  *   <li>change recipe pages and reference counts together, under the change lock; readers see the change immediately
  *   <li>{@link ChunkIndex#insert}: insert the new chunks; this may be delayed or lost
- *   <li>with an SSD, {@link AccessListener#written}: report duplicates, whose bytes are in memory
+ *   <li>with an SSD, {@link AccessListener#onDuplicatesWritten}: report duplicates, whose bytes are in memory
  * </ol>
  *
  * Chunking follows the file: a run that begins or ends inside a stored chunk is cut together with that chunk's other
@@ -51,10 +50,6 @@ public final class IngestPipeline {
      * chunks.
      */
     public static final long RUN_BYTES = SEGMENT_BYTES + (256 << 10);
-
-    /** The stores and engines that a pipeline calls. */
-    public record Stores(
-            Fingerprinter fingerprinter, ChunkIndex index, ContainerStore containers, MetadataStore metadata) {}
 
     /**
      * Notified, under the change lock, that the recipe now describes bytes {@code from} to {@code to} of the run's
@@ -81,7 +76,8 @@ public final class IngestPipeline {
     /** Alignment of boundaries in the file, in bytes; 1 where only the content decides. */
     private final int alignment;
 
-    private final Stores stores;
+    private final IngestStores stores;
+    private final ForgivingIndex index;
     private final StoredContents contents;
     private final Lock changes;
     private final LongPredicate damaged;
@@ -89,8 +85,6 @@ public final class IngestPipeline {
     private final int pageBytes;
     private final IngestStatistics statistics = new IngestStatistics();
     private final BlockingQueue<Workspace> workspaces;
-    /** Whether the last insert into the index failed. */
-    private volatile boolean indexRefuses;
 
     /**
      * @param changes held shared while recipe and counts change; recipe and counts agree while it is held exclusively
@@ -100,7 +94,7 @@ public final class IngestPipeline {
      */
     public IngestPipeline(
             Chunker chunker,
-            Stores stores,
+            IngestStores stores,
             StoredContents contents,
             Lock changes,
             LongPredicate damaged,
@@ -109,14 +103,15 @@ public final class IngestPipeline {
         this.chunker = chunker;
         this.alignment = chunker.alignment();
         this.stores = stores;
+        index = new ForgivingIndex(stores.index());
         this.contents = contents;
         this.changes = changes;
         this.damaged = damaged;
         this.promotion = promotion;
-        this.pageBytes = stores.metadata().header().pageBytes();
+        this.pageBytes = stores.metadata().recipes().pageBytes();
         this.workspaces = new ArrayBlockingQueue<>(parallelRuns);
         for (int i = 0; i < parallelRuns; i++) {
-            workspaces.add(new Workspace(chunker, stores.metadata().recipes(), pageBytes));
+            workspaces.add(new Workspace(chunker, stores.metadata().recipes()));
         }
     }
 
@@ -164,8 +159,8 @@ public final class IngestPipeline {
         final RecipePage.Builder page = new RecipePage.Builder();
         final WrittenDuplicates promotion;
 
-        Workspace(Chunker chunker, RecipeStore recipes, int pageBytes) {
-            promotion = new WrittenDuplicates(recipes, pageBytes);
+        Workspace(Chunker chunker, RecipeStore recipes) {
+            promotion = new WrittenDuplicates(recipes);
             segment = new Segment(SEGMENT_BYTES + chunker.maxChunkBytes());
             cutter = new SegmentCutter(chunker);
         }
@@ -188,7 +183,7 @@ public final class IngestPipeline {
         private final Workspace workspace;
         private final Segment segment;
         private final ContainerWriter writer;
-        private final RecipeHoles holes;
+        private final StoredChunks stored;
         /** Whether the run reaches the end of the bytes that the recipe describes: no old bytes follow it. */
         private final boolean appending;
 
@@ -210,7 +205,7 @@ public final class IngestPipeline {
             this.workspace = workspace;
             this.segment = workspace.segment;
             this.writer = writer;
-            holes = new RecipeHoles(stores.metadata().recipes(), destination.inode(), pageBytes);
+            stored = new StoredChunks(stores.metadata().recipes(), destination.inode());
             appending = run.end() >= destination.storedBytes();
             inputEnd = appending ? run.end() : destination.storedBytes();
         }
@@ -274,35 +269,12 @@ public final class IngestPipeline {
         private long firstCut() throws IOException {
             long start = run.start();
             if (alignment > 1) {
-                return holes.dataStart(start - start % alignment, start);
+                return stored.dataStart(start - start % alignment, start);
             }
             if (start == destination.cleanCut() || start == 0 || start > destination.storedBytes()) {
                 return start;
             }
-            return holes.isHole(start) ? chunkStart(start - 1, start) : chunkStart(start, start);
-        }
-
-        /**
-         * Returns the file offset where the stored chunk begins that holds the byte at {@code offset};
-         * {@code otherwise} if the byte is in a hole or a zero run.
-         */
-        private long chunkStart(long offset, long otherwise) throws IOException {
-            long pageNumber = offset / pageBytes;
-            RecipePage page = page(pageNumber);
-            int entry = page.entryAt((int) (offset % pageBytes));
-            if (entry == page.count() || page.isZero(entry)) {
-                return otherwise;
-            }
-            long start = pageNumber * pageBytes + page.start(entry);
-            if (entry > 0 || page.chunkOffset(entry) == 0 || pageNumber == 0) {
-                return start;
-            }
-            RecipePage before = page(pageNumber - 1);
-            int last = before.count() - 1;
-            boolean continues = before.bytes() == pageBytes
-                    && before.chunkId(last) == page.chunkId(entry)
-                    && before.chunkOffset(last) + before.length(last) == page.chunkOffset(entry);
-            return continues ? start - before.length(last) : start;
+            return stored.chunkStart(stored.isHole(start) ? start - 1 : start, start);
         }
 
         private RecipePage page(long number) throws IOException {
@@ -315,7 +287,7 @@ public final class IngestPipeline {
             if (!appending && !alone) {
                 to = Math.min(to, Math.max(run.end(), position + filled) + 2L * chunker.maxChunkBytes());
                 if (to > run.end()) {
-                    long hole = holes.first(Math.max(run.end(), position + filled), to);
+                    long hole = stored.nextHole(Math.max(run.end(), position + filled), to);
                     inputEnd = hole < to ? hole : inputEnd;
                     to = hole;
                 }
@@ -362,21 +334,13 @@ public final class IngestPipeline {
         }
 
         private boolean wasBoundary(long offset) throws IOException {
-            if (alignment > 1 || offset >= destination.storedBytes()) {
-                return true;
-            }
-            RecipePage page = page(offset / pageBytes);
-            int at = (int) (offset % pageBytes);
-            int entry = page.entryAt(at);
-            return entry == page.count()
-                    || page.isZero(entry)
-                    || page.start(entry) == at && page.chunkOffset(entry) == 0;
+            return alignment > 1 || offset >= destination.storedBytes() || stored.isBoundary(offset);
         }
 
         /** @param open whether more of the file follows and will be stored */
         private void storeSegment(int length, boolean open) throws IOException {
             stores.fingerprinter().fingerprint(segment);
-            lookup();
+            index.lookup(segment);
             int fresh = appendNew();
             // Reads before acquiring the lock: a thread that waits for the disk while it holds the lock makes others
             // wait.
@@ -392,7 +356,7 @@ public final class IngestPipeline {
                 }
             }
             if (fresh > 0) {
-                insert();
+                index.insert(segment);
             }
             if (promotion != null) {
                 workspace.promotion.tell(
@@ -422,34 +386,6 @@ public final class IngestPipeline {
             } catch (IOException | RuntimeException e) {
                 held.close();
                 throw e;
-            }
-        }
-
-        /**
-         * Looks up the segment. If the index fails, the pipeline continues: chunks that are not found are stored again.
-         */
-        private void lookup() {
-            try {
-                stores.index().lookup(segment);
-            } catch (IOException e) {
-                log.warn("the fingerprint index does not answer, duplicates are stored again: {}", e.getMessage());
-                for (int chunk = 0; chunk < segment.count(); chunk++) {
-                    segment.setHint(chunk, ChunkId.NONE);
-                }
-            }
-        }
-
-        private void insert() {
-            try {
-                stores.index().insert(segment);
-                indexRefuses = false;
-            } catch (IOException e) {
-                // Logs once, and not for each of hundreds of segments per second.
-                if (!indexRefuses) {
-                    indexRefuses = true;
-                    log.warn(
-                            "the fingerprint index takes nothing new, duplicates are stored again: {}", e.getMessage());
-                }
             }
         }
 
@@ -531,8 +467,9 @@ public final class IngestPipeline {
                 if (segment.isZero(chunk)) {
                     page.add(ChunkId.NONE, 0, length, 0);
                 } else {
-                    int check = Fingerprints.check(segment.fingerprints(), Segment.fingerprintOffset(chunk));
-                    page.add(segment.chunkId(chunk), inChunk, length, check);
+                    int fingerprintPrefix =
+                            Fingerprints.fingerprintPrefix(segment.fingerprints(), Segment.fingerprintOffset(chunk));
+                    page.add(segment.chunkId(chunk), inChunk, length, fingerprintPrefix);
                 }
                 at += length;
                 if (inChunk + length == segment.length(chunk)) {

@@ -28,7 +28,7 @@ final class SegmentDuplicates {
         byte[] fingerprints = segment.fingerprints();
         int at = Segment.fingerprintOffset(chunk);
         int mask = table.length - 1;
-        int place = Fingerprints.check(fingerprints, at) & mask;
+        int place = Fingerprints.fingerprintPrefix(fingerprints, at) & mask;
         while (table[place] != FREE) {
             int other = Segment.fingerprintOffset(table[place]);
             if (Arrays.equals(

@@ -29,8 +29,8 @@ final class WrittenDuplicates {
     private int[] numbers = new int[0];
     private long[] offsets = new long[0];
 
-    WrittenDuplicates(RecipeStore recipes, int pageBytes) {
-        runs = new FileRuns(recipes, pageBytes);
+    WrittenDuplicates(RecipeStore recipes) {
+        runs = new FileRuns(recipes, recipes.pageBytes());
     }
 
     /**
@@ -50,7 +50,7 @@ final class WrittenDuplicates {
             boolean open,
             ReferenceCounts references) {
         if (!promotion.isActive()) {
-            promotion.missed(count(segment, length), Refusal.UNAVAILABLE);
+            promotion.onDuplicatesMissed(count(segment, length), Refusal.UNAVAILABLE);
             return;
         }
         gather(position, segment, length);
@@ -62,7 +62,7 @@ final class WrittenDuplicates {
             references.occurrences(ids, duplicates.count(), counts);
         } catch (IOException e) {
             log.warn("duplicates are not promoted, their references or runs are unknown: {}", e.getMessage());
-            promotion.missed(duplicates.count(), Refusal.UNREADABLE);
+            promotion.onDuplicatesMissed(duplicates.count(), Refusal.UNREADABLE);
             duplicates.clear();
             return;
         }
@@ -70,7 +70,7 @@ final class WrittenDuplicates {
             duplicates.setReferences(i, counts[i]);
             duplicates.setRunBytes(i, runs.runBytes(numbers[i]));
         }
-        promotion.written(inode, duplicates);
+        promotion.onDuplicatesWritten(inode, duplicates);
         tellUnfinished(promotion, inode, position + length);
         // The segment's buffer is filled with other bytes next.
         duplicates.clear();
@@ -86,7 +86,7 @@ final class WrittenDuplicates {
             first--;
         }
         if (first < duplicates.count()) {
-            promotion.unfinished(inode, offsets[first], end);
+            promotion.onRunUnfinished(inode, offsets[first], end);
         }
     }
 
@@ -120,9 +120,10 @@ final class WrittenDuplicates {
             if (!isDuplicate(segment, chunk)) {
                 continue;
             }
-            int check = Fingerprints.check(segment.fingerprints(), Segment.fingerprintOffset(chunk));
+            int fingerprintPrefix =
+                    Fingerprints.fingerprintPrefix(segment.fingerprints(), Segment.fingerprintOffset(chunk));
             int i = duplicates.count();
-            duplicates.add(segment.chunkId(chunk), segment.length(chunk), check, -1);
+            duplicates.add(segment.chunkId(chunk), segment.length(chunk), fingerprintPrefix, -1);
             duplicates.setData(i, segment.data(), segment.offset(chunk), segment.length(chunk));
             ids[i] = segment.chunkId(chunk);
             numbers[i] = runs.count() - 1;

@@ -1,8 +1,6 @@
 package org.opendedup.sar.io;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.opendedup.sar.common.NoSpaceException;
 
 /**
@@ -29,11 +27,6 @@ public interface Device {
     /** Returns a folder on it, as an administrator would find it; for messages. */
     @Override
     String toString();
-
-    /** Returns the device of an existing folder. */
-    static Device of(Path folder) throws IOException {
-        return new FileDevice(folder, ((Number) Files.getAttribute(folder, "unix:dev")).longValue());
-    }
 
     /**
      * Returns the device of a directory, known from the directory alone: a separate device, whose capacity is the space

@@ -2,6 +2,7 @@ package org.opendedup.sar.io;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -10,7 +11,12 @@ import java.nio.file.Path;
  * @param folder a folder on it
  * @param number the kernel's device number, which distinguishes it from other file systems
  */
-record FileDevice(Path folder, long number) implements Device {
+public record FileDevice(Path folder, long number) implements Device {
+    /** Returns the device of an existing folder. */
+    public static FileDevice of(Path folder) throws IOException {
+        return new FileDevice(folder, ((Number) Files.getAttribute(folder, "unix:dev")).longValue());
+    }
+
     @Override
     public long usableBytes() throws IOException {
         return whole().getUsableSpace();
@@ -28,7 +34,7 @@ record FileDevice(Path folder, long number) implements Device {
     private File whole() throws IOException {
         File file = folder.toFile();
         if (file.getTotalSpace() == 0) {
-            throw new IOException(folder + ": the file system does not tell how much space it has");
+            throw new IOException(folder + ": the file system does not report its space");
         }
         return file;
     }

@@ -52,7 +52,7 @@ public final class PrivateFiles {
     }
 
     /** Makes a folder; its parent must exist. */
-    public static void createFolder(Path folder) throws IOException {
+    static void createFolder(Path folder) throws IOException {
         Files.createDirectory(folder, PosixFilePermissions.asFileAttribute(FOLDER));
     }
 

@@ -97,7 +97,7 @@ public final class PrivateFolder {
         }
         requireOwned(at, isItself);
         if (isWritable(at) && (isItself || !isSticky(at))) {
-            throw refused(at, isItself, "other users may write there", "look what lies there, then: chmod go-w " + at);
+            throw refused(at, isItself, "other users may write there", "look at what is there, then: chmod go-w " + at);
         }
     }
 
@@ -256,7 +256,7 @@ public final class PrivateFolder {
                 }
             } catch (NoSuchFileException e) {
                 // It was deleted in the meantime.
-                log.debug("{} is not there any more", path, e);
+                log.debug("{} no longer exists", path, e);
             } catch (FileSystemException e) {
                 left++;
                 firstLeft = firstLeft == null ? e : firstLeft;
@@ -266,7 +266,8 @@ public final class PrivateFolder {
         void report() {
             if (firstLeft != null) {
                 log.warn(
-                        "other users' permissions stay for {} files and folders, such as {}; they cannot come there, as {} is private",
+                        "other users' permissions stay for {} files and folders, such as {}; "
+                                + "other users cannot reach them, because {} is private",
                         left,
                         firstLeft.getMessage(),
                         top);

@@ -93,7 +93,7 @@ final class AcknowledgedSequence implements Closeable {
             return 0;
         }
         if (bytes.hasRemaining() || bytes.getInt(0) != MAGIC || bytes.getInt(CRC_OFFSET) != crc(bytes)) {
-            log.warn("{} is damaged and made anew; whether the last commit is complete was not checked", file);
+            log.warn("{} is damaged and is rebuilt; whether the last commit is complete was not checked", file);
             return 0;
         }
         if (bytes.getInt(4) != VERSION) {
@@ -124,7 +124,7 @@ final class AcknowledgedSequence implements Closeable {
                     "all changes up to number " + sequence + ", which were acknowledged",
                     "those up to " + found + " only (" + damage
                             + "); check the disk, and restore the folder from its last "
-                            + "backup. To give up what is missing and go on with the older state, delete " + file);
+                            + "backup. To accept the loss and continue with the older state, delete " + file);
         }
     }
 

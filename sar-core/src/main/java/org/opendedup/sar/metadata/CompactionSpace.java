@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.io.Device;
+import org.opendedup.sar.io.FileDevice;
 import org.rocksdb.DBOptions;
 import org.rocksdb.Env;
 import org.rocksdb.RocksDBException;
@@ -50,7 +51,7 @@ final class CompactionSpace {
      * @param natives receives the native object, which must be closed after the database
      */
     CompactionSpace(Path folder, List<RocksObject> natives) throws RocksDBException, IOException {
-        device = Device.of(folder);
+        device = FileDevice.of(folder);
         tables = new SstFileManager(Env.getDefault());
         natives.add(tables);
         deviceBytes = device.totalBytes();

@@ -40,7 +40,7 @@ final class Continuations {
         int now = (at < 0 ? 0 : counts[at]) + delta;
         if (now < 0) {
             throw new IllegalStateException("slot " + slot + " has " + (now - delta)
-                    + " references behind its first byte: a change by " + delta + " is impossible");
+                    + " references that begin after its first byte: a change by " + delta + " is impossible");
         }
         if (at < 0 && now > 0) {
             insert(-at - 1, slot, now);
@@ -87,7 +87,7 @@ final class Continuations {
      *
      * @param references the references to each slot, an upper bound for the counts
      */
-    static Continuations decode(ValueReader in, CountRecord references) throws CorruptionException {
+    static Continuations decode(ValueReader in, ContainerCounts references) throws CorruptionException {
         Continuations decoded = new Continuations();
         int size = (int) in.readVarint(Math.min(references.slots(), in.remaining()));
         decoded.slots = new int[size];

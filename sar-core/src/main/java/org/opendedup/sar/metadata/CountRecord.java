@@ -20,6 +20,9 @@ import org.opendedup.sar.common.Writing;
  */
 final class CountRecord implements ContainerCounts {
     static final int VERSION = 3;
+    /** The generation number of records read from the database. */
+    static final long NO_GENERATION = 0;
+
     static final int NEVER = 0;
     static final int TOMBSTONE = 1;
     static final int ALIVE = 2;

@@ -32,14 +32,7 @@ public final class EpochHistory implements Timeline {
     private final KeyValueStore database;
     private final UUID volume;
     /** Epochs by number. Guarded by this. */
-    private final NavigableMap<Long, Begin> epochs = new TreeMap<>();
-
-    /**
-     * The beginning of an epoch.
-     *
-     * @param firstContainer the lowest container id that it could allocate
-     */
-    record Begin(long token, long firstContainer) {}
+    private final NavigableMap<Long, EpochBegin> epochs = new TreeMap<>();
 
     private EpochHistory(KeyValueStore database, UUID volume) {
         this.database = database;
@@ -61,7 +54,7 @@ public final class EpochHistory implements Timeline {
 
     /** Adds the first epoch of a new volume to the batch that creates the volume. */
     static void format(Batch batch, long token) throws IOException {
-        batch.put(Family.SYSTEM, key(1), SystemRecords.encodeEpoch(new Begin(token, 1)));
+        batch.put(Family.SYSTEM, key(1), SystemRecords.encodeEpoch(new EpochBegin(token, 1)));
     }
 
     private static byte[] key(long number) {
@@ -84,7 +77,7 @@ public final class EpochHistory implements Timeline {
 
     @Override
     public synchronized long sharedBelow(Epoch stamp) {
-        Begin begin = epochs.get(stamp.number());
+        EpochBegin begin = epochs.get(stamp.number());
         if (!stamp.volume().equals(volume) || begin == null || begin.token() != stamp.token()) {
             return 0;
         }
@@ -99,7 +92,7 @@ public final class EpochHistory implements Timeline {
      */
     synchronized void begin(long token, long firstContainer) throws IOException {
         long number = epochs.lastKey() + 1;
-        Begin begin = new Begin(token, firstContainer);
+        EpochBegin begin = new EpochBegin(token, firstContainer);
         try (Batch batch = database.batch()) {
             batch.put(Family.SYSTEM, key(number), SystemRecords.encodeEpoch(begin));
             batch.commit();

@@ -44,7 +44,7 @@ public final class Generation {
     }
 
     /** Returns its approximate size on the heap, in bytes. */
-    public long bytes() {
+    long bytes() {
         return bytes.sum();
     }
 

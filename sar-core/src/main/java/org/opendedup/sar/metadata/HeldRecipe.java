@@ -6,9 +6,6 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 
 /**
  * Pages of a file's recipe, with the counts of the containers they refer to, held in memory until this object is
@@ -58,43 +55,24 @@ public final class HeldRecipe implements Closeable {
         end = from;
     }
 
-    /** Reads the existing pages from {@code first} on, at most {@code maxPages}, and holds their counts. */
-    void fill(RecipeStore recipes, long first, int maxPages) throws IOException {
-        byte[] last = range == null ? null : range.lastOfPart();
-        long loaded = last == null ? to : Keys.longAt(last, Keys.LONG_BYTES) + 1;
-        try (Cursor cursor = recipes.scan(inode, first, loaded)) {
-            while (!isFull(maxPages)) {
-                if (!cursor.next()) {
-                    end = loaded;
-                    return;
-                }
-                pages++;
-                end = RecipeStore.pageNumber(cursor) + 1;
-                holdCounts(recipes.decode(cursor));
-            }
-        } catch (CorruptionException | UnsupportedFormatException e) {
-            // Holds the pages up to the damage. A change of the damaged page meets the damage again and handles it.
-        }
+    /** Includes a page that has a record, damaged or not. Pages between it and the one before have none. */
+    void addRecord(long number) {
+        pages++;
+        end = number + 1;
     }
 
-    /** Holds the counts of all the pages, and reads each page by its number. */
-    void fillFromCache(RecipeStore recipes) throws IOException {
-        try {
-            while (end < to) {
-                RecipePage page = recipes.page(inode, end++);
-                pages += page.count() > 0 ? 1 : 0;
-                holdCounts(page);
-            }
-        } catch (CorruptionException | UnsupportedFormatException e) {
-            // Holds the pages up to the damage, as above.
-        }
+    /** Includes all pages below {@code number}: those that were not added have no record. */
+    void endAt(long number) {
+        end = number;
     }
 
-    private boolean isFull(int maxPages) {
-        return pages >= maxPages || references >= RecipeRanges.MAX_REFERENCES || containers.size() >= MAX_CONTAINERS;
+    /** Returns whether the pages have too many references, or refer to too many containers, to add another. */
+    boolean isFull() {
+        return references >= StepLimit.MAX_REFERENCES || containers.size() >= MAX_CONTAINERS;
     }
 
-    private void holdCounts(RecipePage page) throws IOException {
+    /** Holds the counts of the chunks that a page refers to. */
+    void holdCounts(RecipePage page) throws IOException {
         references += page.count();
         for (int entry = 0; entry < page.count(); entry++) {
             holdCount(page.chunkId(entry));

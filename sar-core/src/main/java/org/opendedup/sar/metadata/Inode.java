@@ -12,10 +12,7 @@ package org.opendedup.sar.metadata;
  * @param dataBytes for a regular file: bytes that its recipe takes from chunks, including a tail after its size that is
  *     not removed yet; the rest of its size is holes and zeros. Else 0; also 0 for a file that is being freed
  * @param parent for a directory: the inode number of the directory that contains it (for the root: its own); else 0
- * @param accessedNs {@code st_atim} in nanoseconds since 1970; negative for earlier times
- * @param modifiedNs {@code st_mtim}, likewise
- * @param changedNs {@code st_ctim}, likewise
- * @param createdNs birth time, likewise
+ * @param times its four times
  * @param target for a symbolic link: its target; else empty
  */
 public record Inode(
@@ -29,32 +26,65 @@ public record Inode(
         long size,
         long dataBytes,
         long parent,
-        long accessedNs,
-        long modifiedNs,
-        long changedNs,
-        long createdNs,
+        Times times,
         byte[] target) {
+    /** The inode number of the root directory. */
+    public static final long ROOT = 1;
+
+    private static final byte[] NO_TARGET = {};
+
+    /**
+     * The times of an inode, in nanoseconds since 1970; negative for earlier times.
+     *
+     * @param accessedNs {@code st_atim}
+     * @param modifiedNs {@code st_mtim}
+     * @param changedNs {@code st_ctim}
+     * @param createdNs birth time
+     */
+    public record Times(long accessedNs, long modifiedNs, long changedNs, long createdNs) {
+        /** Returns the times of an inode that was created at {@code ns}. */
+        public static Times ofCreation(long ns) {
+            return new Times(ns, ns, ns, ns);
+        }
+    }
+
+    /** Returns an inode with one name and no bytes, which belongs to root. */
+    public static Inode of(long id, int mode, Times times) {
+        return new Inode(id, 1, mode, 1, 0, 0, 0, 0, 0, 0, times, NO_TARGET);
+    }
+
+    public Inode withMode(int newMode) {
+        return new Inode(id, generation, newMode, links, uid, gid, device, size, dataBytes, parent, times, target);
+    }
+
+    public Inode withLinks(int newLinks) {
+        return new Inode(id, generation, mode, newLinks, uid, gid, device, size, dataBytes, parent, times, target);
+    }
+
+    public Inode withOwner(int newUid, int newGid) {
+        return new Inode(id, generation, mode, links, newUid, newGid, device, size, dataBytes, parent, times, target);
+    }
+
+    public Inode withDevice(int newDevice) {
+        return new Inode(id, generation, mode, links, uid, gid, newDevice, size, dataBytes, parent, times, target);
+    }
+
+    public Inode withBytes(long newSize, long newDataBytes) {
+        return new Inode(id, generation, mode, links, uid, gid, device, newSize, newDataBytes, parent, times, target);
+    }
+
+    public Inode withParent(long newParent) {
+        return new Inode(id, generation, mode, links, uid, gid, device, size, dataBytes, newParent, times, target);
+    }
+
+    /** Returns this inode with a symbolic link's target, whose length becomes the size. */
+    public Inode withTarget(byte[] newTarget) {
+        int length = newTarget.length;
+        return new Inode(id, generation, mode, links, uid, gid, device, length, 0, parent, times, newTarget);
+    }
 
     /** Returns this inode as that of an empty file whose recipe must still be removed. */
     public Inode withoutBytes() {
-        return new Inode(
-                id,
-                generation,
-                mode,
-                links,
-                uid,
-                gid,
-                device,
-                0,
-                0,
-                parent,
-                accessedNs,
-                modifiedNs,
-                changedNs,
-                createdNs,
-                target);
+        return withBytes(0, 0);
     }
-
-    /** The inode number of the root directory. */
-    public static final long ROOT = 1;
 }

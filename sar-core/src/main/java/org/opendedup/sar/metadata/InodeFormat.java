@@ -15,6 +15,7 @@ final class InodeFormat {
     private InodeFormat() {}
 
     static byte[] encode(Inode inode) {
+        Inode.Times times = inode.times();
         return new ValueWriter(USUAL_BYTES)
                 .writeByte(VERSION)
                 .writeVarint(inode.generation())
@@ -26,10 +27,10 @@ final class InodeFormat {
                 .writeVarint(inode.size())
                 .writeVarint(inode.dataBytes())
                 .writeVarint(inode.parent())
-                .writeZigzag(inode.modifiedNs())
-                .writeZigzag(inode.accessedNs() - inode.modifiedNs())
-                .writeZigzag(inode.changedNs() - inode.modifiedNs())
-                .writeZigzag(inode.createdNs() - inode.modifiedNs())
+                .writeZigzag(times.modifiedNs())
+                .writeZigzag(times.accessedNs() - times.modifiedNs())
+                .writeZigzag(times.changedNs() - times.modifiedNs())
+                .writeZigzag(times.createdNs() - times.modifiedNs())
                 .writeVarint(inode.target().length)
                 .writeBytes(inode.target())
                 .toBytes();
@@ -52,21 +53,7 @@ final class InodeFormat {
         long created = modified + in.readZigzag();
         byte[] target = in.readBytes((int) in.readVarint(in.remaining()));
         in.expectEnd();
-        return new Inode(
-                id,
-                generation,
-                mode,
-                links,
-                uid,
-                gid,
-                device,
-                size,
-                dataBytes,
-                parent,
-                accessed,
-                modified,
-                changed,
-                created,
-                target);
+        Inode.Times times = new Inode.Times(accessed, modified, changed, created);
+        return new Inode(id, generation, mode, links, uid, gid, device, size, dataBytes, parent, times, target);
     }
 }

@@ -36,7 +36,7 @@ final class MapCursor implements KeyValueStore.Cursor {
 
     private Map.Entry<byte[], byte[]> entry() {
         if (entry == null) {
-            throw new NoSuchElementException("the cursor stands on no entry");
+            throw new NoSuchElementException("the cursor is not at an entry");
         }
         return entry;
     }

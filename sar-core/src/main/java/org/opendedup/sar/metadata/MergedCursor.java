@@ -77,7 +77,7 @@ final class MergedCursor implements Cursor {
 
     private static byte[] present(byte @Nullable [] bytes) {
         if (bytes == null) {
-            throw new NoSuchElementException("the cursor stands on no entry");
+            throw new NoSuchElementException("the cursor is not at an entry");
         }
         return bytes;
     }

@@ -60,7 +60,7 @@ public final class MetadataStore implements Closeable {
         frozenTotals = SystemRecords.decodeTotals(systemRecord(database, SystemRecords.TOTALS));
         counts = new ReferenceCounts(overlay, frozenTotals.stored(), cacheBytes / 4);
         recipes = new RecipeStore(overlay, counts, header.pageBytes(), cacheBytes - cacheBytes / 4);
-        ranges = new RecipeRanges(recipes, counts, header.pageBytes());
+        ranges = new RecipeRanges(recipes, counts);
         inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK);
         containers = allocator(SystemRecords.NEXT_CONTAINER, CONTAINER_BLOCK);
         epochs = EpochHistory.open(database, header.volume());
@@ -218,7 +218,8 @@ public final class MetadataStore implements Closeable {
      * Returns the frozen generation that is not committed, if there is one: its commit is running, or it failed and
      * must be tried again.
      */
-    public @Nullable Generation uncommitted() {
+    @Nullable
+    Generation uncommitted() {
         return overlay.layers().frozen();
     }
 

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
@@ -26,16 +25,8 @@ public final class Namespace {
 
     private static final int VERSION = 1;
 
-    /**
-     * Shift of the type in a mode. The lowest twelve bits of a mode are permissions, the next four the type; shifted,
-     * it is stored in one byte.
-     */
-    private static final int TYPE_SHIFT = 12;
-
     /** The type of a directory in a mode, S_IFDIR. */
     private static final int DIRECTORY = 0040000;
-
-    private static final int NAME_OFFSET = 2 * Keys.LONG_BYTES;
 
     private final Overlay overlay;
     private final NameHash nameHash;
@@ -70,7 +61,7 @@ public final class Namespace {
 
     public @Nullable Entry entry(long directory, byte[] name) throws IOException {
         byte[] value = overlay.get(Family.ENTRY, entryKey(directory, name));
-        return value == null ? null : decodeEntry(directory, value);
+        return value == null ? null : EntryFormat.decode(directory, value);
     }
 
     /**
@@ -81,12 +72,7 @@ public final class Namespace {
         if (!EntryNames.isValid(name)) {
             throw new IllegalArgumentException("no name of an entry: " + EntryNames.text(name));
         }
-        byte[] value = new ValueWriter(12)
-                .writeByte(VERSION)
-                .writeVarint(type >>> TYPE_SHIFT)
-                .writeVarint(inode)
-                .toBytes();
-        overlay.put(Family.ENTRY, entryKey(directory, name), value);
+        overlay.put(Family.ENTRY, entryKey(directory, name), EntryFormat.encode(inode, type));
     }
 
     public void removeEntry(long directory, byte[] name) {
@@ -120,7 +106,7 @@ public final class Namespace {
             while (more) {
                 byte[] key = cursor.key();
                 byte[] name = decodeName(directory, key);
-                Entry entry = decodeEntry(directory, cursor.value());
+                Entry entry = EntryFormat.decode(directory, cursor.value());
                 long hash = Keys.longAt(key, Keys.LONG_BYTES);
                 more = cursor.next();
                 boolean groupGoesOn = more && hasHash(cursor.key(), hash);
@@ -222,21 +208,10 @@ public final class Namespace {
         try (Cursor cursor = overlay.scan(Family.ENTRY, Keys.FIRST, Keys.END)) {
             for (long count = 0; count < max && cursor.next(); count++) {
                 long directory = Keys.longAt(cursor.key(), 0);
-                Entry entry = decodeEntry(directory, cursor.value());
+                Entry entry = EntryFormat.decode(directory, cursor.value());
                 boolean isDirectory = entry.type() == DIRECTORY;
                 visitor.accept(directory, decodeName(directory, cursor.key()), entry.inode(), isDirectory);
             }
-        }
-    }
-
-    /** Adds the name from an entry's record to {@code names}, by the inode of the entry. */
-    static void noteName(byte[] key, byte[] value, Map<Long, Uncommitted.Name> names) {
-        long directory = Keys.longAt(key, 0);
-        try {
-            byte[] name = Arrays.copyOfRange(key, NAME_OFFSET, key.length);
-            names.put(decodeEntry(directory, value).inode(), new Uncommitted.Name(directory, name));
-        } catch (IOException e) {
-            throw new AssertionError("a record that was just made", e);
         }
     }
 
@@ -245,7 +220,7 @@ public final class Namespace {
     }
 
     private byte[] decodeName(long directory, byte[] key) throws CorruptionException {
-        byte[] name = Arrays.copyOfRange(key, Math.min(NAME_OFFSET, key.length), key.length);
+        byte[] name = EntryFormat.name(key);
         if (!EntryNames.isValid(name) || !hasHash(key, nameHash.of(name))) {
             throw new CorruptionException(
                     "entry of directory " + directory, -1, "a name at its hash", "'" + EntryNames.text(name) + "'");
@@ -254,16 +229,7 @@ public final class Namespace {
     }
 
     private static boolean hasHash(byte[] key, long hash) {
-        return key.length >= NAME_OFFSET && Keys.longAt(key, Keys.LONG_BYTES) == hash;
-    }
-
-    private static Entry decodeEntry(long directory, byte[] value)
-            throws CorruptionException, UnsupportedFormatException {
-        ValueReader in = new ValueReader(value, "entry of directory", directory).expectVersion(VERSION);
-        int type = (int) in.readVarint(15) << TYPE_SHIFT;
-        long inode = in.readVarint(Long.MAX_VALUE);
-        in.expectEnd();
-        return new Entry(inode, type);
+        return key.length >= EntryFormat.NAME_OFFSET && Keys.longAt(key, Keys.LONG_BYTES) == hash;
     }
 
     private static long decodeOrphan(long inode, byte[] value) throws CorruptionException, UnsupportedFormatException {

@@ -1,7 +1,7 @@
 package org.opendedup.sar.metadata;
 
-import static org.opendedup.sar.metadata.RocksDbKeyValueStore.place;
-import static org.opendedup.sar.metadata.RocksDbKeyValueStore.translate;
+import static org.opendedup.sar.metadata.RocksDbErrors.place;
+import static org.opendedup.sar.metadata.RocksDbErrors.translate;
 
 import java.io.Closeable;
 import java.io.IOException;

@@ -69,7 +69,7 @@ final class RecipeFormat {
         } else {
             out.writeVarint(head | NEXT_SLOT);
         }
-        out.writeIntLittleEndian(page.check(entry));
+        out.writeIntLittleEndian(page.fingerprintPrefix(entry));
     }
 
     /** @param pageBytes maximum number of bytes that a page describes */

@@ -15,14 +15,14 @@ public final class RecipePage {
 
     private final long[] chunkIds;
     private final int[] chunkOffsets;
-    private final int[] checks;
+    private final int[] fingerprintPrefixes;
     /** {@code ends[i]}: offset in the page, in bytes, one past entry {@code i}. */
     private final int[] ends;
 
-    private RecipePage(long[] chunkIds, int[] chunkOffsets, int[] checks, int[] ends) {
+    private RecipePage(long[] chunkIds, int[] chunkOffsets, int[] fingerprintPrefixes, int[] ends) {
         this.chunkIds = chunkIds;
         this.chunkOffsets = chunkOffsets;
-        this.checks = checks;
+        this.fingerprintPrefixes = fingerprintPrefixes;
         this.ends = ends;
     }
 
@@ -44,8 +44,8 @@ public final class RecipePage {
     }
 
     /** Returns the first four bytes of the chunk's fingerprint; 0 for zero bytes. */
-    public int check(int entry) {
-        return checks[entry];
+    public int fingerprintPrefix(int entry) {
+        return fingerprintPrefixes[entry];
     }
 
     /** Returns the offset in the page of the entry's first byte. */
@@ -108,7 +108,7 @@ public final class RecipePage {
     }
 
     /** Returns the approximate heap bytes of this page: 20 per entry, four array headers and the object. */
-    public int heapBytes() {
+    int heapBytes() {
         return 100 + 20 * ends.length;
     }
 
@@ -116,12 +116,12 @@ public final class RecipePage {
     public static final class Builder {
         private long[] chunkIds = new long[64];
         private int[] chunkOffsets = new int[64];
-        private int[] checks = new int[64];
+        private int[] fingerprintPrefixes = new int[64];
         private int[] ends = new int[64];
         private int count;
 
         /** Adds a reference to {@code length} bytes of a chunk, or to zeros with {@link ChunkId#NONE}. */
-        public Builder add(long chunkId, int chunkOffset, int length, int check) {
+        public Builder add(long chunkId, int chunkOffset, int length, int fingerprintPrefix) {
             assert length > 0 : length;
             if (chunkId == ChunkId.NONE && count > 0 && chunkIds[count - 1] == ChunkId.NONE) {
                 ends[count - 1] += length;
@@ -130,12 +130,12 @@ public final class RecipePage {
             if (count == ends.length) {
                 chunkIds = Arrays.copyOf(chunkIds, count * 2);
                 chunkOffsets = Arrays.copyOf(chunkOffsets, count * 2);
-                checks = Arrays.copyOf(checks, count * 2);
+                fingerprintPrefixes = Arrays.copyOf(fingerprintPrefixes, count * 2);
                 ends = Arrays.copyOf(ends, count * 2);
             }
             chunkIds[count] = chunkId;
             chunkOffsets[count] = chunkId == ChunkId.NONE ? 0 : chunkOffset;
-            checks[count] = chunkId == ChunkId.NONE ? 0 : check;
+            fingerprintPrefixes[count] = chunkId == ChunkId.NONE ? 0 : fingerprintPrefix;
             ends[count] = bytes() + length;
             count++;
             return this;
@@ -153,7 +153,7 @@ public final class RecipePage {
                 if (at == from && continues(page.chunkId(entry), chunkOffset)) {
                     ends[count - 1] += end - at;
                 } else {
-                    add(page.chunkId(entry), chunkOffset, end - at, page.check(entry));
+                    add(page.chunkId(entry), chunkOffset, end - at, page.fingerprintPrefix(entry));
                 }
                 at = end;
             }
@@ -184,7 +184,7 @@ public final class RecipePage {
             RecipePage page = new RecipePage(
                     Arrays.copyOf(chunkIds, count),
                     Arrays.copyOf(chunkOffsets, count),
-                    Arrays.copyOf(checks, count),
+                    Arrays.copyOf(fingerprintPrefixes, count),
                     Arrays.copyOf(ends, count));
             count = 0;
             return page;

@@ -13,20 +13,14 @@ import org.opendedup.sar.metadata.KeyValueStore.Cursor;
  * {@link MetadataStore#freeze()}.
  */
 public final class RecipeRanges {
-    /**
-     * Maximum number of references in the pages of one step: 1024 pages of a usual file have up to 40 000. A page can
-     * have one reference per byte, and all pages of a step are in memory, and pending, at the same time.
-     */
-    static final int MAX_REFERENCES = 1 << 16;
-
     private final RecipeStore recipes;
     private final ReferenceCounts counts;
     private final int pageBytes;
 
-    RecipeRanges(RecipeStore recipes, ReferenceCounts counts, int pageBytes) {
+    RecipeRanges(RecipeStore recipes, ReferenceCounts counts) {
         this.recipes = recipes;
         this.counts = counts;
-        this.pageBytes = pageBytes;
+        pageBytes = recipes.pageBytes();
     }
 
     /**
@@ -180,7 +174,7 @@ public final class RecipeRanges {
         }
 
         boolean isFull() {
-            return count == max || references >= MAX_REFERENCES;
+            return count == max || references >= StepLimit.MAX_REFERENCES;
         }
 
         void add(long number, RecipePage page) {

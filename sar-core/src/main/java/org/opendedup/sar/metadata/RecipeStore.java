@@ -3,6 +3,8 @@ package org.opendedup.sar.metadata;
 import java.io.IOException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
@@ -34,6 +36,11 @@ public final class RecipeStore {
         for (int i = 0; i < shards.length; i++) {
             shards[i] = new Shard(cacheBytes >> SHARD_BITS);
         }
+    }
+
+    /** Returns the bytes of a file that one page describes at most: a power of two. */
+    public int pageBytes() {
+        return pageBytes;
     }
 
     /** Notified, with each page that is replaced, how many more bytes of a file are in chunks (fewer, if negative). */
@@ -155,7 +162,7 @@ public final class RecipeStore {
                 overlay.hold(Family.RECIPE, Keys.of(inode, from), Keys.of(inode, first), Keys.of(inode, to), maxPages);
         HeldRecipe held = new HeldRecipe(overlay, counts, range, inode, from, to, pageBytes);
         try {
-            held.fill(this, first, maxPages);
+            fill(held, range, first, to, maxPages);
             return held;
         } catch (IOException | RuntimeException e) {
             held.close();
@@ -170,11 +177,45 @@ public final class RecipeStore {
     public HeldRecipe holdFew(long inode, long from, long to) throws IOException {
         HeldRecipe held = new HeldRecipe(overlay, counts, null, inode, from, to, pageBytes);
         try {
-            held.fillFromCache(this);
+            fillFromCache(held, to);
             return held;
         } catch (IOException | RuntimeException e) {
             held.close();
             throw e;
+        }
+    }
+
+    /** Adds the existing pages from {@code first} on to {@code held}, at most {@code maxPages}. */
+    private void fill(HeldRecipe held, HeldRange range, long first, long to, int maxPages) throws IOException {
+        byte[] last = range.lastOfPart();
+        long loaded = last == null ? to : Keys.longAt(last, Keys.LONG_BYTES) + 1;
+        try (Cursor cursor = scan(held.inode(), first, loaded)) {
+            while (held.pages() < maxPages && !held.isFull()) {
+                if (!cursor.next()) {
+                    held.endAt(loaded);
+                    return;
+                }
+                held.addRecord(pageNumber(cursor));
+                held.holdCounts(decode(cursor));
+            }
+        } catch (CorruptionException | UnsupportedFormatException e) {
+            // Holds the pages up to the damage. A change of the damaged page meets the damage again and handles it.
+        }
+    }
+
+    /** Adds all pages below {@code to} to {@code held}, and reads each by its number. */
+    private void fillFromCache(HeldRecipe held, long to) throws IOException {
+        try {
+            for (long number = held.from(); number < to; number++) {
+                held.endAt(number + 1);
+                RecipePage page = page(held.inode(), number);
+                if (page.count() > 0) {
+                    held.addRecord(number);
+                }
+                held.holdCounts(page);
+            }
+        } catch (CorruptionException | UnsupportedFormatException e) {
+            // Holds the pages up to the damage, as above.
         }
     }
 

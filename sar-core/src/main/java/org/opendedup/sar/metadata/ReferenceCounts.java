@@ -2,7 +2,6 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 import java.util.BitSet;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -22,16 +21,10 @@ import org.opendedup.sar.metadata.Overlay.Layers;
  * <p>Each call is atomic; changes must not run during {@link MetadataStore#freeze()}. A change that would make a count
  * negative is a programmer error, and throws an {@link IllegalStateException}.
  *
- * <p>Containers are distributed over stripes, each with a lock and a cache of decoded records. A cached record is
- * always the newest one, so the cache is queried first; a record that it evicts is found again in the pending
- * generation, the frozen one or the database. A record belongs to the generation that changed it. The first change in a
- * later generation makes a copy, so that the frozen one can be written out without a lock.
+ * <p>Containers are distributed over {@link CountStripe}s, whose monitors guard their records.
  */
 public final class ReferenceCounts {
     private static final int STRIPE_BITS = 6;
-
-    /** The generation number of records read from the database. */
-    private static final long NO_GENERATION = 0;
 
     /**
      * Maximum number of references to a copy. A copy with this number gets no further ones: new data is stored in a new
@@ -42,22 +35,16 @@ public final class ReferenceCounts {
 
     private final Overlay overlay;
     private final CopyCounters stored;
-    private final Stripe[] stripes = new Stripe[1 << STRIPE_BITS];
+    private final CountStripe[] stripes = new CountStripe[1 << STRIPE_BITS];
     private volatile @Nullable LongConsumer unreferenced;
     private volatile WritingSource writings = container -> Writing.UNKNOWN;
-
-    /** Provides, for a container, the writing of it that exists. */
-    @FunctionalInterface
-    public interface WritingSource {
-        Writing writing(long container) throws IOException;
-    }
 
     /** @param stored totals of stored copies, as of the last commit */
     ReferenceCounts(Overlay overlay, StoredCopies stored, long cacheBytes) {
         this.overlay = overlay;
         this.stored = new CopyCounters(stored);
         for (int i = 0; i < stripes.length; i++) {
-            stripes[i] = new Stripe(cacheBytes >> STRIPE_BITS);
+            stripes[i] = new CountStripe(overlay, container -> writings.writing(container), cacheBytes >> STRIPE_BITS);
         }
     }
 
@@ -79,7 +66,7 @@ public final class ReferenceCounts {
 
     /** Returns the writing of a container that references refer to; {@link Writing#UNKNOWN} if there never was one. */
     public Writing writing(long container) throws IOException {
-        Stripe stripe = read(container);
+        CountStripe stripe = read(container);
         synchronized (stripe) {
             return stripe.record(container).writing();
         }
@@ -87,7 +74,7 @@ public final class ReferenceCounts {
 
     /** Returns the slots of a container whose copies exist. */
     public BitSet alive(long container) throws IOException {
-        Stripe stripe = read(container);
+        CountStripe stripe = read(container);
         synchronized (stripe) {
             return stripe.record(container).alive();
         }
@@ -99,7 +86,7 @@ public final class ReferenceCounts {
      * @return whether any of them was not known to be damaged
      */
     public boolean markDamaged(long container, int firstSlot, int endSlot) throws IOException {
-        Stripe stripe = read(container);
+        CountStripe stripe = read(container);
         synchronized (stripe) {
             if (!stripe.record(container).hasSound(firstSlot, endSlot)) {
                 return false;
@@ -113,7 +100,7 @@ public final class ReferenceCounts {
     }
 
     /** Returns the totals of all existing copies, and of the garbage among them. Exact while no change is running. */
-    public StoredCopies stored() {
+    StoredCopies stored() {
         return stored.now();
     }
 
@@ -125,7 +112,7 @@ public final class ReferenceCounts {
      */
     public void setLength(long chunkId, int bytes) throws IOException {
         long container = ChunkId.container(chunkId);
-        Stripe stripe = stripe(container);
+        CountStripe stripe = stripe(container);
         synchronized (stripe) {
             CountRecord record = stripe.change(container);
             int before = record.heapBytes();
@@ -139,7 +126,7 @@ public final class ReferenceCounts {
      */
     public boolean isAlive(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
-        Stripe stripe = read(container);
+        CountStripe stripe = read(container);
         synchronized (stripe) {
             return stripe.record(container).isAlive(ChunkId.slot(chunkId));
         }
@@ -149,7 +136,7 @@ public final class ReferenceCounts {
     public boolean isReferable(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
         int slot = ChunkId.slot(chunkId);
-        Stripe stripe = read(container);
+        CountStripe stripe = read(container);
         synchronized (stripe) {
             CountRecord record = stripe.record(container);
             return record.isAlive(slot) && !record.isDamaged(slot) && record.count(slot) < MAX_COUNT;
@@ -165,7 +152,7 @@ public final class ReferenceCounts {
                 entry++;
                 continue;
             }
-            Stripe stripe = read(container);
+            CountStripe stripe = read(container);
             synchronized (stripe) {
                 CountRecord record = stripe.record(container);
                 while (entry < page.count() && ChunkId.container(page.chunkId(entry)) == container) {
@@ -185,7 +172,7 @@ public final class ReferenceCounts {
      */
     public int count(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
-        Stripe stripe = read(container);
+        CountStripe stripe = read(container);
         synchronized (stripe) {
             return stripe.record(container).count(ChunkId.slot(chunkId));
         }
@@ -197,7 +184,7 @@ public final class ReferenceCounts {
      */
     public int occurrences(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
-        Stripe stripe = read(container);
+        CountStripe stripe = read(container);
         synchronized (stripe) {
             return stripe.record(container).occurrences(ChunkId.slot(chunkId));
         }
@@ -210,7 +197,7 @@ public final class ReferenceCounts {
     public void occurrences(long[] chunkIds, int n, int[] occurrences) throws IOException {
         for (int i = 0; i < n; ) {
             long container = ChunkId.container(chunkIds[i]);
-            Stripe stripe = read(container);
+            CountStripe stripe = read(container);
             synchronized (stripe) {
                 CountRecord record = stripe.record(container);
                 while (i < n && ChunkId.container(chunkIds[i]) == container) {
@@ -222,9 +209,9 @@ public final class ReferenceCounts {
     }
 
     /** Changes a count; with {@code delta} 0 it only makes a new copy alive. A tombstoned copy cannot be referenced. */
-    public void add(long chunkId, int delta) throws IOException {
+    void add(long chunkId, int delta) throws IOException {
         long container = ChunkId.container(chunkId);
-        Stripe stripe = read(container);
+        CountStripe stripe = read(container);
         synchronized (stripe) {
             CountRecord record = stripe.change(container);
             int before = record.heapBytes();
@@ -253,9 +240,9 @@ public final class ReferenceCounts {
     }
 
     /** Marks a copy with count 0 as tombstoned: its bytes may be reclaimed once this is committed. */
-    public void tombstone(long chunkId) throws IOException {
+    void tombstone(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
-        Stripe stripe = read(container);
+        CountStripe stripe = read(container);
         synchronized (stripe) {
             CountRecord record = stripe.change(container);
             int before = record.heapBytes();
@@ -278,76 +265,29 @@ public final class ReferenceCounts {
                 CountRecord newer = uncommitted.remove(container);
                 visitor.visit(
                         container,
-                        newer != null ? newer : CountRecord.decode(container, cursor.value(), NO_GENERATION));
+                        newer != null
+                                ? newer
+                                : CountRecord.decode(container, cursor.value(), CountRecord.NO_GENERATION));
             }
         }
         visitAll(uncommitted, visitor);
     }
 
-    /**
-     * Keeps a container's newest record in memory until {@link #release}; each call needs one call of {@link #release}.
-     * While the record is read, other threads can use the counts of its stripe.
-     */
+    /** Keeps a container's newest record in memory until {@link #release}, which must follow each call. */
     void hold(long container) throws IOException {
-        Stripe stripe = stripe(container);
-        synchronized (stripe) {
-            Held held = stripe.held.computeIfAbsent(container, id -> new Held());
-            held.holders++;
-            if (held.record == null) {
-                held.record = stripe.inMemory(container);
-            }
-            if (held.record != null) {
-                return;
-            }
-        }
-        try {
-            CountRecord loaded = committed(container);
-            synchronized (stripe) {
-                Held held = stripe.held.get(container);
-                if (held != null && held.record == null) {
-                    held.record = loaded;
-                }
-            }
-        } catch (IOException | RuntimeException e) {
-            release(container);
-            throw e;
-        }
+        stripe(container).hold(container);
     }
 
     /** Ends a {@link #hold}. */
     void release(long container) {
-        Stripe stripe = stripe(container);
-        synchronized (stripe) {
-            Held held = stripe.held.get(container);
-            if (held != null && --held.holders == 0) {
-                stripe.held.remove(container);
-            }
-        }
+        stripe(container).release(container);
     }
 
-    /**
-     * Returns the container's stripe, with its record in the cache. The stripe is not locked while the database is
-     * read.
-     */
-    private Stripe read(long container) throws IOException {
-        Stripe stripe = stripe(container);
-        synchronized (stripe) {
-            if (stripe.inMemory(container) != null) {
-                return stripe;
-            }
-        }
-        hold(container);
-        synchronized (stripe) {
-            stripe.record(container);
-        }
-        release(container);
+    /** Returns the container's stripe, with its record in the cache. */
+    private CountStripe read(long container) throws IOException {
+        CountStripe stripe = stripe(container);
+        stripe.load(container);
         return stripe;
-    }
-
-    /** Reads a container's record from the database. */
-    private CountRecord committed(long container) throws IOException {
-        byte[] value = overlay.database().get(Family.COUNT, Keys.of(container));
-        return value == null ? CountRecord.empty(NO_GENERATION) : CountRecord.decode(container, value, NO_GENERATION);
     }
 
     /**
@@ -359,7 +299,7 @@ public final class ReferenceCounts {
         for (int entry = 0; entry < page.count(); entry++) {
             long container = ChunkId.container(page.chunkId(entry));
             if (!page.isZero(entry) && container != prepared) {
-                Stripe stripe = read(container);
+                CountStripe stripe = read(container);
                 synchronized (stripe) {
                     stripe.change(container);
                 }
@@ -380,7 +320,7 @@ public final class ReferenceCounts {
 
     private int addRun(RecipePage page, int from, int delta) throws IOException {
         long container = ChunkId.container(page.chunkId(from));
-        Stripe stripe = stripe(container);
+        CountStripe stripe = stripe(container);
         synchronized (stripe) {
             CountRecord record = stripe.change(container);
             int before = record.heapBytes();
@@ -403,7 +343,7 @@ public final class ReferenceCounts {
         }
         for (Map.Entry<Long, CountRecord> change : layers.pending().counts().entrySet()) {
             synchronized (stripe(change.getKey())) {
-                records.put(change.getKey(), change.getValue().copy(NO_GENERATION));
+                records.put(change.getKey(), change.getValue().copy(CountRecord.NO_GENERATION));
             }
         }
         return records;
@@ -416,91 +356,7 @@ public final class ReferenceCounts {
         records.clear();
     }
 
-    private Stripe stripe(long container) {
+    private CountStripe stripe(long container) {
         return stripes[(int) (ClockTable.hash(container, 0) >>> (64 - STRIPE_BITS))];
-    }
-
-    /**
-     * A record that is kept in memory; {@code record} is null while it is read for the first time and was not changed.
-     */
-    private static final class Held {
-        @Nullable
-        CountRecord record;
-
-        int holders;
-    }
-
-    /**
-     * A part of the containers. Its monitor guards its cache and every record of these containers that is not frozen.
-     */
-    private final class Stripe {
-        private final ClockTable<CountRecord> cache;
-        /** The newest records of some containers, which stay in memory even if the cache evicts them. */
-        private final Map<Long, Held> held = new HashMap<>();
-
-        Stripe(long cacheBytes) {
-            cache = new ClockTable<>(cacheBytes);
-        }
-
-        /** Returns the newest record, for reading. */
-        CountRecord record(long container) throws IOException {
-            CountRecord record = inMemory(container);
-            if (record == null) {
-                record = committed(container);
-                cache.put(container, 0, record, record.heapBytes());
-            }
-            return record;
-        }
-
-        /** Returns the newest record if it is in memory; otherwise null. */
-        @Nullable
-        CountRecord inMemory(long container) {
-            CountRecord record = cache.get(container, 0);
-            if (record != null) {
-                return record;
-            }
-            Held kept = held.isEmpty() ? null : held.get(container);
-            record = kept == null ? null : kept.record;
-            if (record == null) {
-                Layers layers = overlay.layers();
-                record = layers.pending().counts(container);
-                if (record == null && layers.frozen() != null) {
-                    record = layers.frozen().counts(container);
-                }
-            }
-            if (record != null) {
-                cache.put(container, 0, record, record.heapBytes());
-            }
-            return record;
-        }
-
-        /** Returns the newest record, for changing: a part of the pending generation. */
-        CountRecord change(long container) throws IOException {
-            Generation pending = overlay.pending();
-            CountRecord record = record(container);
-            if (record.generation() == pending.number()) {
-                return record;
-            }
-            CountRecord copy = record.copy(pending.number());
-            if (copy.slots() == 0) {
-                copy.setWriting(writings.writing(container));
-            }
-            pending.putCounts(container, copy);
-            cache.put(container, 0, copy, copy.heapBytes());
-            Held kept = held.isEmpty() ? null : held.get(container);
-            if (kept != null) {
-                kept.record = copy;
-            }
-            return copy;
-        }
-
-        /** Reports a record's new size to the cache and to the pending generation. */
-        void account(long container, CountRecord record, int heapBytesBefore) {
-            int grown = record.heapBytes() - heapBytesBefore;
-            if (grown != 0) {
-                cache.put(container, 0, record, record.heapBytes());
-                overlay.pending().addBytes(grown);
-            }
-        }
     }
 }

@@ -1,5 +1,8 @@
 package org.opendedup.sar.metadata;
 
+import static org.opendedup.sar.metadata.RocksDbErrors.place;
+import static org.opendedup.sar.metadata.RocksDbErrors.translate;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,15 +17,14 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.io.Device;
+import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.PrivateFiles;
-import org.opendedup.sar.io.SystemError;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
-import org.rocksdb.Status;
 import org.rocksdb.WriteBatch;
 
 /** A RocksDB database with one column family for each {@link KeyValueStore.Family}. */
@@ -103,8 +105,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
             throw new IOException("there is a metadata database in " + folder + " already");
         }
         if (!create && !exists) {
-            throw new CorruptionException(
-                    place(folder), -1, "a database", "none; is the disk mounted that it lies on?");
+            throw new CorruptionException(place(folder), -1, "a database", "none; is its disk mounted?");
         }
         if (create) {
             PrivateFiles.createFolders(folder);
@@ -219,9 +220,9 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private void requireRoomToReopen() throws IOException {
         long needed = bytesToReopen();
-        long usable = Device.of(folder).usableBytes();
+        long usable = FileDevice.of(folder).usableBytes();
         if (usable < needed) {
-            throw new NoSpaceException(place(folder) + ": writes failed before, and going on needs " + needed
+            throw new NoSpaceException(place(folder) + ": earlier writes failed, and continuing needs " + needed
                     + " free bytes on the disk; there are " + usable);
         }
     }
@@ -242,7 +243,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private WriteFailedException writeFailed(IOException cause) {
         return new WriteFailedException(
-                place(folder) + ": writes failed before, and still do: " + cause.getMessage(), cause);
+                place(folder) + ": earlier writes failed, and writes still fail: " + cause.getMessage(), cause);
     }
 
     /**
@@ -276,7 +277,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private boolean hasRoomToReopen() {
         try {
-            return Device.of(folder).usableBytes() >= bytesToReopen();
+            return FileDevice.of(folder).usableBytes() >= bytesToReopen();
         } catch (IOException e) {
             return false; // unknown
         }
@@ -284,7 +285,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private NoSpaceException lackingSpace(IOException cause) {
         NoSpaceException lacking = new NoSpaceException(place(folder)
-                + " is closed until there is space, of which its reopening found too little: " + cause.getMessage());
+                + " is closed until there is more space; there was too little to reopen it: " + cause.getMessage());
         lacking.initCause(cause);
         return lacking;
     }
@@ -317,39 +318,6 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
     private IOException closedException() {
         return new IOException(place(folder) + (closed ? " is closed" : " could not be reopened after a failed write"));
-    }
-
-    static String place(Path folder) {
-        return "metadata database in " + folder;
-    }
-
-    static IOException translate(Path folder, RocksDBException e) {
-        return translate(folder, String.valueOf(e.getMessage()), e);
-    }
-
-    static IOException translate(Path folder, @Nullable String message, RocksDBException e) {
-        Status status = e.getStatus();
-        // Errors during the opening of a database are recognized only by their message.
-        boolean noSpace =
-                status != null && status.getSubCode() == Status.SubCode.NoSpace || SystemError.isFullIn(message);
-        if (noSpace) {
-            return withCause(new NoSpaceException(place(folder) + ": the disk is full (" + message + ")"), e);
-        }
-        if (status != null && status.getCode() == Status.Code.Corruption) {
-            return withCause(
-                    new CorruptionException(
-                            place(folder),
-                            -1,
-                            "an intact database",
-                            message + "; check the disk, and restore the folder from its last backup"),
-                    e);
-        }
-        return new IOException(place(folder) + ": " + message, e);
-    }
-
-    private static IOException withCause(IOException exception, Throwable cause) {
-        exception.initCause(cause);
-        return exception;
     }
 
     /** A cursor that holds the lifetime lock. The thread that created it must close it. */
@@ -412,7 +380,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
 
         private void requireEntry() {
             if (!started || !iterator.isValid()) {
-                throw new NoSuchElementException("the cursor stands on no entry");
+                throw new NoSuchElementException("the cursor is not at an entry");
             }
         }
     }

@@ -13,6 +13,12 @@ import java.util.function.LongSupplier;
  */
 public record StepLimit(int pages, long ns, LongSupplier clock) {
     /**
+     * Maximum number of references in the pages of one step: 1024 pages of a usual file have up to 40 000. A page can
+     * have one reference per byte, and all pages of a step are in memory, and pending, at the same time.
+     */
+    static final int MAX_REFERENCES = 1 << 16;
+
+    /**
      * Usual time of one step, in nanoseconds: a tenth of the time that a program tolerates, because several steps and a
      * freeze may be between a change and its lock.
      */

@@ -92,7 +92,7 @@ final class SystemRecords {
         return totals;
     }
 
-    static byte[] encodeEpoch(EpochHistory.Begin begin) {
+    static byte[] encodeEpoch(EpochBegin begin) {
         return new ValueWriter(20)
                 .writeByte(VERSION)
                 .writeLongLittleEndian(begin.token())
@@ -100,9 +100,9 @@ final class SystemRecords {
                 .toBytes();
     }
 
-    static EpochHistory.Begin decodeEpoch(byte[] value) throws CorruptionException, UnsupportedFormatException {
+    static EpochBegin decodeEpoch(byte[] value) throws CorruptionException, UnsupportedFormatException {
         ValueReader in = reader(value);
-        EpochHistory.Begin begin = new EpochHistory.Begin(in.readLongLittleEndian(), in.readVarint(Long.MAX_VALUE));
+        EpochBegin begin = new EpochBegin(in.readLongLittleEndian(), in.readVarint(Long.MAX_VALUE));
         in.expectEnd();
         return begin;
     }

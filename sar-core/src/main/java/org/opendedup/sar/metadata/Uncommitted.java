@@ -1,5 +1,6 @@
 package org.opendedup.sar.metadata;
 
+import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -32,10 +33,21 @@ public record Uncommitted(Map<Long, Integer> pages, Map<Long, Name> names, Set<L
             for (var entry : generation.changes(KeyValueStore.Family.ENTRY).entrySet()) {
                 entries++;
                 if (entry.getValue() != Generation.DELETED) {
-                    Namespace.noteName(entry.getKey(), entry.getValue(), names);
+                    noteName(entry.getKey(), entry.getValue(), names);
                 }
             }
         }
         return new Uncommitted(pages, names, inodes, entries);
+    }
+
+    /** Adds the name from an entry's record to {@code names}, by the inode of the entry. */
+    private static void noteName(byte[] key, byte[] value, Map<Long, Name> names) {
+        long directory = Keys.longAt(key, 0);
+        try {
+            long inode = EntryFormat.decode(directory, value).inode();
+            names.put(inode, new Name(directory, EntryFormat.name(key)));
+        } catch (IOException e) {
+            throw new AssertionError("a record that was just made", e);
+        }
     }
 }

@@ -1,6 +1,7 @@
 package org.opendedup.sar.restore;
 
 import java.util.OptionalLong;
+import org.opendedup.sar.container.ContainerSize;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
@@ -21,9 +22,6 @@ import org.opendedup.sar.restore.lookahead.StreamBudget;
  */
 public record RestoreSettings(
         CachePolicy cache, OptionalLong cacheBytes, OptionalLong windowBytes, double logShare, DiskOption disk) {
-    /** Approximate size of a container, in bytes: see {@code docs/FORMAT.md}. */
-    private static final int CONTAINER_BYTES = 4 << 20;
-
     public static final RestoreSettings DEFAULT = new RestoreSettings(
             CachePolicy.DEFAULT,
             OptionalLong.empty(),
@@ -56,10 +54,11 @@ public record RestoreSettings(
     }
 
     private ContainerCache make(long memoryBytes, ChunkHolder holder) {
-        CacheParameters parameters =
-                CacheParameters.of(memoryBytes, CONTAINER_BYTES).withLogShare(logShare);
+        CacheParameters parameters = CacheParameters.of(memoryBytes, ContainerSize.EXPECTED_CHUNK_BYTES)
+                .withLogShare(logShare);
         if (windowBytes.isPresent()) {
-            long containers = (windowBytes.getAsLong() + CONTAINER_BYTES - 1) / CONTAINER_BYTES;
+            int containerBytes = ContainerSize.EXPECTED_CHUNK_BYTES;
+            long containers = (windowBytes.getAsLong() + containerBytes - 1) / containerBytes;
             parameters = parameters.withWindowContainers((int) Math.min(Integer.MAX_VALUE, containers));
         }
         return cache.make(parameters, holder);

@@ -13,8 +13,10 @@ public interface CopyRequest {
     /** Returns how many bytes of the chunk are needed, from its first byte on. */
     int length(int i);
 
-    /** Returns the first bytes of its fingerprint, see {@link org.opendedup.sar.common.Fingerprints#check}. */
-    int check(int i);
+    /**
+     * Returns the first bytes of its fingerprint, see {@link org.opendedup.sar.common.Fingerprints#fingerprintPrefix}.
+     */
+    int fingerprintPrefix(int i);
 
     /** Sets the array that holds all {@code length} bytes of the chunk. */
     void setData(int i, byte[] bytes, int offset, int length);

@@ -64,7 +64,7 @@ final class MapKeeper implements Closeable {
         try {
             openAndFill(isPossible);
         } catch (CorruptionException e) {
-            log.warn("the Map table's database is made anew: {}", e.getMessage());
+            log.warn("the Map table's database is rebuilt: {}", e.getMessage());
             makeAnew();
             isMissing = true;
         }
@@ -164,7 +164,7 @@ final class MapKeeper implements Closeable {
         try {
             commitOnce();
         } catch (CorruptionException e) {
-            log.warn("the Map table's database is made anew: {}", e.getMessage());
+            log.warn("the Map table's database is rebuilt: {}", e.getMessage());
             MapDatabase.destroy(folder);
             commitOnce();
         }

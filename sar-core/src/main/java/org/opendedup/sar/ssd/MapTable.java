@@ -17,24 +17,24 @@ public final class MapTable {
      */
     interface Listener {
         /** Notes that an entry now points to this many bytes of a segment. */
-        void added(int segment, int lengthBytes);
+        void onAdded(int segment, int lengthBytes);
 
         /** Notes that an entry that pointed to this many bytes of a segment was removed or points elsewhere. */
-        void removed(int segment, int lengthBytes);
+        void onRemoved(int segment, int lengthBytes);
 
-        /** Notes that the chunk has no entry any more. Follows {@link #removed}. */
-        void forgotten(long chunkId);
+        /** Notes that the chunk has no entry any more. Follows {@link #onRemoved}. */
+        void onForgotten(long chunkId);
     }
 
     private static final Listener NOBODY = new Listener() {
         @Override
-        public void added(int segment, int lengthBytes) {}
+        public void onAdded(int segment, int lengthBytes) {}
 
         @Override
-        public void removed(int segment, int lengthBytes) {}
+        public void onRemoved(int segment, int lengthBytes) {}
 
         @Override
-        public void forgotten(long chunkId) {}
+        public void onForgotten(long chunkId) {}
     };
 
     private final MapStripe[] stripes = new MapStripe[STRIPES];
@@ -96,7 +96,7 @@ public final class MapTable {
                 tellRemoved(stripe.packedPlace(at));
                 stripe.set(at, place, worth);
             }
-            listener.added(entry.segment, entry.length);
+            listener.onAdded(entry.segment, entry.length);
         }
     }
 
@@ -145,7 +145,7 @@ public final class MapTable {
             long place = PackedEntry.place(to.segment, to.offset, to.length, PackedEntry.heat(old));
             tellRemoved(old);
             stripe.set(at, place, stripe.packedWorth(at));
-            listener.added(to.segment, to.length);
+            listener.onAdded(to.segment, to.length);
             fill(stripe, at, to);
             return true;
         }
@@ -250,12 +250,12 @@ public final class MapTable {
     private void removeAt(MapStripe stripe, int at, MapEntry removed) {
         fill(stripe, at, removed);
         stripe.removeAt(at);
-        listener.removed(removed.segment, removed.length);
-        listener.forgotten(removed.chunkId);
+        listener.onRemoved(removed.segment, removed.length);
+        listener.onForgotten(removed.chunkId);
     }
 
     private void tellRemoved(long place) {
-        listener.removed(PackedEntry.segment(place), PackedEntry.length(place));
+        listener.onRemoved(PackedEntry.segment(place), PackedEntry.length(place));
     }
 
     private static void fill(MapStripe stripe, int at, MapEntry into) {

@@ -7,7 +7,7 @@ final class OfferBuffer {
 
     private final byte[] data;
     private final long[] chunkIds;
-    private final int[] checks;
+    private final int[] fingerprintPrefixes;
     private final int[] counts;
     private final int[] savings;
     private final byte[] tags;
@@ -19,7 +19,7 @@ final class OfferBuffer {
         int chunks = mostChunks(bytes);
         data = new byte[bytes];
         chunkIds = new long[chunks];
-        checks = new int[chunks];
+        fingerprintPrefixes = new int[chunks];
         counts = new int[chunks];
         savings = new int[chunks];
         tags = new byte[chunks];
@@ -32,14 +32,22 @@ final class OfferBuffer {
     }
 
     /** Adds a chunk and copies its bytes; returns false if there is no room. */
-    boolean add(long chunkId, int check, int references, int saving, int tag, byte[] source, int offset, int length) {
+    boolean add(
+            long chunkId,
+            int fingerprintPrefix,
+            int references,
+            int saving,
+            int tag,
+            byte[] source,
+            int offset,
+            int length) {
         int start = bytes();
         if (count == chunkIds.length || data.length - start < length) {
             return false;
         }
         System.arraycopy(source, offset, data, start, length);
         chunkIds[count] = chunkId;
-        checks[count] = check;
+        fingerprintPrefixes[count] = fingerprintPrefix;
         counts[count] = references;
         savings[count] = saving;
         tags[count] = (byte) tag;
@@ -69,8 +77,8 @@ final class OfferBuffer {
         return chunkIds[i];
     }
 
-    int check(int i) {
-        return checks[i];
+    int fingerprintPrefix(int i) {
+        return fingerprintPrefixes[i];
     }
 
     int references(int i) {

@@ -13,5 +13,5 @@ public interface OfferListener {
      * @param tag the tag with which the chunk was offered
      * @param lengthBytes bytes of the chunk before compression
      */
-    void decided(OfferFate fate, int tag, int lengthBytes);
+    void onDecided(OfferFate fate, int tag, int lengthBytes);
 }

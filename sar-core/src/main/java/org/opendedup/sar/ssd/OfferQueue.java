@@ -1,11 +1,11 @@
 package org.opendedup.sar.ssd;
 
+import com.carrotsearch.hppc.LongIntHashMap;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.LongIntMap;
 
 /**
  * The queue of chunks offered to the SSD and not yet written: buffers that are filled one after the other, while the
@@ -22,8 +22,8 @@ final class OfferQueue {
     /** Heap bytes of a buffer; the writing thread's batch uses as many. */
     static final int BUFFER_HEAP_BYTES = BUFFER_BYTES + OfferBuffer.mostChunks(BUFFER_BYTES) * HEAP_BYTES_PER_CHUNK;
 
-    private static final int WANTED = 0;
-    private static final int WITHDRAWN = 1;
+    private static final int WANTED = 1;
+    private static final int WITHDRAWN = 2;
 
     private final int mostBuffers;
 
@@ -35,7 +35,7 @@ final class OfferQueue {
     /** An empty buffer for reuse. */
     private @Nullable OfferBuffer spare;
     /** Chunks on their way: {@link #WANTED} or {@link #WITHDRAWN}. */
-    private final LongIntMap ids = new LongIntMap();
+    private final LongIntHashMap ids = new LongIntHashMap();
 
     private long bytes;
     private boolean woken;
@@ -52,22 +52,22 @@ final class OfferQueue {
 
     /** Copies an offer into the queue. */
     synchronized OfferAnswer offer(
-            long chunkId, int check, int count, int saving, int tag, byte[] data, int offset, int length) {
+            long chunkId, int fingerprintPrefix, int count, int saving, int tag, byte[] data, int offset, int length) {
         if (closed) {
             return OfferAnswer.UNAVAILABLE;
         }
-        if (ids.contains(chunkId)) {
+        if (ids.containsKey(chunkId)) {
             // It may have been withdrawn, and is wanted again.
             ids.put(chunkId, WANTED);
             return OfferAnswer.PRESENT;
         }
         OfferBuffer last = filled.peekLast();
-        if (last == null || !last.add(chunkId, check, count, saving, tag, data, offset, length)) {
+        if (last == null || !last.add(chunkId, fingerprintPrefix, count, saving, tag, data, offset, length)) {
             OfferBuffer next = nextBuffer();
             if (next == null) {
                 return OfferAnswer.QUEUE_FULL;
             }
-            boolean added = next.add(chunkId, check, count, saving, tag, data, offset, length);
+            boolean added = next.add(chunkId, fingerprintPrefix, count, saving, tag, data, offset, length);
             assert added : length;
             filled.addLast(next);
         }

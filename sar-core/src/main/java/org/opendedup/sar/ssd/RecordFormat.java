@@ -17,7 +17,8 @@ import org.opendedup.sar.container.format.Compressor;
  * Format of a record of the SSD log: one chunk, which describes itself (docs/FORMAT.md, "SSD location"). Little-endian.
  *
  * <pre>
- * record = "SARR" version:u8 codec:u8 saving:u16 chunk-id:u64 raw-length:u32 stored-length:u32 fingerprint:32 payload crc:u32 padding
+ * record = "SARR" version:u8 codec:u8 saving:u16 chunk-id:u64 raw-length:u32 stored-length:u32
+ *          fingerprint:32 payload crc:u32 padding
  * </pre>
  *
  * <p>The crc covers the salt of the segment file and all bytes of the record up to the crc. So data of a user that look
@@ -82,12 +83,12 @@ class RecordFormat implements Closeable {
     /**
      * Encodes a chunk, except the saving and the crc, which {@link #seal} adds once the segment is known.
      *
-     * @param check first bytes that the fingerprint of the data must have
+     * @param fingerprintPrefix first bytes that the fingerprint of the data must have
      * @return length of the record in bytes, or 0 if the bytes are not those of the chunk
      */
-    int encode(long chunkId, int check, byte[] data, int from, int rawLength, byte[] target, int at) {
+    int encode(long chunkId, int fingerprintPrefix, byte[] data, int from, int rawLength, byte[] target, int at) {
         fingerprint(data, from, rawLength, target, at + FINGERPRINT_AT);
-        if (Fingerprints.check(target, at + FINGERPRINT_AT) != check) {
+        if (Fingerprints.fingerprintPrefix(target, at + FINGERPRINT_AT) != fingerprintPrefix) {
             return 0;
         }
         int payload = at + HEADER_BYTES;
@@ -191,11 +192,12 @@ class RecordFormat implements Closeable {
     /**
      * Returns the bytes of a chunk; null if the bytes there are not its record.
      *
-     * @param check first bytes that its fingerprint must have
+     * @param fingerprintPrefix first bytes that its fingerprint must have
      * @param wanted least length of the chunk, in bytes
      */
-    byte @Nullable [] decode(byte[] bytes, int at, int length, long salt, long chunkId, int check, int wanted) {
-        if (!isRecordOf(bytes, at, length, salt, chunkId, check)) {
+    byte @Nullable [] decode(
+            byte[] bytes, int at, int length, long salt, long chunkId, int fingerprintPrefix, int wanted) {
+        if (!isRecordOf(bytes, at, length, salt, chunkId, fingerprintPrefix)) {
             return null;
         }
         Compression.Codec codec = codecOf(bytes[at + CODEC_AT]);
@@ -209,8 +211,9 @@ class RecordFormat implements Closeable {
     }
 
     /** Returns whether the record of that chunk is there, and its fingerprint begins with {@code check}. */
-    boolean isRecordOf(byte[] bytes, int at, int length, long salt, long chunkId, int check) {
-        return isSound(bytes, at, length, salt, chunkId) && Fingerprints.check(bytes, at + FINGERPRINT_AT) == check;
+    boolean isRecordOf(byte[] bytes, int at, int length, long salt, long chunkId, int fingerprintPrefix) {
+        return isSound(bytes, at, length, salt, chunkId)
+                && Fingerprints.fingerprintPrefix(bytes, at + FINGERPRINT_AT) == fingerprintPrefix;
     }
 
     private static Compression.@Nullable Codec codecOf(byte code) {

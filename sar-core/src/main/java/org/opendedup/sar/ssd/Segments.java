@@ -145,7 +145,7 @@ final class Segments {
             directory.delete(SegmentFile.name(file.number()));
         } catch (NoSuchFileException e) {
             // Something else emptied the folder; the file is deleted already.
-            log.warn("{} was gone already from {}", SegmentFile.name(file.number()), directory);
+            log.warn("{} was already missing from {}", SegmentFile.name(file.number()), directory);
         }
         files.set(file.number(), null);
         count.decrementAndGet();

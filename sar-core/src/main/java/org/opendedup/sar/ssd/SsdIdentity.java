@@ -21,13 +21,11 @@ import org.opendedup.sar.io.AtomicFile;
  * and files of others are not touched. One readable line: {@code SAR-SSD version volume crc}.
  */
 final class SsdIdentity {
-    static final String NAME = "sar.id";
-
     private static final String MAGIC = "SAR-SSD";
     private static final int VERSION = 1;
     private static final int MOST_BYTES = 256;
     private static final Set<String> OWN =
-            Set.of("lost+found", SsdStore.LOCK, SsdStore.SEGMENTS_FOLDER, SsdStore.MAP_FOLDER);
+            Set.of("lost+found", LocationFiles.LOCK, LocationFiles.SEGMENTS, LocationFiles.MAP);
     private static final Pattern LINE = Pattern.compile("(" + MAGIC + " (\\d{1,9}) ([0-9a-f-]{36})) ([0-9a-f]{8})\n");
 
     private SsdIdentity() {}
@@ -39,7 +37,7 @@ final class SsdIdentity {
      *     was touched
      */
     static void claim(Path location, UUID volume) throws IOException {
-        Path file = location.resolve(NAME);
+        Path file = location.resolve(LocationFiles.IDENTITY);
         if (Files.exists(file)) {
             check(file, volume);
         } else {
@@ -53,7 +51,7 @@ final class SsdIdentity {
      * of its disk.
      */
     static void requireClaimed(Path location) throws IOException {
-        Path file = location.resolve(NAME);
+        Path file = location.resolve(LocationFiles.IDENTITY);
         try {
             Files.getLastModifiedTime(file);
         } catch (NoSuchFileException e) {
@@ -80,7 +78,7 @@ final class SsdIdentity {
                     file.toString(),
                     0,
                     "the identity of an SSD location",
-                    "something else; empty the folder to start anew, there is nothing on it that the volume does not have");
+                    "something else; empty the folder to start again: the volume has everything that is on it");
         }
         int version = Integer.parseInt(line.group(2));
         if (version != VERSION) {
@@ -100,9 +98,9 @@ final class SsdIdentity {
     private static void requireEmpty(Path location) throws IOException {
         for (Path entry : FolderEntries.of(location)) {
             String name = entry.getFileName().toString();
-            if (!OWN.contains(name) && !name.startsWith(NAME + ".")) {
-                throw new IOException("the SSD location " + location + " has no " + NAME + ", but it has " + name
-                        + "; an empty folder is needed");
+            if (!OWN.contains(name) && !name.startsWith(LocationFiles.IDENTITY + ".")) {
+                throw new IOException("the SSD location " + location + " has no " + LocationFiles.IDENTITY
+                        + ", but it has " + name + "; an empty folder is needed");
             }
         }
     }

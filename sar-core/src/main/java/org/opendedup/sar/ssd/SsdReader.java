@@ -166,7 +166,13 @@ final class SsdReader {
     private void take(CopyRequest request, int k, int at, SegmentFile segment) {
         int i = index(k);
         byte @Nullable [] data = format.decode(
-                buffer, at, lengths[i], segment.salt(), request.chunkId(i), request.check(i), request.length(i));
+                buffer,
+                at,
+                lengths[i],
+                segment.salt(),
+                request.chunkId(i),
+                request.fingerprintPrefix(i),
+                request.length(i));
         if (data == null) {
             bad(request, k);
         } else {

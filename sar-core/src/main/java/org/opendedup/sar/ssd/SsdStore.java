@@ -30,11 +30,6 @@ import org.slf4j.LoggerFactory;
  * read.
  */
 public final class SsdStore implements Closeable {
-    static final String SEGMENTS_FOLDER = "segments";
-    static final String MAP_FOLDER = "map";
-    /** Lock file, held while a thread of this program may write there: also after {@link #close}, if the SSD hangs. */
-    static final String LOCK = "sar.lock";
-
     private static final Logger logger = LoggerFactory.getLogger(SsdStore.class);
     private static final long CLOSE_MILLIS = TimeUnit.SECONDS.toMillis(10);
 
@@ -84,7 +79,7 @@ public final class SsdStore implements Closeable {
         place.requireSafe();
         SsdIdentity.claim(location, timeline.current().volume());
         narrow(place, location);
-        Path folder = location.resolve(SEGMENTS_FOLDER);
+        Path folder = location.resolve(LocationFiles.SEGMENTS);
         PrivateFiles.createFolders(folder);
         Directory files = FileDirectory.open(folder);
         return open(location, files, new RecordFormat(), timeline, capacityBytes, memory, makeRoom, failure);
@@ -126,9 +121,9 @@ public final class SsdStore implements Closeable {
         if (!Files.isWritable(location)) {
             return () -> {};
         }
-        LockFile lock = LockFile.tryAcquire(location.resolve(LOCK))
-                .orElseThrow(() -> new IOException("the SSD location " + location
-                        + " is in use, or it hung and what was being written there has not come to its end"));
+        LockFile lock = LockFile.tryAcquire(location.resolve(LocationFiles.LOCK))
+                .orElseThrow(() -> new IOException(
+                        "the SSD location " + location + " is in use, or it hung and a write there has not ended"));
         return lock::close;
     }
 
@@ -176,7 +171,7 @@ public final class SsdStore implements Closeable {
         readOnly = !Files.isWritable(location);
         Bookkeeping bookkeeping = new Bookkeeping(segments);
         table = new MapTable(bookkeeping);
-        MapKeeper keeper = new MapKeeper(location.resolve(MAP_FOLDER), table);
+        MapKeeper keeper = new MapKeeper(location.resolve(LocationFiles.MAP), table);
         bookkeeping.keeper = keeper;
         keeper.load(segments, entry -> table.size() < memory.maxEntries() && isPossible(entry));
         log = new SsdLog(segments, table, keeper, capacityBytes, memory.maxEntries(), makeRoom, failure, counters);
@@ -197,17 +192,17 @@ public final class SsdStore implements Closeable {
         }
 
         @Override
-        public void added(int segment, int lengthBytes) {
+        public void onAdded(int segment, int lengthBytes) {
             segments.addLive(segment, lengthBytes);
         }
 
         @Override
-        public void removed(int segment, int lengthBytes) {
+        public void onRemoved(int segment, int lengthBytes) {
             segments.addLive(segment, -lengthBytes);
         }
 
         @Override
-        public void forgotten(long chunkId) {
+        public void onForgotten(long chunkId) {
             if (keeper != null) {
                 keeper.noteForgotten(chunkId);
             }
@@ -244,13 +239,13 @@ public final class SsdStore implements Closeable {
     /**
      * Offers a chunk. Never waits. Copies the bytes before it returns.
      *
-     * @param check first bytes of its fingerprint, which the bytes must match
+     * @param fingerprintPrefix first bytes of its fingerprint, which the bytes must match
      * @param count current references to it
      * @param saving disk time that a read of it from here saves, in microseconds per KiB; at most 65535
      * @param tag passed to the listener with the outcome of the chunk; 0 to 127
      */
     public OfferAnswer offer(
-            long chunkId, int check, int count, int saving, int tag, byte[] data, int offset, int length) {
+            long chunkId, int fingerprintPrefix, int count, int saving, int tag, byte[] data, int offset, int length) {
         if (length < 1 || length > RecordFormat.MAX_CHUNK_BYTES) {
             return OfferAnswer.TOO_LARGE;
         }
@@ -260,7 +255,7 @@ public final class SsdStore implements Closeable {
         if (table.contains(chunkId)) {
             return OfferAnswer.PRESENT;
         }
-        return queue.offer(chunkId, check, count, saving, tag, data, offset, length);
+        return queue.offer(chunkId, fingerprintPrefix, count, saving, tag, data, offset, length);
     }
 
     /** Sets the listener for the outcome of accepted chunks; to be called before the first offer. */
@@ -312,7 +307,8 @@ public final class SsdStore implements Closeable {
         }
         String name = SegmentFile.name(segment.number());
         try {
-            UncachedRead.block(location.resolve(SEGMENTS_FOLDER).resolve(name), random.nextLong(segment.length()));
+            UncachedRead.block(
+                    location.resolve(LocationFiles.SEGMENTS).resolve(name), random.nextLong(segment.length()));
         } catch (NoSuchFileException e) {
             logger.debug("{} was deleted before it was probed; so the SSD answers", name);
         } catch (IOException e) {
@@ -402,7 +398,7 @@ public final class SsdStore implements Closeable {
             Thread.currentThread().interrupt();
         }
         if (thread.isAlive()) {
-            throw new IOException("the SSD at " + location + " does not answer; its writing thread is left behind");
+            throw new IOException("the SSD at " + location + " does not respond; its writing thread is abandoned");
         }
     }
 }

@@ -115,7 +115,7 @@ final class SsdWriter implements Runnable {
         } catch (RuntimeException | Error e) {
             // The thread continues after any error, even out of memory: without it nothing would be promoted until the
             // next attach.
-            logger.error("the SSD's writing thread met a bug", e);
+            logger.error("the SSD's writing thread failed because of a bug", e);
             failed(new IOException("the SSD can't be written because of a bug: " + e, e));
         }
         return OfferFate.WRITE_FAILED;
@@ -142,7 +142,7 @@ final class SsdWriter implements Runnable {
             batch.reserve(format.bound(offers.length(i)));
             int length = format.encode(
                     offers.chunkId(i),
-                    offers.check(i),
+                    offers.fingerprintPrefix(i),
                     offers.data(),
                     offers.offset(i),
                     offers.length(i),
@@ -166,7 +166,7 @@ final class SsdWriter implements Runnable {
                 fate = record < batch.placed() ? OfferFate.LANDED : rest;
                 record++;
             }
-            hearing.decided(fate, offers.tag(i), offers.length(i));
+            hearing.onDecided(fate, offers.tag(i), offers.length(i));
         }
     }
 

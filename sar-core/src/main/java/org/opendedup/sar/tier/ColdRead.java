@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.tier.FileExplanation.DiskWork;
 import org.opendedup.sar.tier.promotion.FrameTables;
@@ -22,7 +23,7 @@ final class ColdRead {
     /** Frames that stay in memory: 64 MiB with frames of 64 KiB. */
     private static final int FRAMES_IN_MEMORY = 1024;
 
-    /** Frames wanted by the request, each as {@code ChunkId.of(container, frame)}. */
+    /** Frames wanted by the request, as {@link FrameId}s. */
     private long[] wanted = new long[64];
 
     private int count;
@@ -41,18 +42,18 @@ final class ColdRead {
     private long bytes;
 
     boolean isInMemory(long container, int frame) {
-        return memory.containsKey(ChunkId.of(container, frame));
+        return memory.containsKey(FrameId.of(container, frame));
     }
 
     /** Adds a frame that the request needs. A frame may be added more than once. */
     void want(long container, int frame) {
-        if (memory.get(ChunkId.of(container, frame)) != null) {
+        if (memory.get(FrameId.of(container, frame)) != null) {
             return;
         }
         if (count == wanted.length) {
             wanted = Arrays.copyOf(wanted, count * 2);
         }
-        wanted[count++] = ChunkId.of(container, frame);
+        wanted[count++] = FrameId.of(container, frame);
     }
 
     /** Reads the frames of the request that are not in memory. */

@@ -151,7 +151,7 @@ public final class FileExplainer {
             chunkOffsets[i] = chunkOffset;
             lengths[i] = length;
             int frame = tables.of(ChunkId.container(chunkId)).frameOf(ChunkId.slot(chunkId));
-            request.add(chunkId, lastNeed, recipe.check(entry), frame);
+            request.add(chunkId, lastNeed, recipe.fingerprintPrefix(entry), frame);
             request.setReferences(i, counts.count(chunkId));
             request.setSource(i, rules.onSsd().test(chunkId) ? Source.SSD : Source.HOME);
         }
@@ -194,7 +194,8 @@ public final class FileExplainer {
         chunks[verdict.ordinal()]++;
         bytes[verdict.ordinal()] += lengths[i];
         if (!stopped && offsets[i] >= from) {
-            HashChunk chunk = new HashChunk(request.chunkId(i), request.check(i), lengths[i], request.references(i));
+            HashChunk chunk =
+                    new HashChunk(request.chunkId(i), request.fingerprintPrefix(i), lengths[i], request.references(i));
             stopped = !visitor.accept(new Chunk(offsets[i], chunk, runBytes, verdict));
         }
     }

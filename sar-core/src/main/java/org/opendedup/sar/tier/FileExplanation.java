@@ -2,7 +2,7 @@ package org.opendedup.sar.tier;
 
 import java.util.Map;
 import org.opendedup.sar.common.HashChunk;
-import org.opendedup.sar.disk.DiskCost;
+import org.opendedup.sar.disk.DiskModel;
 
 /**
  * Which chunks of a file are on the SSD, why, and what that saves a sequential read from cold caches.
@@ -89,9 +89,9 @@ public record FileExplanation(
      * @param bytes bytes of these reads, with the gaps that are read along
      */
     public record DiskWork(long requests, long bytes) {
-        /** Predicts the time, in seconds, by {@link DiskCost}. */
+        /** Predicts the time, in seconds, by {@link DiskModel#HDD}. */
         public double seconds() {
-            return (requests * (double) DiskCost.SEEK_MICROS + (double) bytes / DiskCost.BYTES_PER_MICRO) / 1e6;
+            return DiskModel.HDD.seconds(requests, bytes);
         }
     }
 }

@@ -4,10 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -21,13 +17,10 @@ import org.opendedup.sar.ssd.OfferListener;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.SsdWriteException;
 import org.opendedup.sar.ssd.StoreMemory;
-import org.opendedup.sar.tier.SsdTier.Event;
-import org.opendedup.sar.tier.SsdTier.State;
 import org.opendedup.sar.tier.copies.AttachedSsd;
 import org.opendedup.sar.tier.copies.Cause;
 import org.opendedup.sar.tier.copies.PromotionTarget;
 import org.opendedup.sar.tier.copies.SsdHealth;
-import org.opendedup.sar.tier.promotion.TimeLimit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * busy. The monitor guards the state; no thread waits for anything while it holds the monitor. So a failing SSD can be
  * reported while it is being closed.
  */
-public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
+final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
     private static final Logger log = LoggerFactory.getLogger(SsdLifecycle.class);
 
     /** Failures, without a successful read between them, after which the SSD counts as broken. */
@@ -57,6 +50,7 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
     private final Runnable makeRoom;
     private final LongSupplier nanoClock;
     private final TimeLimit timeLimit;
+    private final SsdCloser closer;
     private final Object changes = new Object();
 
     private volatile @Nullable AttachedSsd attached;
@@ -64,10 +58,8 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
     private volatile boolean writable;
     /** Failures since the last successful read. */
     private volatile int failuresInARow;
-    /** The last closing that was started; null if there was none. */
-    private volatile @Nullable FutureTask<@Nullable Void> lastClosing;
 
-    private State state;
+    private SsdState state;
     private String reason = "";
     private @Nullable Path location;
     /** Why the SSD is not used for reads at the moment; null if it is used. */
@@ -75,7 +67,7 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
 
     private long writeAgainNanos;
     private long writtenBeforePause;
-    private Consumer<Event> listener = event -> {};
+    private Consumer<SsdEvent> listener = event -> {};
     private OfferListener offers = OfferListener.NONE;
     private boolean closed;
 
@@ -100,7 +92,8 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
         this.makeRoom = makeRoom;
         this.nanoClock = nanoClock;
         timeLimit = new TimeLimit(name + "-ssd", limit);
-        state = location == null ? State.NONE : State.DETACHED;
+        closer = new SsdCloser(name, limit);
+        state = location == null ? SsdState.NONE : SsdState.DETACHED;
     }
 
     /** Returns the SSD in use, or null. */
@@ -109,8 +102,8 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
         return attached;
     }
 
-    synchronized State state() {
-        return suspension != null && attached != null ? State.SUSPENDED : state;
+    synchronized SsdState state() {
+        return suspension != null && attached != null ? SsdState.SUSPENDED : state;
     }
 
     /** Returns why the state is not ONLINE; if it is, what an administrator should know, or an empty string. */
@@ -122,7 +115,7 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
         return location;
     }
 
-    synchronized void listen(Consumer<Event> toTell) {
+    synchronized void listen(Consumer<SsdEvent> toTell) {
         listener = toTell;
     }
 
@@ -146,14 +139,14 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
         synchronized (changes) {
             try {
                 if (timeLimit.call("looking at " + place, () -> SsdStore.isMissingOrEmpty(place), found -> {})) {
-                    giveUp(State.DETACHED, "there is nothing at " + place + "; is its disk not mounted?", null);
+                    giveUp(SsdState.DETACHED, "there is nothing at " + place + "; is its disk not mounted?", null);
                 } else {
                     open(place, capacityBytes, memory);
                 }
             } catch (IOException e) {
-                giveUp(State.FAILED, cannotBeUsed(place, e), null);
+                giveUp(SsdState.FAILED, cannotBeUsed(place, e), null);
             } catch (RuntimeException e) {
-                giveUp(State.FAILED, cannotBeUsed(place, e), e);
+                giveUp(SsdState.FAILED, cannotBeUsed(place, e), e);
             }
         }
     }
@@ -167,10 +160,10 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
         AttachedSsd opened = timeLimit.call(
                 "opening the SSD at " + place,
                 () -> opener.open(place, timeline, capacityBytes, memory, makeRoom, failures),
-                tooLate -> startClosing(closing(tooLate)));
+                closer::start);
         synchronized (this) {
             location = place;
-            state = State.ONLINE;
+            state = SsdState.ONLINE;
             reason = "";
             failuresInARow = 0;
             suspension = null;
@@ -192,16 +185,16 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
             // Checked while the SSD in use is still attached.
             timeLimit.call("looking at " + place, () -> claim(place), claimed -> {});
             detachNow("another SSD was to be attached");
-            awaitLastClosing();
+            closer.awaitLast();
             try {
                 open(place, capacityBytes, memory);
             } catch (IOException e) {
-                giveUp(State.DETACHED, "the SSD at " + place + " could not be attached: " + e.getMessage(), null);
+                giveUp(SsdState.DETACHED, "the SSD at " + place + " could not be attached: " + e.getMessage(), null);
                 throw e;
             }
             log.info("{}: the SSD at {} is attached", name, place);
-            if (state() == State.ONLINE) {
-                tell(new Event(State.ONLINE, "the SSD at " + place + " is attached"));
+            if (state() == SsdState.ONLINE) {
+                tell(new SsdEvent(SsdState.ONLINE, "the SSD at " + place + " is attached"));
             }
         }
     }
@@ -229,15 +222,15 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
         AttachedSsd ssd;
         synchronized (this) {
             ssd = take();
-            if (state != State.NONE) {
-                state = State.DETACHED;
+            if (state != SsdState.NONE) {
+                state = SsdState.DETACHED;
                 reason = why;
             }
         }
         if (ssd != null) {
             log.info("{}: the SSD at {} is detached", name, location());
-            tell(new Event(State.DETACHED, "the SSD at " + location() + " is detached"));
-            close(ssd);
+            tell(new SsdEvent(SsdState.DETACHED, "the SSD at " + location() + " is detached"));
+            closer.close(ssd, location());
         }
     }
 
@@ -249,64 +242,8 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
         return ssd;
     }
 
-    /** Closes the SSD; waits no longer than the time limit. */
-    private void close(AttachedSsd ssd) throws IOException {
-        FutureTask<@Nullable Void> closing = closing(ssd);
-        startClosing(closing);
-        try {
-            closing.get(timeLimit.limit().toNanos(), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException e) {
-            throw new IOException(
-                    "the SSD at " + location() + " did not close within "
-                            + timeLimit.limit().toSeconds() + " s",
-                    e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted while closing the SSD at " + location(), e);
-        } catch (ExecutionException e) {
-            throw new IOException("closing the SSD at " + location() + " failed: " + e.getMessage(), e);
-        }
-    }
-
-    private FutureTask<@Nullable Void> closing(AttachedSsd ssd) {
-        return new FutureTask<>(() -> {
-            try {
-                ssd.close();
-            } catch (IOException | RuntimeException e) {
-                log.info("{}: closing the SSD failed: {}", name, e.getMessage());
-                throw e;
-            }
-            return null;
-        });
-    }
-
-    /**
-     * Waits for the closing of the last SSD. A failed SSD is closed in the background, and its location must not be
-     * opened earlier.
-     */
-    private void awaitLastClosing() throws IOException {
-        FutureTask<@Nullable Void> closing = lastClosing;
-        if (closing != null) {
-            try {
-                closing.get(timeLimit.limit().toNanos(), TimeUnit.NANOSECONDS);
-            } catch (TimeoutException | ExecutionException e) {
-                log.info("{}: the SSD before was not closed: {}", name, e.getMessage());
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new IOException("interrupted while the SSD before was closed", e);
-            }
-        }
-    }
-
-    private void startClosing(FutureTask<@Nullable Void> closing) {
-        lastClosing = closing;
-        Thread thread = new Thread(closing, name + "-ssd-close");
-        thread.setDaemon(true);
-        thread.start();
-    }
-
     /** Runs the volume without an SSD until one is attached: logs one warning, sends one event. */
-    private void giveUp(State to, String why, @Nullable Throwable cause) {
+    private void giveUp(SsdState to, String why, @Nullable Throwable cause) {
         synchronized (this) {
             state = to;
             reason = why;
@@ -314,13 +251,13 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
         warn(to, why, cause);
     }
 
-    private void warn(State to, String why, @Nullable Throwable cause) {
-        log.warn("{}: {}; the volume goes on without it", name, why, cause);
-        tell(new Event(to, why + "; the volume goes on without it"));
+    private void warn(SsdState to, String why, @Nullable Throwable cause) {
+        log.warn("{}: {}; the volume continues without it", name, why, cause);
+        tell(new SsdEvent(to, why + "; the volume continues without it"));
     }
 
-    private void tell(Event event) {
-        Consumer<Event> toTell;
+    private void tell(SsdEvent event) {
+        Consumer<SsdEvent> toTell;
         synchronized (this) {
             toTell = listener;
         }
@@ -390,14 +327,14 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
             writable = false;
             writeAgainNanos = nanoClock.getAsLong() + WRITE_PAUSE.toNanos();
             writtenBeforePause = ssd.statistics().writtenRecords();
-            first = state != State.READ_ONLY;
-            state = State.READ_ONLY;
-            why = "the SSD at " + location + " takes no writes: " + failure;
+            first = state != SsdState.READ_ONLY;
+            state = SsdState.READ_ONLY;
+            why = "the SSD at " + location + " accepts no writes: " + failure;
             reason = why;
         }
         if (first) {
             log.warn("{}: {}; what is on it is read, nothing is promoted", name, why);
-            tell(new Event(State.READ_ONLY, why + "; what is on it is read, nothing is promoted"));
+            tell(new SsdEvent(SsdState.READ_ONLY, why + "; what is on it is read, nothing is promoted"));
         }
     }
 
@@ -409,13 +346,13 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
                 return;
             }
             why = "the SSD at " + location + " returned wrong bytes, which were not used: " + failure.getMessage()
-                    + "; after a power failure that is nothing new, else the SSD is not to be trusted";
+                    + "; after a power failure this is expected, otherwise do not trust the SSD";
             if (reason.isEmpty()) {
                 reason = why;
             }
         }
         log.warn("{}: {}", name, why);
-        tell(new Event(state(), why));
+        tell(new SsdEvent(state(), why));
     }
 
     private void noteFailure(AttachedSsd ssd, IOException failure) {
@@ -432,15 +369,15 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
             }
             take();
             why = "the SSD at " + location + " failed too often, at last: " + failure.getMessage();
-            state = State.FAILED;
+            state = SsdState.FAILED;
             reason = why;
         }
-        warn(State.FAILED, why, null);
-        startClosing(closing(ssd));
+        warn(SsdState.FAILED, why, null);
+        closer.start(ssd);
     }
 
     @Override
-    public void goodRead() {
+    public void onGoodRead() {
         if (failuresInARow != 0) {
             synchronized (this) {
                 failuresInARow = 0;
@@ -449,29 +386,29 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
     }
 
     @Override
-    public void suspended(Duration pause) {
+    public void onSuspended(Duration pause) {
         boolean first;
         synchronized (this) {
             first = suspension == null;
             suspension =
-                    "the SSD at " + location + " answers too slowly; it is tried again in " + pause.toSeconds() + " s";
+                    "the SSD at " + location + " responds too slowly; it is tried again in " + pause.toSeconds() + " s";
         }
         if (first) {
             log.warn("{}: {}; all is read from home until then", name, reason());
-            tell(new Event(State.SUSPENDED, reason() + "; all is read from home until then"));
+            tell(new SsdEvent(SsdState.SUSPENDED, reason() + "; all is read from home until then"));
         }
     }
 
     @Override
-    public void resumed() {
+    public void onResumed() {
         synchronized (this) {
             if (suspension == null) {
                 return;
             }
             suspension = null;
         }
-        log.info("{}: the SSD at {} answers in time again", name, location());
-        tell(new Event(state(), "the SSD at " + location() + " answers in time again"));
+        log.info("{}: the SSD at {} responds in time again", name, location());
+        tell(new SsdEvent(state(), "the SSD at " + location() + " responds in time again"));
     }
 
     @Override
@@ -493,11 +430,11 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
                 return true;
             }
             writable = true;
-            state = State.ONLINE;
+            state = SsdState.ONLINE;
             reason = "";
         }
-        log.info("{}: the SSD at {} takes writes again", name, location());
-        tell(new Event(State.ONLINE, "the SSD at " + location() + " takes writes again"));
+        log.info("{}: the SSD at {} accepts writes again", name, location());
+        tell(new SsdEvent(SsdState.ONLINE, "the SSD at " + location() + " accepts writes again"));
         return true;
     }
 
@@ -515,11 +452,18 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
 
     @Override
     public OfferAnswer offer(
-            long chunkId, int check, int count, int saving, Cause cause, byte[] data, int offset, int length) {
+            long chunkId,
+            int fingerprintPrefix,
+            int count,
+            int saving,
+            Cause cause,
+            byte[] data,
+            int offset,
+            int length) {
         AttachedSsd ssd = attached;
         return ssd == null || !isAvailable()
                 ? OfferAnswer.UNAVAILABLE
-                : ssd.offer(chunkId, check, count, saving, cause, data, offset, length);
+                : ssd.offer(chunkId, fingerprintPrefix, count, saving, cause, data, offset, length);
     }
 
     @Override
@@ -541,7 +485,7 @@ public final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable
             }
             if (ssd != null) {
                 try {
-                    close(ssd);
+                    closer.close(ssd, location());
                 } catch (IOException e) {
                     log.warn("{}: {}", name, e.getMessage());
                 }

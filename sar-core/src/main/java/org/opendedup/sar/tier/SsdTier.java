@@ -39,28 +39,6 @@ public final class SsdTier implements Closeable {
     private static final DemotionStatistics NO_DEMOTIONS = new DemotionStatistics(0, 0, 0, 0, false, 0, 0);
     private static final SsdLogStatistics NO_LOG = new SsdLogStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-    /** State of the SSD. */
-    public enum State {
-        /** The volume has no SSD location. */
-        NONE,
-        ONLINE,
-        /** Copies are read; nothing is promoted, because the SSD takes no writes. */
-        READ_ONLY,
-        /** The SSD answers too slowly, and is tried again from time to time. */
-        SUSPENDED,
-        /** An administrator detached the SSD, or it was missing when the volume was mounted. */
-        DETACHED,
-        /** The SSD failed too often. An administrator must attach it, or another one. */
-        FAILED
-    }
-
-    /**
-     * Something an administrator should know.
-     *
-     * @param message one sentence, with the location and what the volume does now
-     */
-    public record Event(State state, String message) {}
-
     /**
      * Current status of the tier.
      *
@@ -68,7 +46,7 @@ public final class SsdTier implements Closeable {
      * @param reason why the state is not ONLINE; if it is, what an administrator should know, or an empty string
      */
     public record Status(
-            State state,
+            SsdState state,
             @Nullable Path location,
             String reason,
             TierSettings settings,
@@ -95,7 +73,7 @@ public final class SsdTier implements Closeable {
 
     private final String name;
     private final TierMemory memory;
-    private final SsdLifecycle connection;
+    private final SsdLifecycle lifecycle;
     private final DataDistributor distributor;
     private final @Nullable Engine engine;
     private volatile TierSettings settings;
@@ -113,7 +91,7 @@ public final class SsdTier implements Closeable {
     /** Makes the tier of a volume that is opened: {@link SsdTier#open}, or that of a test. */
     @FunctionalInterface
     public interface Opener {
-        public SsdTier open(
+        SsdTier open(
                 @Nullable Path location,
                 Timeline timeline,
                 @Nullable TierSettings settings,
@@ -134,18 +112,18 @@ public final class SsdTier implements Closeable {
         this.name = name;
         this.settings = settings;
         this.memory = memory;
-        connection = new SsdLifecycle(
+        lifecycle = new SsdLifecycle(
                 location, ssds, timeline, name, () -> demotion().makeRoom(), System::nanoTime, SsdLifecycle.LIMIT);
-        distributor = new DataDistributor(connection::attached, name, connection, checks);
+        distributor = new DataDistributor(lifecycle::attached, name, lifecycle, checks);
         engine = location == null ? null : engine(settings, counts);
     }
 
     private Engine engine(TierSettings settings, CountSource counts) {
         planMemory();
-        DataDemotion demotion = new DataDemotion(connection::attached, settings, counts, name);
+        DataDemotion demotion = new DataDemotion(lifecycle::attached, settings, counts, name);
         SelectivePromotion promotion =
-                new SelectivePromotion(settings, connection, demotion, this::noteRead, memory.mostRemembered());
-        connection.listenToOffers(promotion);
+                new SelectivePromotion(settings, lifecycle, demotion, this::noteRead, memory.mostRemembered());
+        lifecycle.listenToOffers(promotion);
         return new Engine(promotion, demotion);
     }
 
@@ -218,7 +196,7 @@ public final class SsdTier implements Closeable {
             Supplier<CopyCheck> checks) {
         TierSettings given = settings == null ? UNUSED : settings;
         SsdTier tier = new SsdTier(location, timeline, given, memory, counts, name, ssds, checks);
-        tier.connection.openAtMount(given.capacityBytes(), memory.ofStore(tier.maxEntries));
+        tier.lifecycle.openAtMount(given.capacityBytes(), memory.ofStore(tier.maxEntries));
         return tier;
     }
 
@@ -246,7 +224,7 @@ public final class SsdTier implements Closeable {
 
     /** Returns whether a copy of a chunk is on the SSD or on its way there. */
     public boolean contains(long chunkId) {
-        return connection.contains(chunkId);
+        return lifecycle.contains(chunkId);
     }
 
     public DataDistributor distributor() {
@@ -254,12 +232,12 @@ public final class SsdTier implements Closeable {
     }
 
     public Status status() {
-        AttachedSsd ssd = connection.attached();
+        AttachedSsd ssd = lifecycle.attached();
         LruList recent = lru;
         return new Status(
-                connection.state(),
-                connection.location(),
-                connection.reason(),
+                lifecycle.state(),
+                lifecycle.location(),
+                lifecycle.reason(),
                 settings,
                 ssd == null ? 0 : ssd.copies(),
                 maxEntries,
@@ -279,7 +257,7 @@ public final class SsdTier implements Closeable {
     public synchronized void change(TierSettings changed) throws IOException {
         Engine engine = requireLocation();
         settings = changed;
-        AttachedSsd ssd = connection.attached();
+        AttachedSsd ssd = lifecycle.attached();
         if (ssd != null) {
             ssd.resize(changed.capacityBytes());
         }
@@ -290,7 +268,7 @@ public final class SsdTier implements Closeable {
     /** Stops using the SSD. After it returns, the SSD can be unplugged; the volume continues without it. */
     public void detach() throws IOException {
         requireLocation();
-        connection.detach();
+        lifecycle.detach();
     }
 
     /**
@@ -313,7 +291,7 @@ public final class SsdTier implements Closeable {
     public synchronized void attach(Path location) throws IOException {
         Engine engine = requireLocation();
         planMemory();
-        connection.attach(location, settings.capacityBytes(), memory.ofStore(maxEntries));
+        lifecycle.attach(location, settings.capacityBytes(), memory.ofStore(maxEntries));
         distributor.startAfresh();
         engine.demotion().noteAttached();
     }
@@ -327,8 +305,8 @@ public final class SsdTier implements Closeable {
     }
 
     /** Sets the listener for events; there is only one. */
-    public void listen(Consumer<Event> listener) {
-        connection.listen(listener);
+    public void listen(Consumer<SsdEvent> listener) {
+        lifecycle.listen(listener);
     }
 
     /** Closes the tier. Idempotent. */
@@ -338,6 +316,6 @@ public final class SsdTier implements Closeable {
             engine.demotion().close();
         }
         distributor.close();
-        connection.close();
+        lifecycle.close();
     }
 }

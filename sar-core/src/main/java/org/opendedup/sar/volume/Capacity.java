@@ -73,6 +73,11 @@ final class Capacity {
         return mayUseReserve ? capacityBytes : usersBytes;
     }
 
+    /** Returns the bytes of the whole capacity, free or not. */
+    long capacityBytes() {
+        return capacityBytes;
+    }
+
     synchronized long takenBytes() {
         return takenBytes;
     }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Runs all steps of closing something, even if some fail. At the end throws the first failure, with the others
  * attached.
  */
-public final class Closing {
+final class Closing {
     /** One step of closing a volume, or any other action that may fail with an I/O error. */
     @FunctionalInterface
     interface Step {

@@ -122,7 +122,7 @@ final class Committer implements Closeable {
         } catch (NoSpaceException e) {
             log.debug("the periodic commit waits for space: {}", e.getMessage());
         } catch (WriteFailedException e) {
-            log.debug("the periodic commit failed, as was told: {}", e.getMessage());
+            log.debug("the periodic commit failed, as reported: {}", e.getMessage());
         } catch (IOException | RuntimeException | Error e) {
             // Catch everything: an exception would cancel the timer, and nothing would be committed any more.
             log.error("the periodic commit failed", e);
@@ -187,6 +187,30 @@ final class Committer implements Closeable {
         }
     }
 
+    /** Stores the dirty bytes of a file before a commit. ENOSPC if there is no space. */
+    void store(Node node) throws IOException {
+        whenThereIsSpace(() -> writer.storeAll(node));
+    }
+
+    /** Stores the dirty bytes of all files before a commit. ENOSPC if there is no space. */
+    void storeAll() throws IOException {
+        whenThereIsSpace(writer::storeEverything);
+    }
+
+    /**
+     * Runs {@code storing}. Runs it once more if a container was already waiting for space, of which
+     * {@link DeviceSpaces} was not notified yet.
+     */
+    private void whenThereIsSpace(Closing.Step storing) throws IOException {
+        retryIfShort();
+        try {
+            storing.run();
+        } catch (NoSpaceException e) {
+            retryIfShort();
+            storing.run();
+        }
+    }
+
     /**
      * Checks that the metadata have room for {@code bytes} more bytes of records. ENOSPC if not. Changes that free
      * something do not call it.
@@ -238,7 +262,7 @@ final class Committer implements Closeable {
             run();
             answered = answering;
             log.warn(
-                    "the volume takes changes again; nothing is lost of what it accepted. It had stopped: {}",
+                    "the volume accepts changes again; nothing that it accepted is lost. It had stopped: {}",
                     cause.getMessage());
             return true;
         } finally {

@@ -10,6 +10,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.metadata.ReferenceCounts;
@@ -62,7 +63,7 @@ final class DamagedFrames {
         if (cause instanceof ClosedChannelException || cause instanceof InterruptedIOException) {
             return;
         }
-        long key = ChunkId.of(container, frame < 0 ? NO_FRAME : frame);
+        long key = FrameId.of(container, frame < 0 ? NO_FRAME : frame);
         boolean isNew = frames.size() < MAX_FRAMES && frames.add(key);
         if (isNew) {
             log.error(
@@ -91,7 +92,7 @@ final class DamagedFrames {
             return;
         }
         long container = ChunkId.container(key);
-        int frame = ChunkId.slot(key);
+        int frame = FrameId.number(key);
         try {
             FrameTable table = containers.frameTable(container);
             if (frame >= table.frames()) {
@@ -127,7 +128,7 @@ final class DamagedFrames {
         if (!containers.exists(ChunkId.container(chunk))) {
             if (missing.add(ChunkId.container(chunk))) {
                 log.error(
-                        "container {} is missing: what is in it is stored again when it is written again",
+                        "container {} is missing: its content is stored again when it is written again",
                         ChunkId.container(chunk));
             }
             return true;
@@ -136,9 +137,9 @@ final class DamagedFrames {
             return false;
         }
         try {
-            return frames.contains(ChunkId.of(ChunkId.container(chunk), containers.frameOf(chunk)));
+            return frames.contains(FrameId.inContainerOf(chunk, containers.frameOf(chunk)));
         } catch (IOException e) {
-            log.warn("chunk {} is not referred to again: {}", ChunkId.toString(chunk), e.getMessage());
+            log.warn("chunk {} gets no further references: {}", ChunkId.toString(chunk), e.getMessage());
             return true;
         }
     }

@@ -19,6 +19,7 @@ import org.opendedup.sar.metadata.HeldRecipe;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
+import org.opendedup.sar.tier.promotion.HomeFrames;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,11 +38,10 @@ final class Defragmenter {
     private static final Logger log = LoggerFactory.getLogger(Defragmenter.class);
     /** Maximum number of recipe pages in one step: 16 MiB of a file at the default page size. */
     private static final int STEP_PAGES = 64;
-    /** Maximum gap in bytes between frames that are read together; as in the read path. */
-    private static final int MAX_GAP_BYTES = 256 << 10;
 
     private final VolumeContext parts;
     private final MetadataStore metadata;
+    private final HomeFrames home;
     private final Node node;
     private final Set<Long> sparse;
     private long rewrittenChunks;
@@ -54,6 +54,7 @@ final class Defragmenter {
         this.node = node;
         this.sparse = sparse;
         metadata = parts.metadata();
+        home = parts.restore().inBackground();
     }
 
     /** Returns the result of the work that is done. */
@@ -165,7 +166,7 @@ final class Defragmenter {
             for (int entry = 0; entry < page.count(); entry++) {
                 Long copy = isSparse(page, entry) ? copies.get(page.chunkId(entry)) : null;
                 long chunkId = copy == null ? page.chunkId(entry) : copy;
-                now.add(chunkId, page.chunkOffset(entry), page.length(entry), page.check(entry));
+                now.add(chunkId, page.chunkOffset(entry), page.length(entry), page.fingerprintPrefix(entry));
                 changed |= copy != null;
             }
             if (changed) {
@@ -206,17 +207,24 @@ final class Defragmenter {
         return chunks;
     }
 
+    /** Reads chunks of one container, a few frames a turn at the disk: readers of the volume get theirs in between. */
     private void readContainer(long container, List<Long> wanted, Map<Long, byte[]> read) throws IOException {
         wanted.sort(null);
-        int[] frames = new int[wanted.size()];
+        int[] frames = new int[HomeFrames.FRAMES_PER_TURN];
         int count = 0;
+        ChunkCopies copies = new ChunkCopies(wanted, read);
         for (long chunk : wanted) {
-            int frame = parts.containers().frameOf(chunk);
-            if (count == 0 || frames[count - 1] != frame) {
-                frames[count++] = frame;
+            int frame = home.frameOf(chunk);
+            if (count > 0 && frames[count - 1] == frame) {
+                continue;
             }
+            if (count == frames.length) {
+                home.read(container, frames, count, copies);
+                count = 0;
+            }
+            frames[count++] = frame;
         }
-        parts.containers().readFrames(container, frames, count, MAX_GAP_BYTES, new ChunkCopies(wanted, read));
+        home.read(container, frames, count, copies);
     }
 
     /** Copies the bytes of chunks from their frames. */

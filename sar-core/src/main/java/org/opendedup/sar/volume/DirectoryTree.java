@@ -78,99 +78,14 @@ final class DirectoryTree {
         }
     }
 
-    /** One change of names. Holds both locks while it runs, and unpins its nodes afterwards. */
-    private final class Change implements AutoCloseable {
-        private final Node[] pinned = new Node[4];
-        private int count;
-        private boolean begun;
-        final long nowNs = TimeStamps.now(clock);
-
-        Change() throws IOException {
-            committer.checkWritable();
-            names.lock();
-            committer.changes().lock();
-        }
-
-        /** Called after all checks: from here to the end of the change, no lookup returns. */
-        void begin() {
-            view.beginChange();
-            begun = true;
-        }
-
-        Node pin(long inode) throws IOException {
-            Node node = nodes.pin(inode);
-            pinned[count++] = node;
-            return node;
-        }
-
-        Node directory(long inode) throws IOException {
-            Node node = pin(inode);
-            if (!node.isDirectory()) {
-                throw new PosixException(Reason.ENOTDIR, "inode " + inode);
-            }
-            synchronized (node) {
-                if (node.links == 0) {
-                    throw new PosixException(Reason.ENOENT, "directory " + inode + " was removed");
-                }
-            }
-            return node;
-        }
-
-        /** Turns the node's reference into a reference of the kernel. */
-        void handOut(Node node) {
-            nodes.handOut(node);
-            for (int i = 0; i < count; i++) {
-                if (pinned[i] == node) {
-                    pinned[i] = pinned[--count];
-                    return;
-                }
-            }
-        }
-
-        /** Updates the link count and times of a directory whose names changed. */
-        void touch(Node directory, int moreLinks) {
-            synchronized (directory) {
-                directory.links += moreLinks;
-                directory.modifiedNs = nowNs;
-                directory.changedNs = nowNs;
-            }
-            nodes.markDirty(directory);
-        }
-
-        /**
-         * Updates the link count and change time of a node whose names changed.
-         *
-         * @param moreLinks change of the number of links
-         */
-        void relink(Node node, int moreLinks) throws IOException {
-            synchronized (node) {
-                node.links += moreLinks;
-                node.changedNs = nowNs;
-                // In one monitor with the count: the truncation of a tail checks the count before it removes the
-                // orphan.
-                if (node.links == 0 && moreLinks < 0) {
-                    namespace.addOrphan(node.id, 0);
-                }
-            }
-            nodes.markDirty(node);
-        }
-
-        @Override
-        public void close() {
-            if (begun) {
-                view.endChange();
-            }
-            committer.changes().unlock();
-            names.unlock();
-            for (int i = 0; i < count; i++) {
-                nodes.unpin(pinned[i]);
-            }
-        }
+    /** Begins a change of names, which must be closed. */
+    private NameChange newChange() throws IOException {
+        return new NameChange(names, committer, nodes, namespace, view, TimeStamps.now(clock));
     }
 
     /** Changes the extended attributes of an inode, under the locks of a change of names. */
     void change(Node node, Work work) throws IOException {
-        try (Change change = new Change()) {
+        try (NameChange change = newChange()) {
             work.run();
             change.relink(node, 0);
         }
@@ -178,7 +93,7 @@ final class DirectoryTree {
 
     /** Runs work under the same locks as {@link #change}; the work itself marks what it changes. */
     <T> T alone(Answer<T> work) throws IOException {
-        try (Change change = new Change()) {
+        try (NameChange change = newChange()) {
             return work.get();
         }
     }
@@ -233,7 +148,7 @@ final class DirectoryTree {
         checkName(name);
         committer.checkRoom(2L * name.length + target.length);
         long id = metadata.nextInode();
-        try (Change change = new Change()) {
+        try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             if (namespace.entry(directory, name) != null) {
                 throw refuse(Reason.EEXIST, name);
@@ -243,7 +158,12 @@ final class DirectoryTree {
                 checkLinks(parent, name);
             }
             change.begin();
-            Node node = add(change, parent, id, mode, isDirectory ? 2 : 1, device, target, owner);
+            Inode inode = Inode.of(id, mode, Inode.Times.ofCreation(change.nowNs))
+                    .withLinks(isDirectory ? 2 : 1)
+                    .withDevice(device)
+                    .withParent(isDirectory ? directory : 0)
+                    .withTarget(target);
+            Node node = add(inode, parent, owner);
             namespace.putEntry(directory, name, id, mode & Modes.TYPE);
             change.touch(parent, isDirectory ? 1 : 0);
             committer.noteNamed(node);
@@ -258,36 +178,21 @@ final class DirectoryTree {
     Attributes makeUnnamed(long directory, int mode, Owner owner) throws IOException {
         committer.checkRoom(0);
         long id = metadata.nextInode();
-        try (Change change = new Change()) {
+        try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
-            Node node = add(change, parent, id, mode, 0, 0, new byte[0], owner);
+            Inode inode =
+                    Inode.of(id, mode, Inode.Times.ofCreation(change.nowNs)).withLinks(0);
+            Node node = add(inode, parent, owner);
             node.unnamed = true;
             namespace.addOrphan(id, 0);
             return handedOut(node);
         }
     }
 
-    private Node add(Change change, Node parent, long id, int mode, int links, int device, byte[] target, Owner owner)
-            throws IOException {
-        ExtendedAttributes.Inherited inherited = attributes.inherit(parent, mode, owner.umask());
-        boolean isDirectory = (mode & Modes.TYPE) == Modes.DIRECTORY;
-        long now = change.nowNs;
-        Node node = nodes.add(new Inode(
-                id,
-                1,
-                inherited.mode(),
-                links,
-                owner.uid(),
-                owner.gid(),
-                device,
-                target.length,
-                0,
-                isDirectory ? parent.id : 0,
-                now,
-                now,
-                now,
-                now,
-                target));
+    /** Adds a new inode, with the owner's ids, and with the mode and access control list that its parent imposes. */
+    private Node add(Inode inode, Node parent, Owner owner) throws IOException {
+        ExtendedAttributes.Inherited inherited = attributes.inherit(parent, inode.mode(), owner.umask());
+        Node node = nodes.add(inode.withMode(inherited.mode()).withOwner(owner.uid(), owner.gid()));
         attributes.bequeath(node, inherited);
         metadata.addToTotals(0, 1);
         return node;
@@ -304,7 +209,7 @@ final class DirectoryTree {
     Attributes link(long inode, long directory, byte[] name) throws IOException {
         checkName(name);
         committer.checkRoom(2L * name.length);
-        try (Change change = new Change()) {
+        try (NameChange change = newChange()) {
             Node node = change.pin(inode);
             Node parent = change.directory(directory);
             if (namespace.entry(directory, name) != null) {
@@ -347,7 +252,7 @@ final class DirectoryTree {
             node.unnamed = false;
             namespace.removeOrphan(node.id);
             if (node.contents != null && node.contents.cutting) {
-                int pageBytes = metadata.header().pageBytes();
+                int pageBytes = metadata.recipes().pageBytes();
                 namespace.addOrphan(node.id, (node.size + pageBytes - 1) / pageBytes);
             }
         }
@@ -355,7 +260,7 @@ final class DirectoryTree {
 
     void unlink(long directory, byte[] name) throws IOException {
         checkName(name);
-        try (Change change = new Change()) {
+        try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             Node node = change.pin(existing(directory, name).inode());
             if (node.isDirectory()) {
@@ -381,7 +286,7 @@ final class DirectoryTree {
             throw refuse(Reason.ENOTEMPTY, name);
         }
         checkName(name);
-        try (Change change = new Change()) {
+        try (NameChange change = newChange()) {
             Node parent = change.directory(directory);
             Node node = change.pin(existing(directory, name).inode());
             if (!node.isDirectory()) {
@@ -403,7 +308,7 @@ final class DirectoryTree {
         if (mode != RenameMode.EXCHANGE) {
             storeBeforeReplacing(directory, name, newDirectory, newName);
         }
-        try (Change change = new Change()) {
+        try (NameChange change = newChange()) {
             Node from = change.directory(directory);
             Node to = change.directory(newDirectory);
             Node node = change.pin(existing(directory, name).inode());
@@ -436,7 +341,7 @@ final class DirectoryTree {
         if (node != null) {
             try {
                 writer.storeAll(node);
-                writer.checkNotFailed(node);
+                node.checkNotFailed();
             } finally {
                 nodes.unpin(node);
             }
@@ -499,14 +404,15 @@ final class DirectoryTree {
      * Removes a link of the replaced inode. Leaves the entry in place, to be overwritten: a concurrent listing finds
      * the name with one inode or the other.
      */
-    private static void unlinkTarget(Change change, Node parent, Node replaced) throws IOException {
+    private static void unlinkTarget(NameChange change, Node parent, Node replaced) throws IOException {
         change.relink(replaced, replaced.isDirectory() ? -2 : -1);
         if (replaced.isDirectory()) {
             change.touch(parent, -1);
         }
     }
 
-    private void move(Change change, Node from, byte[] name, Node to, byte[] newName, Node node) throws IOException {
+    private void move(NameChange change, Node from, byte[] name, Node to, byte[] newName, Node node)
+            throws IOException {
         namespace.putEntry(to.id, newName, node.id, node.type);
         namespace.removeEntry(from.id, name);
         int subdirectories = node.isDirectory() && from != to ? 1 : 0;
@@ -517,7 +423,7 @@ final class DirectoryTree {
         committer.noteNamed(node);
     }
 
-    private void exchange(Change change, Node from, byte[] name, Node to, byte[] newName, Node node, Node other)
+    private void exchange(NameChange change, Node from, byte[] name, Node to, byte[] newName, Node node, Node other)
             throws IOException {
         namespace.putEntry(from.id, name, other.id, other.type);
         namespace.putEntry(to.id, newName, node.id, node.type);

@@ -40,8 +40,8 @@ final class EpochBinding {
         boolean dataAreForeign = highest >= history.sharedBelow(found);
         if (dataAreForeign) {
             log.warn(
-                    "the containers in {} are of {}, which the metadata did not come from: one of the two was restored from a"
-                            + " backup or exchanged. Files whose containers are missing give an error where these are wanted",
+                    "the containers in {} belong to {}, and the metadata does not: one of the two was restored "
+                            + "from a backup or exchanged. Reading a file whose containers are missing fails",
                     data,
                     found);
         }
@@ -58,7 +58,8 @@ final class EpochBinding {
             if (dataAreForeign || isForeign(index, history)) {
                 if (index.highestContainer() > 0) {
                     log.warn(
-                            "the fingerprint index (of {}) does not fit the volume, which is in {}; it is made again from the"
+                            "the fingerprint index (of {}) does not match the volume, which is in {}; "
+                                    + "it is rebuilt from the"
                                     + " containers",
                             index.epoch(),
                             history.current());
@@ -71,7 +72,7 @@ final class EpochBinding {
             return index;
         } catch (IOException e) {
             log.warn(
-                    "the fingerprint index can't be brought into accord with the volume: duplicates are stored again until a mount"
+                    "the fingerprint index cannot be matched to the volume: duplicates are stored again until a mount"
                             + " can do that: {}",
                     e.getMessage());
             try {
@@ -97,7 +98,8 @@ final class EpochBinding {
             stamping.run();
         } catch (IOException e) {
             log.warn(
-                    "{} could not be marked with this mount's epoch; the next one will make the fingerprint index again: {}",
+                    "{} could not be marked with this mount's epoch; "
+                            + "the next mount will rebuild the fingerprint index: {}",
                     what,
                     e.getMessage());
         }

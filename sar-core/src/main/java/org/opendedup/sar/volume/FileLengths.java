@@ -12,6 +12,9 @@ import org.opendedup.sar.metadata.MetadataStore;
  * after the new end become orphans, and are deleted in batches before the call returns.
  */
 final class FileLengths {
+    /** Maximum length of a file, in bytes. Keeps sums of offsets far from overflow. */
+    static final long MAX_FILE_BYTES = 1L << 60;
+
     private final MetadataStore metadata;
     private final NodeTable nodes;
     private final FileWriter writer;
@@ -25,13 +28,23 @@ final class FileLengths {
     FileLengths(VolumeContext parts, FileRanges ranges) {
         this.ranges = ranges;
         metadata = parts.metadata();
-        pageBytes = metadata.header().pageBytes();
+        pageBytes = metadata.recipes().pageBytes();
         nodes = parts.nodes();
         writer = parts.writer();
         reaper = parts.reaper();
         committer = parts.committer();
         budget = parts.dirtyBudget();
         capacity = parts.capacity();
+    }
+
+    /** Checks a range of a file. EINVAL if it is negative, EFBIG if it ends after the maximum length of a file. */
+    static void checkRange(long offset, long length) throws PosixException {
+        if (offset < 0 || length < 0) {
+            throw new PosixException(Reason.EINVAL, "offset " + offset + ", length " + length);
+        }
+        if (offset > MAX_FILE_BYTES - length) {
+            throw new PosixException(Reason.EFBIG, "a file has at most " + MAX_FILE_BYTES + " bytes");
+        }
     }
 
     /**

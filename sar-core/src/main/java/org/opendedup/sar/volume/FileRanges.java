@@ -120,7 +120,7 @@ final class FileRanges {
 
     /** Reads into memory, and holds there, what one step that begins at {@code from} may change. */
     private HeldRecipe hold(Node node, long from, long end) throws IOException {
-        int pageBytes = metadata.header().pageBytes();
+        int pageBytes = metadata.recipes().pageBytes();
         return metadata.recipes().hold(node.id, from / pageBytes, (end - 1) / pageBytes + 1, STEP.pages());
     }
 

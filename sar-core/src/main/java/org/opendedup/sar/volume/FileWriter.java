@@ -13,7 +13,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.NoSpaceException;
-import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.ingest.IngestPipeline;
 import org.opendedup.sar.metadata.MetadataStore;
@@ -46,7 +45,6 @@ final class FileWriter {
 
     private final IngestPipeline pipeline;
     private final RecipeStore recipes;
-    private final int pageBytes;
     private final NodeTable nodes;
     private final Capacity capacity;
     private final DirtyBudget budget;
@@ -67,7 +65,6 @@ final class FileWriter {
             WriteStop stop) {
         this.pipeline = pipeline;
         recipes = metadata.recipes();
-        pageBytes = metadata.header().pageBytes();
         this.nodes = nodes;
         this.capacity = capacity;
         this.budget = budget;
@@ -118,7 +115,7 @@ final class FileWriter {
         storing.lock();
         try {
             node.awaitNotCutting();
-            return tryWrite(write, StoredRanges.of(recipes, node.id, pageBytes, write.offset, write.end()));
+            return tryWrite(write, StoredRanges.of(recipes, node.id, write.offset, write.end()));
         } finally {
             storing.unlock();
         }
@@ -370,10 +367,7 @@ final class FileWriter {
             stop.begin(e, true);
             throw e;
         } catch (IOException | RuntimeException | Error e) {
-            synchronized (node) {
-                node.failures++;
-                node.lastFailure = e;
-            }
+            node.noteFailure(e);
             throw e;
         } finally {
             finishRun(node, contents, run, stored, failed);
@@ -444,11 +438,6 @@ final class FileWriter {
         }
     }
 
-    /** Throws if accepted bytes could not be stored and this was not reported before {@code file} was opened. */
-    void checkNotFailed(Node node, OpenFile file) throws IOException {
-        checkTold(node, file.failuresKnown());
-    }
-
     /** Throws if bytes of the file wait because a disk failed, so that a close of the file reports it. */
     void checkNotWaiting(Node node) throws IOException {
         boolean waits;
@@ -474,29 +463,5 @@ final class FileWriter {
             }
         }
         return bytes;
-    }
-
-    /** Throws if bytes of the file could not be stored and this was not reported yet. */
-    void checkNotFailed(Node node) throws IOException {
-        int told;
-        synchronized (node) {
-            told = node.failuresTold;
-        }
-        checkTold(node, told);
-    }
-
-    private static void checkTold(Node node, int known) throws IOException {
-        Throwable cause;
-        synchronized (node) {
-            if (node.failures == known) {
-                return;
-            }
-            node.failuresTold = node.failures;
-            cause = node.lastFailure;
-        }
-        if (cause instanceof NoSpaceException || cause instanceof PosixException) {
-            throw (IOException) cause;
-        }
-        throw new IOException("bytes written to inode " + node.id + " could not be stored; open the file again", cause);
     }
 }

@@ -6,6 +6,8 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Modes;
@@ -77,7 +79,7 @@ final class Node {
         id = inode.id();
         type = inode.mode() & Modes.TYPE;
         device = inode.device();
-        createdNs = inode.createdNs();
+        createdNs = inode.times().createdNs();
         mode = inode.mode();
         links = inode.links();
         uid = inode.uid();
@@ -87,9 +89,9 @@ final class Node {
         dataBytes = inode.dataBytes();
         countedBytes = inode.dataBytes();
         parent = inode.parent();
-        accessedNs = inode.accessedNs();
-        modifiedNs = inode.modifiedNs();
-        changedNs = inode.changedNs();
+        accessedNs = inode.times().accessedNs();
+        modifiedNs = inode.times().modifiedNs();
+        changedNs = inode.times().changedNs();
     }
 
     boolean isDirectory() {
@@ -111,22 +113,8 @@ final class Node {
      */
     synchronized Inode toInode(byte[] target) {
         long kept = isRegular() ? storedBytes : size;
-        return new Inode(
-                id,
-                1,
-                mode,
-                links,
-                uid,
-                gid,
-                device,
-                kept,
-                dataBytes,
-                parent,
-                accessedNs,
-                modifiedNs,
-                changedNs,
-                createdNs,
-                target);
+        Inode.Times times = new Inode.Times(accessedNs, modifiedNs, changedNs, createdNs);
+        return new Inode(id, 1, mode, links, uid, gid, device, kept, dataBytes, parent, times, target);
     }
 
     synchronized Attributes attributes() {
@@ -235,6 +223,34 @@ final class Node {
         contents().isCut = false;
         contents().completions++;
         notifyAll();
+    }
+
+    /** Records that accepted bytes could not be stored. */
+    synchronized void noteFailure(Throwable failure) {
+        failures++;
+        lastFailure = failure;
+    }
+
+    /** Throws if accepted bytes could not be stored and this was not reported yet. */
+    synchronized void checkNotFailed() throws IOException {
+        checkNotFailed(failuresTold);
+    }
+
+    /**
+     * Throws if accepted bytes could not be stored, except for failures that the caller knows.
+     *
+     * @param known number of failures that were reported before the caller opened the file
+     */
+    synchronized void checkNotFailed(int known) throws IOException {
+        if (failures == known) {
+            return;
+        }
+        failuresTold = failures;
+        if (lastFailure instanceof NoSpaceException || lastFailure instanceof PosixException) {
+            throw (IOException) lastFailure;
+        }
+        throw new IOException(
+                "bytes written to inode " + id + " could not be stored; open the file again", lastFailure);
     }
 
     /** The state of a regular file that is open or has dirty bytes. */

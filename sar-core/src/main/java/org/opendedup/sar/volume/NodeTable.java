@@ -115,6 +115,22 @@ final class NodeTable {
         }
     }
 
+    /** A use of an inode, which is pinned meanwhile. */
+    @FunctionalInterface
+    interface Use<T> {
+        T of(Node node) throws IOException;
+    }
+
+    /** Runs {@code use} with a node, with one more reference until it ends. ESTALE if there is no such inode. */
+    <T> T with(long id, Use<T> use) throws IOException {
+        Node node = pin(id);
+        try {
+            return use.of(node);
+        } finally {
+            unpin(node);
+        }
+    }
+
     /** Adds a new inode with one reference, and marks it to be encoded. Called under the change lock. */
     Node add(Inode inode) {
         Node node = new Node(inode);

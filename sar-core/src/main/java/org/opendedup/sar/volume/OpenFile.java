@@ -30,7 +30,7 @@ public final class OpenFile {
         return node.id;
     }
 
-    public boolean isWritable() {
+    boolean isWritable() {
         return writable;
     }
 

@@ -142,7 +142,7 @@ final class RangeCopy {
 
         /** Reads the pages of a step into memory, and holds them there. */
         private HeldRecipe hold(Node node, long first, long bytes) throws IOException {
-            int pageBytes = metadata.header().pageBytes();
+            int pageBytes = metadata.recipes().pageBytes();
             return metadata.recipes()
                     .hold(node.id, first / pageBytes, (first + bytes - 1) / pageBytes + 1, STEP.pages());
         }
@@ -170,7 +170,7 @@ final class RangeCopy {
         /** Checks that the disk has room for the recipe, so that a commit does not fail for lack of it. */
         private void admitRecipe(long length) throws IOException {
             long stepBytes =
-                    Math.min(length, (long) STEP.pages() * metadata.header().pageBytes());
+                    Math.min(length, (long) STEP.pages() * metadata.recipes().pageBytes());
             committer.checkRoom(MIN_RECIPE_BYTES + stepBytes / BYTES_PER_RECIPE_BYTE);
         }
 

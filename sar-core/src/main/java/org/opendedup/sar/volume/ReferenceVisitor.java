@@ -5,6 +5,6 @@ import java.io.IOException;
 /** Receives the chunk references of a file, one per call. */
 @FunctionalInterface
 public interface ReferenceVisitor {
-    /** @param check first four bytes of the chunk's fingerprint */
-    void visit(long fileOffset, long chunkId, int chunkOffset, int length, int check) throws IOException;
+    /** @param fingerprintPrefix first four bytes of the chunk's fingerprint */
+    void visit(long fileOffset, long chunkId, int chunkOffset, int length, int fingerprintPrefix) throws IOException;
 }

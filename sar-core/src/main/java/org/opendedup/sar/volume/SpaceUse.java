@@ -1,5 +1,7 @@
 package org.opendedup.sar.volume;
 
+import java.io.IOException;
+
 /**
  * The space of a volume, as {@code statfs} shows it. Bytes are logical: the data of the files without holes.
  *
@@ -11,6 +13,18 @@ package org.opendedup.sar.volume;
  * @param files number of inodes in use
  */
 public record SpaceUse(long capacityBytes, long freeBytes, long availableBytes, long deviceFreeBytes, long files) {
+    /** Returns the space of an open volume at this moment. */
+    static SpaceUse of(VolumeContext parts) throws IOException {
+        Capacity capacity = parts.capacity();
+        long onDevices = parts.devices().freeBytes();
+        return new SpaceUse(
+                capacity.capacityBytes(),
+                capacity.freeBytes(true),
+                Math.min(onDevices, capacity.freeBytes(false)),
+                onDevices,
+                parts.metadata().totals().files());
+    }
+
     /**
      * Returns the number of files that can still be created, counting one block for each: there is no inode table that
      * could fill up.

@@ -30,7 +30,8 @@ final class StoredRanges {
      * Returns the ranges of the recipe pages that overlap {@code from} to {@code to}. They stay valid while the caller
      * holds the file's storing lock.
      */
-    static StoredRanges of(RecipeStore recipes, long inode, int pageBytes, long from, long to) throws IOException {
+    static StoredRanges of(RecipeStore recipes, long inode, long from, long to) throws IOException {
+        int pageBytes = recipes.pageBytes();
         StoredRanges found = new StoredRanges();
         for (long number = from / pageBytes; number * pageBytes < to; number++) {
             found.add(recipes.page(inode, number), number * pageBytes);

@@ -52,7 +52,7 @@ public record UnsavedChanges(List<UnsavedFile> named, long files, long bytes, lo
     static UnsavedChanges of(FileWriter writer, NodeTable nodes, MetadataStore metadata) {
         Uncommitted uncommitted = metadata.uncommittedChanges();
         Map<Long, Long> bytes = writer.dirtyBytes();
-        long pageBytes = metadata.header().pageBytes();
+        long pageBytes = metadata.recipes().pageBytes();
         uncommitted.pages().forEach((inode, pages) -> bytes.merge(inode, pages * pageBytes, Long::sum));
         Set<Long> others = new HashSet<>(uncommitted.inodes());
         others.addAll(nodes.changed());
@@ -111,7 +111,7 @@ public record UnsavedChanges(List<UnsavedFile> named, long files, long bytes, lo
     }
 
     /** Returns whether every accepted change is durable. */
-    public boolean isNone() {
+    boolean isNone() {
         return files == 0 && otherChanges == 0;
     }
 

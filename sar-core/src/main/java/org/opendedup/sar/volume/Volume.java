@@ -3,40 +3,26 @@ package org.opendedup.sar.volume;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
-import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
-import org.opendedup.sar.common.Timeline;
-import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.disk.DiskStatus;
-import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.metadata.KeyValueStore;
-import org.opendedup.sar.metadata.MetadataHeader;
-import org.opendedup.sar.metadata.MetadataStore;
-import org.opendedup.sar.metadata.Totals;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
-import org.opendedup.sar.volume.config.VolumeIdentity;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Attributes;
 import org.opendedup.sar.volume.posix.Modes;
 import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
-import org.opendedup.sar.volume.posix.TimeStamps;
-import org.opendedup.sar.volume.store.Ballasts;
-import org.opendedup.sar.volume.store.VolumeLocations;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
@@ -49,52 +35,41 @@ import org.opendedup.sar.volume.store.VolumeStores;
  * attributes. The reference retains the inode: it stays usable, even after its last name is removed, until
  * {@link #forget} has released as many references as were returned. An open file retains its inode too.
  *
- * <p><b>Parts.</b> {@link DirectoryTree} manages the names. {@link FileWriter} stores written bytes, and
- * {@link FileReader} reads them. {@link FileLengths}, {@link FileRanges} and {@link RangeCopy} change files without
+ * <p><b>Parts.</b> This class has the POSIX calls and passes them on. {@link DirectoryTree} manages the names,
+ * {@link AttributeChanges} the attributes, {@link OpenFiles} the open files. {@link FileWriter} stores written bytes,
+ * and {@link FileReader} reads them. {@link FileLengths}, {@link FileRanges} and {@link RangeCopy} change files without
  * moving data. {@link Committer} makes changes durable. {@link Reaper} frees inodes without a name.
+ * {@link VolumeContext} opens and closes all of them.
  *
  * <p><b>Lock order.</b> A file's {@code storing} lock, the lock of the names, the change lock, a node's monitor.
  */
 public final class Volume implements Closeable {
     private static final int MAX_TARGET_BYTES = 4095;
-    /** Maximum length of a file, in bytes. Keeps sums of offsets far from overflow. */
-    private static final long MAX_FILE_BYTES = 1L << 60;
 
-    private final VolumeConfig config;
     private final VolumeContext parts;
-    private final InstantSource clock;
-    private final MetadataStore metadata;
     private final NodeTable nodes;
     private final DirectoryTree tree;
     private final Listing listing;
     private final ExtendedAttributes attributes;
-    private final FileReader reader;
-    private final FileWriter writer;
-    private final FileLengths lengths;
-    private final FileRanges ranges;
-    private final RangeCopy copies;
+    private final AttributeChanges changes;
+    private final OpenFiles files;
     private final Accesses accesses;
     private final Committer committer;
     private final VolumeMaintenance maintenance;
     private boolean closed;
 
-    private Volume(VolumeConfig config, VolumeContext parts, InstantSource clock) {
-        this.config = config;
+    private Volume(VolumeConfig config, VolumeContext parts) {
         this.parts = parts;
-        this.clock = clock;
-        metadata = parts.metadata();
         nodes = parts.nodes();
         tree = parts.tree();
         listing = parts.listing();
         attributes = parts.attributes();
-        writer = parts.writer();
         committer = parts.committer();
         maintenance = new VolumeMaintenance(config, parts);
-        reader = new FileReader();
-        ranges = new FileRanges(parts);
-        lengths = new FileLengths(parts, ranges);
-        copies = new RangeCopy(parts);
-        accesses = new Accesses(nodes, committer, clock);
+        FileRanges ranges = new FileRanges(parts);
+        changes = new AttributeChanges(parts, new FileLengths(parts, ranges));
+        files = new OpenFiles(parts, ranges);
+        accesses = new Accesses(nodes, committer, parts.clock());
     }
 
     /**
@@ -102,50 +77,13 @@ public final class Volume implements Closeable {
      * exist.
      */
     public static void create(VolumeConfig config) throws IOException {
-        VolumeLocations.create(config.locations());
-        UUID volume = UUID.randomUUID();
-        Path ssd = config.locations().ssd();
-        if (ssd != null) {
-            SsdTier.create(ssd, Timeline.beginning(volume, 0));
-        }
-        try (KeyValueStore database = VolumeLocations.createMetadata(config)) {
-            Directory data = FileDirectory.open(config.locations().data());
-            create(config, volume, data, database, InstantSource.system());
-        }
+        VolumeCreation.create(config);
     }
 
     /** Creates a new, empty volume in an empty directory and an empty database. */
     public static void create(VolumeConfig config, Directory data, KeyValueStore database, InstantSource clock)
             throws IOException {
-        create(config, UUID.randomUUID(), data, database, clock);
-    }
-
-    private static void create(
-            VolumeConfig config, UUID volume, Directory data, KeyValueStore database, InstantSource clock)
-            throws IOException {
-        long now = TimeStamps.now(clock);
-        MetadataHeader header = new MetadataHeader(volume, config.pageBytes(), now, MetadataHeader.FORMAT_VERSION);
-        MetadataStore metadata = MetadataStore.format(database, header);
-        VolumeIdentity.write(data, metadata.epochs().current());
-        metadata.namespace()
-                .put(new Inode(
-                        Inode.ROOT,
-                        1,
-                        Modes.DIRECTORY | config.rootMode(),
-                        2,
-                        config.rootUid(),
-                        config.rootGid(),
-                        0,
-                        0,
-                        0,
-                        Inode.ROOT,
-                        now,
-                        now,
-                        now,
-                        now,
-                        new byte[0]));
-        metadata.addToTotals(0, 1);
-        metadata.commit(metadata.freeze());
+        VolumeCreation.create(config, UUID.randomUUID(), data, database, clock);
     }
 
     /** Opens a volume at its locations, and recovers from a crash. */
@@ -159,33 +97,12 @@ public final class Volume implements Closeable {
      * @param verification what is checked when data is read
      */
     public static Volume open(VolumeConfig config, Verification verification) throws IOException {
-        Ballasts ballasts = Ballasts.of(config.locations());
-        try {
-            return open(config, verification, ballasts);
-        } catch (IOException e) {
-            if (!Device.isFull(e) || !ballasts.free("open the volume")) {
-                throw e;
-            }
-            return open(config, verification, ballasts);
-        }
-    }
-
-    private static Volume open(VolumeConfig config, Verification verification, Ballasts ballasts) throws IOException {
-        VolumeStores stores = VolumeLocations.open(config, ballasts);
-        try {
-            return open(config, stores, verification);
-        } catch (IOException | RuntimeException e) {
-            Closing closing = new Closing();
-            closing.run(stores.index()::close);
-            closing.run(stores.metadata()::close);
-            closing.suppressedBy(e);
-            throw e;
-        }
+        return new Volume(config, VolumeContext.open(config, verification));
     }
 
     /** Opens a volume on stores that the caller provides. Closing the volume closes them. */
     public static Volume open(VolumeConfig config, VolumeStores stores, Verification verification) throws IOException {
-        return new Volume(config, VolumeContext.open(config, stores, verification), stores.clock());
+        return new Volume(config, VolumeContext.open(config, stores, verification));
     }
 
     /**
@@ -212,12 +129,7 @@ public final class Volume implements Closeable {
     }
 
     public Attributes attributes(long inode) throws IOException {
-        Node node = nodes.pin(inode);
-        try {
-            return node.attributes();
-        } finally {
-            nodes.unpin(node);
-        }
+        return nodes.with(inode, Node::attributes);
     }
 
     /**
@@ -240,54 +152,7 @@ public final class Volume implements Closeable {
 
     /** Changes attributes. EISDIR or EINVAL if the length of something other than a regular file is to change. */
     public Attributes change(long inode, AttributeChange change) throws IOException {
-        committer.checkWritable();
-        Node node = nodes.pin(inode);
-        try {
-            long now = TimeStamps.now(clock);
-            Long size = change.size();
-            if (size != null) {
-                checkRange(0, size);
-                if (!lengths.change(node, size, now) && change.isOfSizeAlone()) {
-                    return node.attributes();
-                }
-            }
-            Integer mode = change.mode();
-            if (mode != null) {
-                // The mode change also changes the access control list, which other threads may change too.
-                return tree.alone(() -> {
-                    attributes.changeMode(node, mode);
-                    return apply(node, change, now);
-                });
-            }
-            committer.changes().lock();
-            try {
-                return apply(node, change, now);
-            } finally {
-                committer.changes().unlock();
-            }
-        } finally {
-            nodes.unpin(node);
-        }
-    }
-
-    /** Applies the change, and returns the resulting attributes. */
-    private Attributes apply(Node node, AttributeChange change, long now) {
-        synchronized (node) {
-            applyLocked(node, change, now);
-            nodes.markDirty(node);
-            return node.attributes();
-        }
-    }
-
-    private static void applyLocked(Node node, AttributeChange change, long now) {
-        if (change.mode() != null) {
-            node.mode = node.type | change.mode() & Modes.PERMISSIONS;
-        }
-        node.uid = change.uid() == null ? node.uid : change.uid();
-        node.gid = change.gid() == null ? node.gid : change.gid();
-        node.accessedNs = change.accessedNs() == null ? node.accessedNs : change.accessedNs();
-        node.modifiedNs = change.modifiedNs() == null ? node.modifiedNs : change.modifiedNs();
-        node.changedNs = change.changedNs() == null ? now : change.changedNs();
+        return changes.change(inode, change);
     }
 
     /**
@@ -324,15 +189,12 @@ public final class Volume implements Closeable {
 
     /** Returns the target of a symbolic link. EINVAL if the inode is not a symbolic link. */
     public byte[] readSymbolicLink(long inode) throws IOException {
-        Node node = nodes.pin(inode);
-        try {
+        return nodes.with(inode, node -> {
             if (!node.isSymbolicLink()) {
                 throw new PosixException(Reason.EINVAL, "inode " + inode + " is no symbolic link");
             }
             return nodes.target(node);
-        } finally {
-            nodes.unpin(node);
-        }
+        });
     }
 
     /** Adds a name to a file that is not a directory, and retains the file. EEXIST, EMLINK, EPERM. */
@@ -379,18 +241,7 @@ public final class Volume implements Closeable {
      * @param mayUseReserve whether writes may use the part of the capacity that is reserved for root
      */
     public OpenFile open(long inode, boolean writable, boolean mayUseReserve) throws IOException {
-        Node node = nodes.pin(inode);
-        if (!node.isRegular()) {
-            nodes.unpin(node);
-            throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
-        }
-        node.use(parts.dirtyBudget(), parts.capacity());
-        int told;
-        synchronized (node) {
-            node.contents().writers += writable ? 1 : 0;
-            told = node.failuresTold;
-        }
-        return new OpenFile(node, writable, mayUseReserve, told, parts.restore().stream(inode));
+        return files.open(inode, writable, mayUseReserve);
     }
 
     /**
@@ -399,22 +250,15 @@ public final class Volume implements Closeable {
      * @return number of bytes read; less than requested only at the end of the file
      */
     public int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
-        file.begin();
-        try {
-            int length = reader.read(file, offset, target);
-            parts.readBytes().add(length);
-            return length;
-        } finally {
-            end(file);
-        }
+        return files.read(file, offset, target);
     }
 
     /**
      * Writes all of {@code source}'s remaining bytes. They are guaranteed to be durable only after
-     * {@link #sync(OpenFile, boolean)}.
+     * {@link #sync(OpenFile)}.
      */
     public void write(OpenFile file, long offset, ByteBuffer source) throws IOException {
-        write(file, offset, source, true);
+        files.write(file, offset, source, true);
     }
 
     /**
@@ -423,19 +267,7 @@ public final class Volume implements Closeable {
      * {@link #change}, possibly before this call.
      */
     public void writeBack(OpenFile file, long offset, ByteBuffer source) throws IOException {
-        write(file, offset, source, false);
-    }
-
-    private void write(OpenFile file, long offset, ByteBuffer source, boolean touch) throws IOException {
-        checkWritable(file);
-        int length = source.remaining();
-        checkRange(offset, length);
-        if (length == 0) {
-            return;
-        }
-        parts.devices().admitData(length, parts.underWayBytes());
-        writer.write(new FileWriter.Write(file, offset, source, TimeStamps.now(clock), file.mayUseReserve(), touch));
-        parts.writtenBytes().add(length);
+        files.write(file, offset, source, false);
     }
 
     /**
@@ -444,8 +276,7 @@ public final class Volume implements Closeable {
      * be duplicates. ENOSPC if the range needs more than {@link #space} reports as available.
      */
     public void allocate(OpenFile file, long offset, long length, boolean keepSize) throws IOException {
-        checkChange(file, offset, length);
-        ranges.allocate(file.node(), offset, offset + length, keepSize, file.mayUseReserve(), TimeStamps.now(clock));
+        files.allocate(file, offset, length, keepSize);
     }
 
     /**
@@ -454,32 +285,12 @@ public final class Volume implements Closeable {
      * range if it is shorter.
      */
     public void zero(OpenFile file, long offset, long length, boolean keepSize) throws IOException {
-        checkChange(file, offset, length);
-        ranges.zero(file.node(), offset, offset + length, keepSize, TimeStamps.now(clock));
-    }
-
-    private void checkChange(OpenFile file, long offset, long length) throws IOException {
-        checkRange(offset, length);
-        if (length == 0) {
-            throw new PosixException(Reason.EINVAL, "a range of no bytes");
-        }
-        checkWritable(file);
-    }
-
-    private void checkWritable(OpenFile file) throws IOException {
-        if (!file.isWritable()) {
-            throw new PosixException(Reason.EBADF, "inode " + file.inode() + " was opened for reading");
-        }
-        committer.checkWritable();
-        writer.checkNotFailed(file.node(), file);
-        parts.reaper().checkTail(file.inode());
+        files.zero(file, offset, length, keepSize);
     }
 
     /** Returns whether the file is open for writing, by this opening or another. */
     public boolean hasWriters(OpenFile file) {
-        synchronized (file.node()) {
-            return file.node().contents().writers > 0;
-        }
+        return files.hasWriters(file);
     }
 
     /**
@@ -487,7 +298,7 @@ public final class Volume implements Closeable {
      * written as zeros may count as a hole. ENXIO if there is no such offset, or at the end of the file.
      */
     public long seekData(OpenFile file, long offset) throws IOException {
-        return ranges.seekData(file.node(), offset);
+        return files.seekData(file, offset);
     }
 
     /**
@@ -495,7 +306,7 @@ public final class Volume implements Closeable {
      * ENXIO at the end.
      */
     public long seekHole(OpenFile file, long offset) throws IOException {
-        return ranges.seekHole(file.node(), offset);
+        return files.seekHole(file, offset);
     }
 
     /**
@@ -506,22 +317,7 @@ public final class Volume implements Closeable {
      *     rest
      */
     public long copy(OpenFile source, long from, OpenFile target, long to, long length) throws IOException {
-        // The length may extend far past the source's end.
-        long possible = Math.min(length, Math.max(0, MAX_FILE_BYTES - Math.max(from, to)));
-        checkRange(from, possible);
-        checkRange(to, possible);
-        checkWritable(target);
-        parts.reaper().checkTail(source.inode());
-        return copies.copy(source.node(), from, target, to, possible, TimeStamps.now(clock));
-    }
-
-    private static void checkRange(long offset, long length) throws PosixException {
-        if (offset < 0 || length < 0) {
-            throw new PosixException(Reason.EINVAL, "offset " + offset + ", length " + length);
-        }
-        if (offset > MAX_FILE_BYTES - length) {
-            throw new PosixException(Reason.EFBIG, "a file has at most " + MAX_FILE_BYTES + " bytes");
-        }
+        return files.copy(source, from, target, to, length);
     }
 
     /**
@@ -529,34 +325,20 @@ public final class Volume implements Closeable {
      * Does not sync.
      */
     public void flush(OpenFile file) throws IOException {
-        writer.checkNotWaiting(file.node());
-        writer.checkNotFailed(file.node(), file);
+        files.flush(file);
     }
 
-    /** Implements fsync, or with {@code dataOnly} fdatasync: returns when all bytes written to the file are durable. */
-    public void sync(OpenFile file, boolean dataOnly) throws IOException {
-        file.begin();
-        try {
-            store(file);
-            commit();
-            flush(file);
-        } finally {
-            end(file);
-        }
+    /** Implements fsync and fdatasync: returns when all bytes written to the file are durable. */
+    public void sync(OpenFile file) throws IOException {
+        files.sync(file);
     }
 
     /**
-     * Stores the file's dirty bytes: the first part of {@link #sync(OpenFile, boolean)}. {@link #commit} and
-     * {@link #flush} are the other parts.
+     * Stores the file's dirty bytes: the first part of {@link #sync(OpenFile)}. {@link #commit} and {@link #flush} are
+     * the other parts.
      */
     public void store(OpenFile file) throws IOException {
-        file.begin();
-        try {
-            writer.checkNotFailed(file.node(), file);
-            whenThereIsSpace(() -> writer.storeAll(file.node()));
-        } finally {
-            end(file);
-        }
+        files.store(file);
     }
 
     /** Makes every change that was made before the call durable (fsync of a directory, syncfs). */
@@ -567,21 +349,7 @@ public final class Volume implements Closeable {
 
     /** Stores the dirty bytes of all files: the first part of {@link #sync()}. {@link #commit} is the other part. */
     public void storeAll() throws IOException {
-        whenThereIsSpace(writer::storeEverything);
-    }
-
-    /**
-     * Runs {@code storing}. Runs it once more if a container was already waiting for space, of which
-     * {@code DeviceSpaces} was not notified yet. ENOSPC if there is no space.
-     */
-    private void whenThereIsSpace(Closing.Step storing) throws IOException {
-        committer.retryIfShort();
-        try {
-            storing.run();
-        } catch (NoSpaceException e) {
-            committer.retryIfShort();
-            storing.run();
-        }
+        committer.storeAll();
     }
 
     /** Makes everything that is stored durable. Callers that wait at the same time share one commit. */
@@ -624,30 +392,13 @@ public final class Volume implements Closeable {
      * Returns the memory that sequential readers use: at most the limit of the restore settings plus a fifth of that
      * limit.
      */
-    public ByteGauge readAheadMemory() {
+    ByteGauge readAheadMemory() {
         return parts.restore().memory();
     }
 
     /** Closes one opening of a file. Idempotent. Never fails; {@link #flush} reports errors. */
     public void close(OpenFile file) {
-        file.reader().close();
-        if (file.markClosed()) {
-            letGo(file);
-        }
-    }
-
-    private void end(OpenFile file) {
-        if (file.end()) {
-            letGo(file);
-        }
-    }
-
-    private void letGo(OpenFile file) {
-        synchronized (file.node()) {
-            file.node().contents().writers -= file.isWritable() ? 1 : 0;
-        }
-        file.node().leave();
-        nodes.unpin(file.node());
+        files.close(file);
     }
 
     /** Returns the value of an extended attribute, or null if there is none. */
@@ -686,12 +437,7 @@ public final class Volume implements Closeable {
     }
 
     public List<byte[]> extendedAttributes(long inode) throws IOException {
-        Node node = nodes.pin(inode);
-        try {
-            return attributes.names(node);
-        } finally {
-            nodes.unpin(node);
-        }
+        return nodes.with(inode, attributes::names);
     }
 
     /**
@@ -716,43 +462,15 @@ public final class Volume implements Closeable {
 
     /** Returns the unique id of this volume. */
     public UUID identity() {
-        return metadata.header().volume();
+        return parts.metadata().header().volume();
     }
 
     public SpaceUse space() throws IOException {
-        long onDevices = parts.devices().freeBytes();
-        return new SpaceUse(
-                config.capacityBytes(),
-                parts.capacity().freeBytes(true),
-                Math.min(onDevices, parts.capacity().freeBytes(false)),
-                onDevices,
-                metadata.totals().files());
+        return SpaceUse.of(parts);
     }
 
     public VolumeStatistics statistics() throws IOException {
-        Totals totals = metadata.totals();
-        ContainerStore containers = parts.containers();
-        return new VolumeStatistics(
-                parts.capacity().takenBytes(),
-                totals.stored().bytes() - totals.stored().garbageBytes(),
-                totals.stored().garbageBytes(),
-                containers.storedBytes(),
-                totals.stored().chunks() - totals.stored().garbageChunks(),
-                totals.stored().garbageChunks(),
-                containers.containers(),
-                totals.files(),
-                parts.readBytes().sum(),
-                parts.writtenBytes().sum(),
-                parts.ingest().statistics().duplicateBytes(),
-                parts.ingest().statistics().zeroBytes(),
-                containers.readStatistics().diskReads(),
-                containers.readStatistics().diskReadBytes(),
-                parts.restore().cacheHits(),
-                parts.restore().cacheMisses(),
-                parts.dirtyBudget().usedBytes(),
-                committer.commits(),
-                config.memoryBudgetBytes(),
-                nodes.inUse());
+        return VolumeStatistics.of(parts);
     }
 
     /**

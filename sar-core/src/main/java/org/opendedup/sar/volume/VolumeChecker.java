@@ -91,12 +91,12 @@ public final class VolumeChecker {
     }
 
     private void recount(Inode inode, Map<Long, int[]> references) throws IOException {
-        int pageBytes = metadata.header().pageBytes();
+        int pageBytes = metadata.recipes().pageBytes();
         dataBytes += inode.dataBytes();
         long[] inRecipe = new long[1];
         metadata.recipes().forEachPage(inode.id(), 0, Long.MAX_VALUE, (number, page) -> {
             if (inode.links() > 0 && number * pageBytes + page.bytes() > inode.size() && !isOrphanTail(inode, number)) {
-                report("the recipe of inode " + inode.id() + " goes on behind the file's end, in page " + number);
+                report("the recipe of inode " + inode.id() + " continues past the end of the file, in page " + number);
             }
             count(page, references);
             inRecipe[0] += page.dataBytes();
@@ -148,7 +148,7 @@ public final class VolumeChecker {
                 int found = continuations.getOrDefault(ChunkId.of(container, slot), 0);
                 if (continued != found) {
                     report("chunk " + container + ":" + slot + " is counted " + continued
-                            + " times from behind its first byte and referred to so " + found + " times");
+                            + " times from after its first byte and referred to that way " + found + " times");
                 }
             }
         });

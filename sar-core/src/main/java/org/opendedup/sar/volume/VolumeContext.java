@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.ExecutorService;
@@ -18,10 +19,12 @@ import org.opendedup.sar.chunk.Fingerprinter;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.ContainerOptions;
+import org.opendedup.sar.container.ContainerSize;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.ingest.IngestPipeline;
+import org.opendedup.sar.ingest.IngestStores;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.RestoreEngine;
@@ -29,13 +32,16 @@ import org.opendedup.sar.restore.frame.FrameCaches;
 import org.opendedup.sar.restore.frame.ReadTier;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.promotion.BackgroundPromotion;
+import org.opendedup.sar.tier.promotion.PromotionSources;
 import org.opendedup.sar.tier.promotion.TierMemory;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.store.Ballasts;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.opendedup.sar.volume.store.VolumeDevices;
+import org.opendedup.sar.volume.store.VolumeLocations;
 import org.opendedup.sar.volume.store.VolumeStores;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,6 +73,7 @@ final class VolumeContext implements Closeable {
     /** Bytes that background promotion reads at once. */
     private static final int PROMOTION_STEP_BYTES = 8 << 20;
 
+    private final InstantSource clock;
     private final MetadataStore metadata;
     private final ContainerStore containers;
     private final SsdTier tier;
@@ -110,6 +117,7 @@ final class VolumeContext implements Closeable {
         Epoch found = VolumeIdentity.read(stores.containers(), metadata.header().volume());
         String name = config.name();
         int threads = config.writeThreads();
+        clock = stores.clock();
         this.metadata = metadata;
         plan = MemoryPlan.of(config);
         index = stores.index();
@@ -123,7 +131,7 @@ final class VolumeContext implements Closeable {
                 stores.containers(),
                 new ContainerOptions(
                         config.compression(),
-                        VolumeConfig.CONTAINER_BYTES,
+                        ContainerSize.FULL_BYTES,
                         MAX_CHUNKS_PER_CONTAINER,
                         MAX_OPEN_CONTAINERS,
                         plan.framesInFlight()),
@@ -180,7 +188,7 @@ final class VolumeContext implements Closeable {
         Chunker chunker = Chunkers.of(config.chunking());
         ingest = new IngestPipeline(
                 chunker,
-                new IngestPipeline.Stores(new Fingerprinter(workers, threads - 1), index, containers, metadata),
+                new IngestStores(new Fingerprinter(workers, threads - 1), index, containers, metadata),
                 (inode, offset, target, at, length) ->
                         restore.read(inode, offset, length, ByteBuffer.wrap(target, at, length)),
                 changeLock.readLock(),
@@ -195,7 +203,7 @@ final class VolumeContext implements Closeable {
                 metadata, containers, nodes, writer, devices, stop, changeLock, plan.pendingMetadata() / 2, name);
         attributes = new ExtendedAttributes(metadata.namespace());
         NameView view = new NameView();
-        tree = new DirectoryTree(metadata, nodes, writer, committer, stores.clock(), attributes, view);
+        tree = new DirectoryTree(metadata, nodes, writer, committer, clock, attributes, view);
         listing = new Listing(metadata.namespace(), nodes, view);
         reaper = new Reaper(metadata, committer, capacity, name);
         rebuilder = new IndexRebuilder(containers, index, metadata.counts(), name);
@@ -224,7 +232,7 @@ final class VolumeContext implements Closeable {
         BackgroundPromotion background = new BackgroundPromotion(
                 tier.promotion(),
                 tier.demotion(),
-                new BackgroundPromotion.Sources(
+                new PromotionSources(
                         metadata.recipes(),
                         config.pageBytes(),
                         containers,
@@ -242,6 +250,33 @@ final class VolumeContext implements Closeable {
     /** Returns a number that changes whenever a read misses the cache or a write is made. */
     private long diskUse() {
         return restore.cacheMisses() + writtenBytes.sum();
+    }
+
+    /** Opens a volume at its locations. Gives up its ballasts if opening it finds a device full. */
+    static VolumeContext open(VolumeConfig config, Verification verification) throws IOException {
+        Ballasts ballasts = Ballasts.of(config.locations());
+        try {
+            return open(config, verification, ballasts);
+        } catch (IOException e) {
+            if (!Device.isFull(e) || !ballasts.free("open the volume")) {
+                throw e;
+            }
+            return open(config, verification, ballasts);
+        }
+    }
+
+    private static VolumeContext open(VolumeConfig config, Verification verification, Ballasts ballasts)
+            throws IOException {
+        VolumeStores stores = VolumeLocations.open(config, ballasts);
+        try {
+            return open(config, stores, verification);
+        } catch (IOException | RuntimeException e) {
+            Closing closing = new Closing();
+            closing.run(stores.index()::close);
+            closing.run(stores.metadata()::close);
+            closing.suppressedBy(e);
+            throw e;
+        }
     }
 
     static VolumeContext open(VolumeConfig config, VolumeStores stores, Verification verification) throws IOException {
@@ -292,6 +327,10 @@ final class VolumeContext implements Closeable {
             writer.discard(node, contents);
         }
         reaper.free(node, nodes);
+    }
+
+    InstantSource clock() {
+        return clock;
     }
 
     MetadataStore metadata() {
@@ -366,6 +405,11 @@ final class VolumeContext implements Closeable {
 
     LongAdder writtenBytes() {
         return writtenBytes;
+    }
+
+    /** Returns the configured memory budget, in bytes. */
+    long memoryBudgetBytes() {
+        return plan.budget();
     }
 
     /** Returns the maximum number of bytes that are accepted and not in a container file yet. */

@@ -30,7 +30,6 @@ public final class VolumeMaintenance {
     private final VolumeContext parts;
     private final MetadataStore metadata;
     private final NodeTable nodes;
-    private final FileWriter writer;
     private final Committer committer;
 
     VolumeMaintenance(VolumeConfig config, VolumeContext parts) {
@@ -38,7 +37,6 @@ public final class VolumeMaintenance {
         this.parts = parts;
         metadata = parts.metadata();
         nodes = parts.nodes();
-        writer = parts.writer();
         committer = parts.committer();
     }
 
@@ -53,7 +51,7 @@ public final class VolumeMaintenance {
         return withRegularFile(inode, node -> {
             FileExplainer explainer = new FileExplainer(
                     metadata.recipes(),
-                    config.pageBytes(),
+                    metadata.recipes().pageBytes(),
                     parts.containers()::frameTable,
                     metadata.counts()::occurrences,
                     rules);
@@ -77,7 +75,7 @@ public final class VolumeMaintenance {
     private FragmentationAnalyzer analyzer(DiskModel disk) {
         return new FragmentationAnalyzer(
                 metadata.recipes(),
-                config.pageBytes(),
+                metadata.recipes().pageBytes(),
                 parts.containers()::frameTable,
                 disk,
                 WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache());
@@ -88,8 +86,7 @@ public final class VolumeMaintenance {
      * the frame tables.
      */
     private void storeAndCommit(Node node) throws IOException {
-        committer.retryIfShort();
-        writer.storeAll(node);
+        committer.store(node);
         committer.commit();
     }
 
@@ -136,7 +133,7 @@ public final class VolumeMaintenance {
      * @return total number of bytes of these references
      */
     public long forEachReference(long inode, long size, ReferenceVisitor visitor) throws IOException {
-        RecipeWalk walk = new RecipeWalk(metadata.recipes(), config.pageBytes());
+        RecipeWalk walk = new RecipeWalk(metadata.recipes());
         return withRegularFile(inode, node -> walk.walk(inode, size, visitor));
     }
 
@@ -148,21 +145,12 @@ public final class VolumeMaintenance {
         return parts.restore().inContainerOrder(disk);
     }
 
-    /** An operation on a file that is pinned meanwhile. */
-    @FunctionalInterface
-    private interface FileUse<T> {
-        T with(Node node) throws IOException;
-    }
-
-    private <T> T withRegularFile(long inode, FileUse<T> use) throws IOException {
-        Node node = nodes.pin(inode);
-        try {
+    private <T> T withRegularFile(long inode, NodeTable.Use<T> use) throws IOException {
+        return nodes.with(inode, node -> {
             if (!node.isRegular()) {
                 throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
             }
-            return use.with(node);
-        } finally {
-            nodes.unpin(node);
-        }
+            return use.of(node);
+        });
     }
 }

@@ -1,5 +1,8 @@
 package org.opendedup.sar.volume;
 
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.metadata.Totals;
+
 /**
  * Statistics of a volume at one moment.
  *
@@ -45,6 +48,32 @@ public record VolumeStatistics(
         long commits,
         long memoryBudgetBytes,
         long inodesInUse) {
+    /** Returns the statistics of an open volume at this moment. */
+    static VolumeStatistics of(VolumeContext parts) {
+        Totals totals = parts.metadata().totals();
+        ContainerStore containers = parts.containers();
+        return new VolumeStatistics(
+                parts.capacity().takenBytes(),
+                totals.stored().bytes() - totals.stored().garbageBytes(),
+                totals.stored().garbageBytes(),
+                containers.storedBytes(),
+                totals.stored().chunks() - totals.stored().garbageChunks(),
+                totals.stored().garbageChunks(),
+                containers.containers(),
+                totals.files(),
+                parts.readBytes().sum(),
+                parts.writtenBytes().sum(),
+                parts.ingest().statistics().duplicateBytes(),
+                parts.ingest().statistics().zeroBytes(),
+                containers.readStatistics().diskReads(),
+                containers.readStatistics().diskReadBytes(),
+                parts.restore().cacheHits(),
+                parts.restore().cacheMisses(),
+                parts.dirtyBudget().usedBytes(),
+                parts.committer().commits(),
+                parts.memoryBudgetBytes(),
+                parts.nodes().inUse());
+    }
 
     /**
      * Returns logical bytes divided by unique bytes, so without garbage; 1 if nothing is stored that a file refers to.

@@ -29,12 +29,13 @@ final class WriteStop {
         if (earlier == null) {
             cause = new Cause(failure, resumable);
             log.error(
-                    "a write to the volume's disks failed; the volume is read-only from now on, what was durable stays{}",
+                    "a write to the volume's disks failed; the volume is read-only from now on, "
+                            + "and everything durable is kept{}",
                     resumable ? ", and the rest waits in memory: see 'sdfscli VOLUME resume'" : "",
                     failure);
         } else if (earlier.resumable && !resumable) {
             cause = new Cause(failure, false);
-            log.error("the volume, which is read-only, cannot go on without a new mount", failure);
+            log.error("the volume is read-only until it is mounted anew", failure);
         }
     }
 
@@ -76,7 +77,7 @@ final class WriteStop {
         Cause now = cause;
         if (now != null && !now.resumable) {
             throw new IOException(
-                    "the volume cannot go on in place; unmount and mount it, which gives the last committed state. "
+                    "the volume cannot resume in place; unmount and mount it to get the last committed state. "
                             + "The reason: " + now.failure.getMessage(),
                     now.failure);
         }

@@ -53,7 +53,7 @@ class FastCdcChunkerTest {
         }
     }
 
-    /** The definition, as in the paper. */
+    /** The definition in the paper. */
     private static int oneByteAStep(byte[] data, int from) {
         long[] gear = Gear.table();
         int available = Math.min(MAX, data.length - from);

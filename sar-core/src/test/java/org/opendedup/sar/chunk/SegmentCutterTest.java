@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 
 class SegmentCutterTest {
-    /** A piece of the stream, as a reader of its recipe would see it. */
+    /** A piece of the stream, as a reader of its recipe sees it. */
     private record Piece(long offset, long length, boolean zero) {}
 
     @ParameterizedTest
@@ -117,7 +117,7 @@ class SegmentCutterTest {
         return pieces;
     }
 
-    /** As the ingest pipeline does: what was not consumed is carried to the front of the next segment. */
+    /** Like the ingest pipeline: unconsumed bytes become the beginning of the next segment. */
     private static List<Piece> cutDivided(Chunking chunking, byte[] stream, Random random) {
         SegmentCutter cutter = new SegmentCutter(Chunkers.of(chunking));
         Segment segment = new Segment(200_000);

@@ -22,7 +22,7 @@ class HashChunkTest {
         for (int i = 0; i < fingerprint.length; i++) {
             fingerprint[i] = (byte) (i + 1);
         }
-        HashChunk named = new HashChunk(ChunkId.of(3, 7), Fingerprints.check(fingerprint, 0), 1, 1);
+        HashChunk named = new HashChunk(ChunkId.of(3, 7), Fingerprints.fingerprintPrefix(fingerprint, 0), 1, 1);
         assertEquals(Fingerprints.toHex(fingerprint, 0).substring(0, 8), named.getName());
     }
 

@@ -19,7 +19,7 @@ import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.CrashDirectory;
 
-/** After a power cut at any point: everything forced is readable, and nothing that is read is wrong. */
+/** After a power cut at any point, everything forced is readable, and no read returns wrong bytes. */
 final class ContainerCrashTest {
     private static final int RUNS = 12;
     private static final int CRASHES_PER_RUN = 12;
@@ -52,7 +52,7 @@ final class ContainerCrashTest {
         assertTrue(failed, "the check does not notice that force does nothing");
     }
 
-    /** Appends, forces and seals at random, and looks at crashes between. */
+    /** Appends, forces and seals at random, and checks simulated crashes in between. */
     private void crashOften(CrashDirectory disk, long runSeed) throws IOException {
         Random random = new Random(runSeed);
         TestChunks chunks = new TestChunks();
@@ -86,7 +86,7 @@ final class ContainerCrashTest {
             assertNothingWrong(store, appended);
             leftAgain = left.crash(crash);
         }
-        // The crash after a crash: recovery must have been durable.
+        // Crashes once more: the recovery must have been durable.
         try (ContainerStore store = fixture.openWithoutTables(leftAgain)) {
             assertEquals(0, store.recovered().size());
             assertReadable(store, forced);

@@ -25,7 +25,7 @@ import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.CrashDirectory;
 
-/** A damaged container file never gives wrong bytes: right ones, or a {@link CorruptionException}. */
+/** A damaged container file never returns wrong bytes: only right ones, or a {@link CorruptionException}. */
 final class ContainerDamageTest {
     private static final String NAME = ContainerFormat.fileName(1, ContainerFormat.SEALED_SUFFIX);
 
@@ -40,7 +40,7 @@ final class ContainerDamageTest {
         Random random = new Random(seed);
         try (ContainerStore store = fixture.open(disk)) {
             try (ContainerWriter writer = store.writer(1)) {
-                // Half as much again as a frame holds: two frames at least, whatever sizes the seed gives.
+                // One and a half times the size of a frame: at least two frames, whatever sizes the seed gives.
                 for (int bytes = 0; bytes < 6_200; ) {
                     byte[] chunk = TestChunks.chunk(random, 1000);
                     chunks.append(writer, chunk);
@@ -57,7 +57,7 @@ final class ContainerDamageTest {
         fixture.close();
     }
 
-    /** Reads every chunk, with and without the frame table of the index; the number of chunks refused. */
+    /** Reads every chunk, with and without the frame table of the index. Returns the number of refused chunks. */
     private int readDamaged(byte[] file) throws IOException {
         disk.put(NAME, file);
         int refused = 0;

@@ -1,11 +1,13 @@
 package org.opendedup.sar.container;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -13,8 +15,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,9 +26,10 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.io.Output;
 
-/** When the disk fails: the caller learns it, and nothing acknowledged is lost. */
+/** When the disk fails, the caller gets the error, and nothing acknowledged is lost. */
 final class ContainerFaultTest {
     private static final int RUNS = 40;
 
@@ -78,7 +83,7 @@ final class ContainerFaultTest {
         }
     }
 
-    /** Nobody waits for ever for a frame whose writing broke off. */
+    /** No thread waits for ever for a frame whose writing failed. */
     @Test
     @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void anErrorWhileAFrameIsWrittenIsAFailedWrite() throws IOException {
@@ -98,7 +103,7 @@ final class ContainerFaultTest {
             appendSome(store, 1, 30);
             store.force();
             failing.set(true);
-            // Whoever appends meets the error itself if it comes while a container is begun.
+            // An append gets the error itself if it happens while a container is begun.
             Throwable failure = assertThrows(Throwable.class, () -> {
                 appendSome(store, 1, 200);
                 store.force();
@@ -115,7 +120,7 @@ final class ContainerFaultTest {
         }
     }
 
-    /** What a proxy makes of the answer to a call. */
+    /** How a proxy changes the result of a call. */
     private interface Answer {
         Object of(String call, Object answer);
     }
@@ -170,7 +175,8 @@ final class ContainerFaultTest {
     }
 
     /**
-     * What was taken before the disk ran full is written when there is space, whenever and however often it is tried.
+     * Data accepted before the disk became full is written when there is space, whenever and however often this is
+     * retried.
      */
     @Test
     void whatADiskHadNoRoomForIsWrittenWhenThereIs() throws IOException {
@@ -206,7 +212,7 @@ final class ContainerFaultTest {
         assertTrue(refusals > RUNS, "the disk is hardly ever full: " + refusals);
     }
 
-    /** Else a writer would wait for ever: nothing leaves the memory for frames on their way. */
+    /** Otherwise a writer would wait for ever, because the memory of frames in flight would never be released. */
     @Test
     @Timeout(60)
     void aWriterThatMeetsAFullDiskIsRefusedAndNeverWaits() throws IOException {
@@ -223,7 +229,87 @@ final class ContainerFaultTest {
         }
     }
 
-    /** Whatever fails whenever: an append or force that succeeded told the truth. */
+    /**
+     * A frame that is being written at the moment when the directory cannot be synced is neither lost nor mistaken for
+     * another one, and is in the rewritten file.
+     */
+    @Test
+    @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aFrameThatIsBeingWrittenWhenTheDirectoryCannotBeSyncedIsKept() throws IOException {
+        HookedDirectory hooked = new HookedDirectory(disk);
+        Semaphore begun = new Semaphore(0);
+        Semaphore released = new Semaphore(0);
+        try (ContainerStore store = fixture.open(hooked)) {
+            appendSome(store, 1, 10);
+            store.force();
+            Thread forcing = Thread.currentThread();
+            AtomicBoolean syncFails = new AtomicBoolean(true);
+            AtomicBoolean appendWaits = new AtomicBoolean();
+            hooked.hook = (call, name) -> {
+                if (call == HookedDirectory.Call.SYNC && syncFails.getAndSet(false)) {
+                    appendWaits.set(true);
+                    appendSome(store, 1, 30); // more than a frame, which a worker writes
+                    begun.acquireUninterruptibly();
+                    throw new IOException("as told by the test");
+                }
+                if (call == HookedDirectory.Call.APPEND
+                        && Thread.currentThread() != forcing
+                        && appendWaits.getAndSet(false)) {
+                    begun.release();
+                    released.acquireUninterruptibly();
+                }
+            };
+            assertThrows(IOException.class, store::force);
+            released.release();
+            assertThrows(IOException.class, store::force); // which waits for the worker
+            chunks.assertAllReadable(store);
+            store.revive();
+            store.force();
+            assertFalse(chunks.byId.keySet().stream().anyMatch(store::isLost));
+            chunks.assertAllReadable(store);
+        }
+        try (ContainerStore store = fixture.openWithoutTables(disk.crash(1))) {
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    /** A chunk that no worker takes while the file is rewritten is lost. The rewriting must not hide that. */
+    @Test
+    @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aChunkThatIsLostWhileTheFileIsRewrittenIsReported() throws IOException {
+        HookedDirectory hooked = new HookedDirectory(disk);
+        try (ContainerStore store = fixture.open(hooked)) {
+            appendSome(store, 1, 10);
+            store.force();
+            ContainerWriter writer = store.writer(1);
+            AtomicLong late = new AtomicLong();
+            AtomicBoolean read = new AtomicBoolean();
+            hooked.hook = (call, name) -> {
+                if (call == HookedDirectory.Call.SYNC && late.get() == 0) {
+                    late.set(writer.append(new byte[500], 0, 500, new byte[32], 0));
+                    throw new IOException("as told by the test");
+                }
+                if (call == HookedDirectory.Call.APPEND && late.get() > 0 && !read.getAndSet(true)) {
+                    fixture.workers.shutdown();
+                    // Ends the frame that is being filled.
+                    Thread reader = new Thread(() -> assertDoesNotThrow(() -> TestChunks.read(store, late.get())));
+                    reader.start();
+                    Uninterruptibles.joinUninterruptibly(reader);
+                }
+            };
+            appendSome(store, 2, 1);
+            assertThrows(IOException.class, store::force);
+            assertThrows(IOException.class, store::revive);
+            assertTrue(read.get());
+            assertTrue(store.isLost(late.get()));
+            assertThrows(IOException.class, store::force);
+            chunks.byId.keySet().removeIf(store::isLost);
+            chunks.assertAllReadable(store);
+            writer.close();
+        }
+    }
+
+    /** Whatever fails at any time, an append or force that succeeded was really successful. */
     @Test
     void nothingAcknowledgedIsLostWhateverFails() throws IOException {
         int failures = 0;
@@ -264,7 +350,7 @@ final class ContainerFaultTest {
         assertTrue(failures > RUNS / 4, "the faults hardly ever strike: " + failures);
     }
 
-    /** After a force, it is known which chunks are lost. */
+    /** After a force, the lost chunks are known. */
     private static void settle(ContainerStore store) {
         try {
             store.force();
@@ -328,7 +414,7 @@ final class ContainerFaultTest {
     void workersThatRefuseToWorkFailTheContainer() throws IOException {
         try (ContainerStore store = fixture.open(disk)) {
             fixture.workers.shutdown();
-            // More than a frame: the last one, if it is small, needs no worker.
+            // More than one frame: a small last frame needs no worker.
             assertThrows(IOException.class, () -> {
                 appendSome(store, 1, 40);
                 store.force();

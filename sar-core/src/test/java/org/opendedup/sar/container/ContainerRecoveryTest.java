@@ -31,18 +31,19 @@ import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
 
 /**
- * What opening does with files it did not expect: it saves what can be read, and deletes only what is proved to be
+ * What opening does with unexpected files: it saves what can be read, and deletes only files that are proved to be
  * superseded.
  */
 final class ContainerRecoveryTest {
     private static final String OPEN = ContainerFormat.fileName(1, ContainerFormat.OPEN_SUFFIX);
     private static final String SEALED = ContainerFormat.fileName(1, ContainerFormat.SEALED_SUFFIX);
-    /** The fixture's salt. */
+    /** The salt of the fixture. */
     private static final String ASIDE = ContainerFormat.fileName(1, ".0123456789abcdef.aside");
 
     private final long seed = TestChunks.seed(ContainerRecoveryTest.class);
@@ -55,7 +56,7 @@ final class ContainerRecoveryTest {
         fixture.close();
     }
 
-    /** A container that was forced and not sealed; its frame table. */
+    /** A container that was forced and not sealed. Returns its frame table. */
     private FrameTable leaveOpen(CrashDirectory disk) throws IOException {
         try (ContainerStore store = fixture.open(disk)) {
             try (ContainerWriter writer = store.writer(1)) {
@@ -70,7 +71,7 @@ final class ContainerRecoveryTest {
         }
     }
 
-    /** The volume refers to every chunk of a container with the fixture's salt. */
+    /** Makes the volume refer to every chunk of a container with the fixture's salt. */
     private ContainerClaims all(FrameTable table) {
         return new ContainerClaims() {
             @Override
@@ -170,11 +171,11 @@ final class ContainerRecoveryTest {
         Files.createDirectories(file.getParent());
         Files.write(file, open);
         stretch(file);
-        // A sealed one with a directory that begins where the frames end and claims all that follows.
+        // A sealed one with a directory that begins where the frames end and covers the rest of the file.
         Bytes footer = new Bytes(ContainerFormat.FOOTER_BYTES);
         long length = 1_900_000_000L;
         ContainerFormat.putFooter(
-                new ContainerFormat.Footer(new ContainerFormat.Identity(2, 7, 1), (int) (length - 100_000), 32, (int)
+                new ContainerFormat.Footer(new Identity(2, 7, 1), (int) (length - 100_000), 32, (int)
                         (length - 32 - ContainerFormat.FOOTER_BYTES)),
                 footer);
         Path sealed = folder.resolve(ContainerFormat.fileName(2, ContainerFormat.SEALED_SUFFIX));
@@ -325,7 +326,7 @@ final class ContainerRecoveryTest {
         }
     }
 
-    /** A disk with one sealed container of id 1. */
+    /** A disk with one sealed container, of id 1. */
     private CrashDirectory sealedDisk(TestChunks stored) throws IOException {
         CrashDirectory disk = new CrashDirectory(seed);
         fixture.lastId.set(0);
@@ -342,7 +343,7 @@ final class ContainerRecoveryTest {
 
     private static byte[] withSalt(byte[] file, long salt) {
         Bytes header = new Bytes(ContainerFormat.HEADER_BYTES);
-        ContainerFormat.putHeader(new ContainerFormat.Identity(1, salt, 1), header);
+        ContainerFormat.putHeader(new Identity(1, salt, 1), header);
         byte[] changed = file.clone();
         System.arraycopy(header.array(), 0, changed, 0, header.length());
         return changed;
@@ -357,7 +358,7 @@ final class ContainerRecoveryTest {
         Bytes now = new Bytes(ContainerFormat.FOOTER_BYTES);
         ContainerFormat.putFooter(
                 new ContainerFormat.Footer(
-                        new ContainerFormat.Identity(1, salt, 1),
+                        new Identity(1, salt, 1),
                         footer.tableBytes(),
                         footer.directoryOffset(),
                         footer.directoryBytes()),

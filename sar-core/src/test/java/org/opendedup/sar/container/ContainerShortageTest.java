@@ -31,13 +31,14 @@ import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.io.HookedDirectory.Call;
 
 /**
- * A disk that is full for some files, or at some steps, while threads meet: nobody waits for ever, and nothing is lost.
+ * A disk that is full for some files, or at some steps, while several threads work: no thread waits for ever, and
+ * nothing is lost.
  */
 @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 final class ContainerShortageTest {
     private static final int RUNS = 300;
     private static final int CONTAINER_BYTES = 40_000;
-    /** Each chunk of this size is a frame, and alone fills the memory for frames on their way. */
+    /** Each chunk of this size is a frame, and alone uses up the memory of frames in flight. */
     private static final int MAX_IN_FLIGHT = 8192;
 
     private final long seed = TestChunks.seed(ContainerShortageTest.class);
@@ -73,7 +74,7 @@ final class ContainerShortageTest {
         return new NoSpaceException("No space left on device");
     }
 
-    /** Two writers with a container each, 1 and 2, which have a durable chunk. */
+    /** Two writers, each with its own container, 1 and 2, that has a durable chunk. */
     private List<ContainerWriter> begin(ContainerStore store) throws IOException {
         List<ContainerWriter> writers = List.of(store.writer(1), store.writer(2));
         for (ContainerWriter writer : writers) {
@@ -105,8 +106,8 @@ final class ContainerShortageTest {
             fullFiles.remove(open(2));
             assertThrows(NoSpaceException.class, store::force);
 
-            // The second is not short any more. What the first holds still leaves no room, and nothing that would free
-            // it is under way.
+            // The second is no longer short. The first still uses up the memory, and no operation that would release it
+            // is in progress.
             assertThrows(NoSpaceException.class, () -> chunks.append(writers.get(1), bytes(100)));
             chunks.assertAllReadable(store);
 
@@ -142,7 +143,7 @@ final class ContainerShortageTest {
         }
     }
 
-    /** The container fails while its frame is being written; then the disk says that it is full. */
+    /** The container fails while its frame is being written; then the disk reports that it is full. */
     @Test
     void aContainerThatHasFailedIsNeverShort() throws Exception {
         CountDownLatch writing = new CountDownLatch(1);
@@ -159,7 +160,7 @@ final class ContainerShortageTest {
             writers.get(0).append(bytes(5000), 0, 5000, new byte[32], 0);
             writing.await();
             fixture.workers.shutdown();
-            // No worker takes its frame: that fails the container.
+            // No worker takes its frame; that makes the container fail.
             writers.get(0).append(bytes(5000), 0, 5000, new byte[32], 0);
             failed.countDown();
             assertTrue(fixture.workers.awaitTermination(1, TimeUnit.MINUTES));
@@ -184,14 +185,14 @@ final class ContainerShortageTest {
         }
     }
 
-    /** Appends until the first container is full, and is to be sealed. */
+    /** Appends until the first container is full and must be sealed. */
     private void fillFirst(ContainerStore store) throws IOException {
         try (ContainerWriter writer = store.writer(1)) {
             while (ChunkId.container(chunks.append(writer, bytes(3000))) == 1) {}
         }
     }
 
-    /** Fails one step of sealing the first container, once. */
+    /** Makes one step of sealing the first container fail once. */
     private CountDownLatch failOnce(Call step, Supplier<IOException> failure) {
         CountDownLatch met = new CountDownLatch(1);
         hooked.hook = (call, name) -> {
@@ -203,7 +204,7 @@ final class ContainerShortageTest {
         return met;
     }
 
-    /** The bytes are on the disk by then: only the name is missing, and it is given when there is space. */
+    /** The bytes are already on the disk: only the name is missing, and the file gets it when there is space. */
     @Test
     void aContainerThatFindsNoSpaceForItsNameIsSealedLater() throws Exception {
         try (ContainerStore store = fixture.open(hooked)) {
@@ -235,7 +236,7 @@ final class ContainerShortageTest {
         }
     }
 
-    /** Nothing is lost then that a force need tell of. */
+    /** Nothing is lost then that a force must report. */
     @Test
     void whatTheSealingHasForcedStaysWhenTheFileCannotBeClosed() throws Exception {
         checkStaysWhenItFailsAt(Call.CLOSE);
@@ -259,7 +260,10 @@ final class ContainerShortageTest {
         }
     }
 
-    /** The controls: bytes that were not forced, and a name that may not be on the disk, are lost, and said to be. */
+    /**
+     * The controls: bytes that were not forced, and a name that may not be on the disk, are lost, and are reported as
+     * lost.
+     */
     @Test
     void whatTheSealingCouldNotMakeDurableIsToldAsLost() throws Exception {
         for (Call step : List.of(Call.FORCE, Call.SYNC)) {
@@ -287,7 +291,7 @@ final class ContainerShortageTest {
         }
     }
 
-    /** What fails behind the sealing takes nothing of what is sealed. */
+    /** A failure after the sealing does not affect the sealed container. */
     @Test
     void anErrorBehindTheSealingLosesNothing() throws IOException {
         try (ContainerStore store = fixture.open(hooked, container -> null, (container, table) -> {
@@ -300,7 +304,7 @@ final class ContainerShortageTest {
         }
     }
 
-    /** Another thread finds that there is no shortage any more, just while the sealing breaks off for want of space. */
+    /** Another thread finds that the shortage has ended while sealing fails for lack of space. */
     @Test
     void sealingAllNeverHangsAndLeavesNoneUnsealedWithoutSayingSo() throws Exception {
         for (int run = 0; run < RUNS; run++) {
@@ -338,7 +342,7 @@ final class ContainerShortageTest {
         }
     }
 
-    /** The sealing thread may just have found the disk full once more. */
+    /** The sealing thread may just have found the disk full again. */
     private static void sealAllAtLast(ContainerStore store) throws IOException {
         while (true) {
             try {

@@ -16,7 +16,7 @@ import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.io.CrashDirectory;
 
-/** A chunk stored under a fingerprint that is not its own: only who asks for fingerprints to be checked finds out. */
+/** A chunk stored under a wrong fingerprint is detected only by callers that verify fingerprints. */
 class FingerprintVerificationTest {
     private static final int FRAME_BYTES = 4096;
 

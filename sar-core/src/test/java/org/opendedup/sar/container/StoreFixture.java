@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.io.Directory;
 
-/** What a container store needs around it, small enough that containers fill quickly. */
+/** The environment of a container store, small enough that containers fill quickly. */
 public final class StoreFixture implements AutoCloseable {
     final AtomicLong lastId = new AtomicLong();
     final Map<Long, byte[]> frameTables = new ConcurrentHashMap<>();
@@ -25,7 +25,7 @@ public final class StoreFixture implements AutoCloseable {
         return open(directory, frameTables::get, frameTables::put);
     }
 
-    /** As after a crash that took the index: frame tables come from the containers alone. */
+    /** As after a crash that destroyed the index: only the containers have frame tables. */
     public ContainerStore openWithoutTables(Directory directory) throws IOException {
         return open(directory, container -> null, (container, table) -> {});
     }

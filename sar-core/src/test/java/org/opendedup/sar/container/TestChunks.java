@@ -12,12 +12,12 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.format.Frame;
 
-/** Random chunks, and the memory of which id each was given. Safe for use by many threads. */
+/** Random chunks, and the id that each one got. Safe for use by many threads. */
 public final class TestChunks {
     final Map<Long, byte[]> byId = new ConcurrentHashMap<>();
 
     /**
-     * A seed for this run: the system property {@code sar.seed} if it is set. Printed, so that a failure can be
+     * A seed for this run: the system property {@code sar.seed} if it is set. It is printed, so that a failure can be
      * repeated.
      */
     static long seed(Class<?> test) {
@@ -58,7 +58,7 @@ public final class TestChunks {
         int slot = ChunkId.slot(id);
         int from = frame.offset(slot);
         byte[] chunk = Arrays.copyOfRange(frame.data(), from, from + frame.length(slot));
-        Assertions.assertEquals(Fingerprints.check(fingerprint(chunk), 0), frame.check(slot));
+        Assertions.assertEquals(Fingerprints.fingerprintPrefix(fingerprint(chunk), 0), frame.fingerprintPrefix(slot));
         return chunk;
     }
 

@@ -12,22 +12,25 @@ final class ConcurrencyTunerTest {
     private final long seed = Long.getLong("sar.seed", System.nanoTime());
     private final Random random = new Random(seed);
 
-    /** Megabytes a second with so many readers at once. */
+    /** Rate in MB/s, by the number of simultaneous readers. */
     @FunctionalInterface
     private interface Device {
         double rate(int readers);
     }
 
-    /** One arm: with two readers each request costs a seek, with one only some do. */
+    /** One arm: with two readers each request costs a seek, with one reader only some do. */
     private static final Device HDD = readers -> readers == 1 ? 120 : 55;
-    /** What others wait for is hidden, up to what its bus transfers. */
+    /** The waiting times of several readers overlap, up to the rate of the bus. */
     private static final Device SSD = readers -> Math.min(500, 150 * readers);
 
     private static final Device EIGHT_DISKS = readers -> 100 * readers;
-    /** More gain nothing. */
+    /** More readers gain nothing. */
     private static final Device FLAT = readers -> 300 + readers;
 
-    /** Lets a device serve {@code readers} for a number of seconds; returns the seconds with more than one at once. */
+    /**
+     * Lets a device serve {@code readers} for a number of seconds. Returns the seconds with more than one reader at
+     * once.
+     */
     private double serve(ConcurrencyTuner tuner, Device device, int readers, double seconds, boolean cached) {
         double passed = 0;
         double crowded = 0;
@@ -96,7 +99,7 @@ final class ConcurrencyTunerTest {
         assertEquals(0, serve(tuner, EIGHT_DISKS, 8, 600, true), "sar.seed=" + seed);
     }
 
-    /** What holds for most of the time; trials are short. */
+    /** The number of readers for most of the time; trials are short. */
     private int settled(ConcurrencyTuner tuner, Device device, int readers) {
         int[] seen = new int[ConcurrencyTuner.MAX_REQUESTS + 1];
         for (int i = 0; i < 101; i++) {

@@ -28,16 +28,16 @@ final class DiskOptionTest {
     @Test
     void figuresAreTheModel() {
         assertEquals(
-                new StorageModel(6_500_000, 6_500_000, 180_000_000, StorageModel.Source.CONFIGURED),
+                new DiskModel(6_500_000, 6_500_000, 180_000_000, DiskModel.Source.CONFIGURED),
                 DiskOption.parse("6.5,180").model(false));
         assertEquals(
-                StorageModel.Source.CONFIGURED,
+                DiskModel.Source.CONFIGURED,
                 DiskOption.parse("hdd").model(false).source());
     }
 
     @Test
     void withoutFiguresTheKernelsWordHolds() {
-        assertEquals(StorageModel.HDD, DiskOption.AUTO.model(true));
-        assertEquals(StorageModel.SSD, DiskOption.AUTO.model(false));
+        assertEquals(DiskModel.HDD, DiskOption.AUTO.model(true));
+        assertEquals(DiskModel.SSD, DiskOption.AUTO.model(false));
     }
 }

@@ -25,7 +25,7 @@ final class DiskQueueTest {
     private final long seed = Long.getLong("sar.seed", System.nanoTime());
     private final Random random = new Random(seed);
     private final AtomicLong clock = new AtomicLong();
-    /** Bytes that came from the device so far. */
+    /** Bytes from the device so far. */
     private final AtomicLong deviceBytes = new AtomicLong();
 
     private OptionalLong readFromDevice() {
@@ -37,7 +37,8 @@ final class DiskQueueTest {
     }
 
     /**
-     * Starts a thread that enters the queue; returns when it is in it, or at the disk, and all who may be there are.
+     * Starts a thread that enters the queue. Returns when it is in the queue, or at the disk, and all that may be at
+     * the disk are.
      */
     private static Thread start(DiskQueue queue, Runnable entering) {
         DiskStatus before = queue.status();
@@ -67,7 +68,8 @@ final class DiskQueueTest {
     }
 
     /**
-     * Who is next knows that before the disk has come to him, and who does not need it then lets the one behind him go.
+     * The next in line knows that before its turn begins, and can let the one after it go first if it does not need the
+     * turn.
      */
     @Test
     void whoIsNextDecidesWhileTheOneBeforeIsAtTheDisk() throws InterruptedException {
@@ -88,7 +90,7 @@ final class DiskQueueTest {
                 assertEquals(List.of(), events);
             }
             await(() -> !events.isEmpty());
-            // A control: the disk has not come to him.
+            // A control: its turn has not begun.
             Thread.sleep(20);
             assertEquals(List.of("second is next"), events);
             events.add("first leaves");
@@ -142,7 +144,7 @@ final class DiskQueueTest {
         assertTrue(most.get() <= 3, most::toString);
     }
 
-    /** Reads ranges of several containers; those for which {@code cached} says so come from the kernel's cache. */
+    /** Reads ranges of several containers; those for which {@code cached} returns true come from the kernel's cache. */
     private void read(DiskQueue queue, int requests, double cachedShare) {
         for (int container = 0; container * 10 < requests; container++) {
             try (DiskQueue.Turn turn = queue.enter()) {
@@ -161,8 +163,8 @@ final class DiskQueueTest {
         }
     }
 
-    private void assertIsTheHardDisk(StorageModel model) {
-        assertEquals(StorageModel.Source.MEASURED, model.source());
+    private void assertIsTheHardDisk(DiskModel model) {
+        assertEquals(DiskModel.Source.MEASURED, model.source());
         assertEquals(150, model.bytesPerSecond() / 1e6, 15, "sar.seed=" + seed);
         assertEquals(6.5, model.skipNanos() / 1e6, 1, "sar.seed=" + seed);
         assertEquals(9.5, model.seekNanos() / 1e6, 1, "sar.seed=" + seed);
@@ -171,7 +173,7 @@ final class DiskQueueTest {
     @Test
     void whatReadersMeetIsLearned() {
         DiskQueue queue = queue("auto", this::readFromDevice);
-        assertEquals(StorageModel.HDD, queue.model());
+        assertEquals(DiskModel.HDD, queue.model());
         read(queue, 600, 0);
         assertIsTheHardDisk(queue.model());
     }
@@ -203,15 +205,15 @@ final class DiskQueueTest {
     @Test
     void whatIsConfiguredStays() {
         DiskQueue queue = queue("3,100", this::readFromDevice);
-        StorageModel configured = queue.model();
+        DiskModel configured = queue.model();
         read(queue, 600, 0);
         assertEquals(configured, queue.model());
         assertEquals(300_000, configured.gapBytes());
     }
 
     /**
-     * Three readers that always want more of a device, which gives a number of megabytes a second to one of them, and
-     * to more.
+     * Three readers that always want more from a device. The device gives one rate, in MB/s, to a single reader and
+     * another rate to several.
      */
     private double crowdedShare(double rateOfOne, double rateOfMore) throws InterruptedException {
         DiskQueue queue = queue("auto", OptionalLong::empty);
@@ -221,7 +223,7 @@ final class DiskQueueTest {
         for (int i = 0; i < 3; i++) {
             start(queue, () -> entered.add(queue.enter()));
         }
-        // It is taken for a hard disk, where the first trial waits half a minute.
+        // It is treated as a hard disk, for which the first trial waits half a minute.
         while (clock.get() < 120_000_000_000L) {
             while (inside.size() < queue.status().readers()) {
                 inside.add(entered.take());

@@ -27,7 +27,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Epoch;
 
-/** What every exact {@link ChunkIndex} does. An implementation's test extends this and says how it is opened. */
+/** The contract of every exact {@link ChunkIndex}. A test of an implementation extends this and opens the index. */
 public abstract class ChunkIndexContract {
     private static final int CONTAINER_SLOTS = 500;
 
@@ -39,7 +39,7 @@ public abstract class ChunkIndexContract {
     /** Opens the index in {@link #folder}. */
     protected abstract ChunkIndex open() throws IOException;
 
-    /** Closes the index and opens it again; one that keeps nothing returns {@link #index} as it is. */
+    /** Closes the index and opens it again. An index without persistent data returns {@link #index} unchanged. */
     protected abstract ChunkIndex reopen() throws IOException;
 
     @BeforeEach
@@ -250,7 +250,7 @@ public abstract class ChunkIndexContract {
         }
     }
 
-    /** As the write path does when it finds the copies it knows damaged. */
+    /** Like the write path when it finds that the copies it knows are damaged. */
     private void storeAnew(long first, int count, long container) throws IOException {
         Segment segment = TestSegments.of(first, count);
         index.lookup(segment);
@@ -415,7 +415,7 @@ public abstract class ChunkIndexContract {
         assertEquals(2 * CONTAINER_SLOTS, estimate, CONTAINER_SLOTS / 10.0);
     }
 
-    /** Container {@code c}'s slot {@code s} holds fingerprint {@code (c - 1) * CONTAINER_SLOTS + s}. */
+    /** Slot {@code s} of container {@code c} has fingerprint {@code (c - 1) * CONTAINER_SLOTS + s}. */
     private static long fingerprintOf(long container, int slot) {
         return (container - 1) * CONTAINER_SLOTS + slot;
     }

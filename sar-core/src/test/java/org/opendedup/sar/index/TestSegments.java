@@ -5,11 +5,11 @@ import java.util.SplittableRandom;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.Fingerprints;
 
-/** Segments without data, whose fingerprints are made from numbers. */
+/** Segments without data, with fingerprints made from numbers. */
 public final class TestSegments {
     private TestSegments() {}
 
-    /** A segment of the fingerprints {@code first} to {@code first + count}, less one. */
+    /** A segment of the fingerprints from {@code first} to {@code first + count - 1}. */
     public static Segment of(long first, int count) {
         Segment segment = new Segment(4096);
         for (int i = 0; i < count; i++) {

@@ -38,7 +38,7 @@ import org.opendedup.sar.tier.copies.CountSource;
 import org.opendedup.sar.tier.copies.Refusal;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 
-/** What the promotion hears of writes. */
+/** Records the writes that the promotion is informed of. */
 class WrittenDuplicatesTest {
     private static final int PAGE_BYTES = 64 << 10;
     private static final int CHUNK_BYTES = 4096;
@@ -59,7 +59,7 @@ class WrittenDuplicatesTest {
 
     private record Told(long inode, long chunkId, int references, byte[] bytes) {}
 
-    /** A file's only run. */
+    /** The only run of a file. */
     private record Run(byte[] bytes) implements ByteRun {
         @Override
         public long start() {
@@ -79,7 +79,7 @@ class WrittenDuplicatesTest {
 
     private final class Promotions implements AccessListener {
         @Override
-        public void missed(int duplicates, Refusal why) {
+        public void onDuplicatesMissed(int duplicates, Refusal why) {
             missed += duplicates;
         }
 
@@ -89,7 +89,7 @@ class WrittenDuplicatesTest {
         }
 
         @Override
-        public void written(long inode, ChunkRequest duplicates) {
+        public void onDuplicatesWritten(long inode, ChunkRequest duplicates) {
             assertEquals(0, changes.getReadLockCount(), "outside the change lock");
             for (int i = 0; i < duplicates.count(); i++) {
                 int offset = duplicates.offset(i);
@@ -99,7 +99,7 @@ class WrittenDuplicatesTest {
         }
 
         @Override
-        public void read(ChunkRequest request, CountSource counts) {
+        public void onChunksRead(ChunkRequest request, CountSource counts) {
             throw new AssertionError("nothing is read");
         }
     }
@@ -120,7 +120,7 @@ class WrittenDuplicatesTest {
                 100_000);
         pipeline = new IngestPipeline(
                 Chunkers.of(Chunking.SHA256),
-                new IngestPipeline.Stores(new Fingerprinter(threads, 1), ChunkIndexes.heap(), containers, metadata),
+                new IngestStores(new Fingerprinter(threads, 1), ChunkIndexes.heap(), containers, metadata),
                 (inode, offset, target, at, length) -> {
                     throw new IOException("nothing is read");
                 },

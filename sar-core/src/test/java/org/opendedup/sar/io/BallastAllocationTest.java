@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.NoSpaceException;
 
-/** What a ballast does after each answer to its request for space. */
+/** The action of a ballast after each result of its request for space. */
 final class BallastAllocationTest {
     private static final long BYTES = 1 << 20;
     private static final int ENOSPC = 28;
@@ -21,7 +21,7 @@ final class BallastAllocationTest {
     @TempDir
     Path folder;
 
-    /** Writing would take the last bytes of the device from others for a while, and fail all the same. */
+    /** Writing would take the last bytes of the device from others for a while, and nevertheless fail. */
     @Test
     void aDeviceThatSaysItIsFullIsNotFilled() {
         for (int errno : new int[] {ENOSPC, EDQUOT}) {
@@ -32,7 +32,7 @@ final class BallastAllocationTest {
         }
     }
 
-    /** The control: where the file system does not know how to set space aside, the bytes are written. */
+    /** The control: if the file system cannot allocate space, the bytes are written. */
     @Test
     void whereSpaceCannotBeSetAsideTheFileIsFilled() throws IOException {
         Ballast ballast = new Ballast(folder, BYTES, (file, bytes) -> EOPNOTSUPP);

@@ -13,12 +13,12 @@ import java.util.TreeMap;
 import org.opendedup.sar.common.NoSpaceException;
 
 /**
- * A directory in memory that knows which of its bytes and names a power cut would leave, and shows what it could: see
- * {@link #crash}. A folder is no more than a part of names here: that a folder is lost with all that was made in it, is
- * one of the choices. Can also fail on demand. Safe for use by many threads.
+ * A directory in memory that knows which of its bytes and names survive a power cut, and can show any such state: see
+ * {@link #crash}. A folder is only a part of names here; one possible state is that a folder is lost with all its
+ * files. It can also fail on demand. Safe for use by many threads.
  */
 public final class CrashDirectory implements Directory {
-    /** Blocks in which unforced bytes reach the disk in any order. */
+    /** Size of the blocks in which unforced bytes reach the disk in any order. */
     private static final int BLOCK_BYTES = 512;
 
     private final long seed;
@@ -29,15 +29,16 @@ public final class CrashDirectory implements Directory {
     private TreeMap<String, StoredFile> syncedNames = new TreeMap<>();
     private final List<NameChange> unsyncedChanges = new ArrayList<>();
     private long freeBytes = Long.MAX_VALUE;
+    private int refusedAppends;
     private long appendsUntilFailure = Long.MAX_VALUE;
     private long forcesUntilFailure = Long.MAX_VALUE;
 
-    /** @param seed together with that of {@link #crash} makes every choice */
+    /** @param seed determines every choice, together with the seed of {@link #crash} */
     public CrashDirectory(long seed) {
         this(seed, false);
     }
 
-    /** @param forceDoesNothing makes {@code force} and {@code sync} lie: the control of every crash test */
+    /** @param forceDoesNothing makes {@code force} and {@code sync} do nothing: the control of every crash test */
     public CrashDirectory(long seed, boolean forceDoesNothing) {
         this.seed = seed;
         this.forceDoesNothing = forceDoesNothing;
@@ -47,7 +48,7 @@ public final class CrashDirectory implements Directory {
         byte[] bytes = new byte[256];
         int length;
         int forcedLength;
-        /** Bytes that the disk does not give any more, {@code unreadableEnd} exclusive. */
+        /** Bytes that the disk no longer returns, {@code unreadableEnd} exclusive. */
         int unreadableFrom;
 
         int unreadableEnd;
@@ -56,7 +57,7 @@ public final class CrashDirectory implements Directory {
          * them.
          */
         byte[] takenBack = {};
-        /** A force of it failed. */
+        /** Whether a force of the file has failed. */
         boolean forcesInVain;
 
         void append(ByteBuffer source, int count) {
@@ -83,12 +84,12 @@ public final class CrashDirectory implements Directory {
     }
 
     /**
-     * The directory as a power cut now could leave it, itself unharmed. Forced bytes and synced names are there. Each
-     * unsynced creation, renaming and deletion may or may not have happened. Unforced bytes may be lost from any byte
-     * on, and of those that are there any block may be zeros.
+     * Returns a state in which a power cut now could leave the directory, which itself is not changed. Forced bytes and
+     * synced names are in it. Each unsynced creation, renaming and deletion may or may not have happened. Unforced
+     * bytes may be lost from any byte on, and any block of the remaining ones may be zeros.
      */
     public synchronized CrashDirectory crash(long crashSeed) {
-        // Random's first choices hardly differ for neighbouring seeds: spread them over all bits.
+        // The first values of Random hardly differ for neighbouring seeds: spread the seeds over all bits.
         Random random = new Random((seed * 31 + crashSeed) * 0x9E3779B97F4A7C15L);
         TreeMap<String, StoredFile> left = new TreeMap<>(syncedNames);
         for (NameChange change : unsyncedChanges) {
@@ -135,19 +136,24 @@ public final class CrashDirectory implements Directory {
     }
 
     /**
-     * The n-th force of a file from now on fails; what it should have made durable is not, whatever later forces of
-     * that file say.
+     * The n-th force of a file from now on fails; the bytes it should have made durable are not durable, even if later
+     * forces of that file succeed.
      */
     public synchronized void failForce(long n) {
         forcesUntilFailure = n;
     }
 
-    /** Appends fail, as on a full disk, once so many more bytes are written. */
+    /** Appends fail, as on a full disk, after this number of further bytes. */
     public synchronized void noSpaceAfter(long bytes) {
         freeBytes = bytes;
     }
 
-    /** Reads of these bytes of a file fail from now on, as of bad sectors; {@code end} is exclusive. */
+    /** Number of appends that found no space. */
+    public synchronized int refusedAppends() {
+        return refusedAppends;
+    }
+
+    /** Reads of these bytes of a file fail from now on, as with bad sectors; {@code end} is exclusive. */
     public synchronized void failReads(String name, int from, int end) throws IOException {
         StoredFile file = existing(name);
         file.unreadableFrom = from;
@@ -259,6 +265,7 @@ public final class CrashDirectory implements Directory {
                     throw new IOException("Input/output error");
                 }
                 if (source.remaining() > freeBytes) {
+                    refusedAppends++;
                     file.takenBack = new byte[(int) freeBytes];
                     source.get(file.takenBack);
                     throw new NoSpaceException("No space left on device");
@@ -288,7 +295,7 @@ public final class CrashDirectory implements Directory {
             synchronized (CrashDirectory.this) {
                 checkOpen();
                 if (--forcesUntilFailure == 0) {
-                    // As Linux does it: what was to be written counts as written, and the next force says yes.
+                    // Like Linux: unwritten bytes count as written, and the next force succeeds.
                     file.forcesInVain = true;
                     throw new IOException("Input/output error");
                 }

@@ -16,7 +16,7 @@ import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link Directory} does. */
+/** The contract of every {@link Directory}. */
 abstract class DirectoryContract {
     private Directory directory;
 

@@ -61,7 +61,7 @@ final class FileDirectoryTest extends DirectoryContract {
         }
     }
 
-    /** Calls that can be held up. */
+    /** Calls that the test can block. */
     private static final class HeldCalls implements FileDirectory.FolderCalls {
         final CountDownLatch created = new CountDownLatch(1);
         final CountDownLatch forcing = new CountDownLatch(1);
@@ -103,7 +103,7 @@ final class FileDirectoryTest extends DirectoryContract {
         }
     }
 
-    /** Until a thread waits, for whatever. */
+    /** Returns when a thread waits for anything. */
     private static void awaitBlocked(Thread thread) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TERMINATED) {

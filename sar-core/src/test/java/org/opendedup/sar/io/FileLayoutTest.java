@@ -44,7 +44,7 @@ class FileLayoutTest {
         }
         try (Input file = directory.open("file")) {
             FileLayout layout = file.layout();
-            // Not every file system can tell: tmpfs can't.
+            // Not every file system reports its layout: tmpfs does not.
             assumeTrue(
                     layout != FileLayout.UNKNOWN,
                     "no places on " + Files.getFileStore(folder).type());

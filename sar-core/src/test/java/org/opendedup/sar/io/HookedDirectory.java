@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** A directory that calls the test before each change: the test may wait there, or throw in place of the change. */
+/** A directory that calls the test before each change: the test may wait there, or throw instead of the change. */
 public final class HookedDirectory implements Directory {
     public enum Call {
         APPEND,
@@ -15,7 +15,7 @@ public final class HookedDirectory implements Directory {
     }
 
     public interface Hook {
-        /** @param name the file's, as it is before the change; empty for {@link Call#SYNC} */
+        /** @param name name of the file before the change; empty for {@link Call#SYNC} */
         void before(Call call, String name) throws IOException;
     }
 

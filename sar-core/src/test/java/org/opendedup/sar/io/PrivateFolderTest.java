@@ -139,7 +139,7 @@ class PrivateFolderTest {
                 modes);
     }
 
-    /** One that was cut short shows it, though nobody else can come in. */
+    /** An interrupted narrowing is visible, though no other user has access. */
     @Test
     void narrowingThatWasCutShortIsDoneAnew() throws IOException {
         Path file = Files.createFile(kept.resolve("file"));
@@ -180,7 +180,7 @@ class PrivateFolderTest {
         assertTrue(refused.getMessage().contains("chmod go-rwx " + kept), refused.getMessage());
     }
 
-    /** With that user's rights, which the kernel gives a thread alone. */
+    /** With that user's rights, which the kernel gives to a single thread. */
     private int narrowAsOther() throws IOException {
         LibC process = LibraryLoader.create(LibC.class).load("c");
         process.setfsuid(OTHER);
@@ -210,7 +210,7 @@ class PrivateFolderTest {
         assertEquals("rwx------", mode(above.resolve("wide/b")));
     }
 
-    /** As the manual pages say. */
+    /** Numbers from the manual pages. */
     public interface LibC {
         int umask(int mask);
 

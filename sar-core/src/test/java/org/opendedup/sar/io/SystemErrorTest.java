@@ -19,7 +19,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.NoSpaceException;
 
-/** A full disk is known by the words for it, in whatever language the process speaks. */
+/** A full disk is recognized by its error text, whatever the language of the process. */
 final class SystemErrorTest {
     private static final String GERMAN = "Auf dem Gerät ist kein Speicherplatz mehr verfügbar";
 
@@ -39,7 +39,7 @@ final class SystemErrorTest {
         assertTrue(SystemError.isFull(28) && SystemError.isFull(122) && !SystemError.isFull(5));
     }
 
-    /** That the path has the words says nothing. */
+    /** The error text in the path has no effect. */
     @Test
     void thePathOfAFileDoesNotCount() {
         String path = "/no space left on device";
@@ -67,7 +67,7 @@ final class SystemErrorTest {
         assertEquals(NoSpaceException.class.getName(), lines.get(lines.size() - 1), output);
     }
 
-    /** Writes to a full device, and tells the words and what became of them. */
+    /** Writes to a full device, and prints the error text and its classification. */
     static final class Child {
         private Child() {}
 

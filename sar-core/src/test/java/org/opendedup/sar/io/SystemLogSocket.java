@@ -14,7 +14,7 @@ import jnr.ffi.annotations.Out;
 import jnr.ffi.types.size_t;
 import jnr.ffi.types.ssize_t;
 
-/** Stands for syslogd: the socket that messages are sent to. */
+/** Stands for syslogd: the socket that receives messages. */
 public final class SystemLogSocket implements AutoCloseable {
     private static final int AF_UNIX = 1;
     private static final int SOCK_DGRAM = 2;
@@ -24,7 +24,7 @@ public final class SystemLogSocket implements AutoCloseable {
     private final Path path;
     private final int descriptor;
 
-    /** As the manual pages say. */
+    /** Numbers from the manual pages. */
     public interface Functions {
         int socket(int domain, int type, int protocol);
 
@@ -50,7 +50,7 @@ public final class SystemLogSocket implements AutoCloseable {
         }
     }
 
-    /** What was sent since the last call. */
+    /** The messages since the last call. */
     public List<String> messages() {
         List<String> messages = new ArrayList<>();
         byte[] bytes = new byte[1 << 16];

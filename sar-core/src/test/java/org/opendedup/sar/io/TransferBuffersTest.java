@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 
-/** Reading and writing through few buffers: nobody fails for the want of one, and no thread has one of its own. */
+/** Reading and writing through few buffers: no thread fails because none is free, and no thread has one of its own. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class TransferBuffersTest {
     private static final int FILE_BYTES = 3 * TransferBuffers.BUFFER_BYTES + 1000;
@@ -125,7 +125,7 @@ class TransferBuffersTest {
         write(directory, "g", ByteBuffer.wrap(bytes()));
     }
 
-    /** The control: where a thread reads into the heap by itself, the JDK keeps a buffer for it. */
+    /** The control: if a thread reads into the heap without the pool, the JDK keeps a buffer for it. */
     @Test
     void noThreadKeepsABufferOfItsOwn() throws Exception {
         long before = directBytes();

@@ -15,7 +15,7 @@ class AcknowledgedSequenceTest {
     @TempDir
     Path folder;
 
-    /** As whoever copies the folder, or looks at the file, does. */
+    /** Like a program that copies the folder or opens the file. */
     @Test
     void aDatabaseStaysLockedWhenTheFileIsReadElsewhereInTheProcess() throws IOException {
         Path file = folder.resolve(AcknowledgedSequence.NAME);

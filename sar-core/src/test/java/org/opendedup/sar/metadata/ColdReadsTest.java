@@ -28,17 +28,21 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /**
- * What reads of a database cost whose tables' filters are larger than a part of the cache, and what takes memory in it.
+ * The cost of reads in a database whose tables' filters are larger than a part of the cache, and the memory they take
+ * in it.
  */
 @Tag("slow")
 final class ColdReadsTest {
-    /** What the least budget gives, about. */
+    /** About what the least budget gives. */
     private static final long MEMORY_BYTES = 32 << 20;
 
     private static final int NAMES = 600_000;
     private static final int LOOKUPS = 400;
 
-    /** A part of an index, one of a filter, and a block of records; and once for all, what leads to the parts. */
+    /**
+     * A part of an index, one of a filter, and a block of records; and once for all, the blocks that refer to the
+     * parts.
+     */
     private static final long COLD_BYTES_PER_LOOKUP = 24 << 10;
 
     private static final int DELETED = 150_000;
@@ -67,7 +71,7 @@ final class ColdReadsTest {
         OpenDatabase open() throws IOException;
     }
 
-    /** Bytes that lookups read, of names that are there and of others. */
+    /** Bytes that lookups read, of existing and of missing names. */
     private static long bytesOfLookups(Opening opening) throws Exception {
         try (OpenDatabase database = opening.open()) {
             ColumnFamilyHandle family = database.handle(Family.ENTRY);
@@ -76,7 +80,7 @@ final class ColdReadsTest {
             RocksDB db = database.database();
             db.setPerfLevel(PerfLevel.ENABLE_COUNT);
             try {
-                // Whatever the filling left in the cache: it holds a part of the database only.
+                // Whatever the filling left in the cache, it holds only a part of the database.
                 long begin = db.getPerfContext().getBlockReadByte();
                 for (int i = 0; i < LOOKUPS; i++) {
                     long number = random.nextInt(2 * NAMES);
@@ -89,7 +93,7 @@ final class ColdReadsTest {
         }
     }
 
-    /** Names of even numbers, in one table at last. */
+    /** Names of even numbers, finally in one table. */
     private static void fill(RocksDB db, ColumnFamilyHandle family) throws RocksDBException {
         try (WriteOptions unlogged = new WriteOptions().setDisableWAL(true);
                 WriteBatch batch = new WriteBatch()) {
@@ -130,7 +134,7 @@ final class ColdReadsTest {
         }
     }
 
-    /** The control: by sizes alone the marks stay, in the write buffer and in the table it becomes. */
+    /** The control: with limits by size alone the marks stay, in the write buffer and in the table made from it. */
     @Test
     void withoutCompactionOfDeletionsTheMarksStay() throws Exception {
         try (OpenDatabase database = EarlierOptions.create(temporary.resolve("earlier"), MEMORY_BYTES);
@@ -162,7 +166,7 @@ final class ColdReadsTest {
         }
     }
 
-    /** On a disk that is nearly full a write buffer stays what it is: writing it out could end all writing. */
+    /** On a disk that is nearly full a write buffer is not flushed: flushing could end all writing. */
     @Test
     void manyDeletionsAreWrittenOutWhereThereIsRoom() throws Exception {
         try (OpenDatabase database = create("new")) {
@@ -215,7 +219,7 @@ final class ColdReadsTest {
         void run() throws IOException;
     }
 
-    /** Marks of deletions that this thread stepped over; any database can tell. */
+    /** Deletion marks that this thread skipped; any database returns the same number. */
     private static long steps(RocksDB any, Scan scan) throws IOException {
         any.setPerfLevel(PerfLevel.ENABLE_COUNT);
         try {
@@ -227,7 +231,7 @@ final class ColdReadsTest {
         }
     }
 
-    /** A family's first records take a block of memory: with large ones, small budgets were full of them. */
+    /** A family's first records take a block of memory: with large blocks, small budgets were full of them. */
     @Test
     void familiesWithFewRecordsTakeLittleMemory() throws Exception {
         long earlier;
@@ -261,7 +265,7 @@ final class ColdReadsTest {
             for (int i = 0; i < 50_000; i++) {
                 db.get(family, key(random.nextInt(2 * NAMES)));
             }
-            long cached = db.getLongProperty("rocksdb.block-cache-usage"); // write buffers are charged to it
+            long cached = db.getLongProperty("rocksdb.block-cache-usage"); // write buffers are charged to the cache
             long readers = db.getAggregatedLongProperty("rocksdb.estimate-table-readers-mem");
             assertTrue(cached > MEMORY_BYTES / 4, "the control: it was used, " + cached + " bytes");
             assertTrue(cached + readers <= MEMORY_BYTES, cached + " and " + readers + " bytes");
@@ -286,7 +290,7 @@ final class ColdReadsTest {
         assertTrue(lengths.get(1) > 3 * DatabaseOptions.MAX_MANIFEST_BYTES, "the control: " + lengths + " bytes");
     }
 
-    /** The manifest has each table's first and last key; tables are merged, but what it said of them stays. */
+    /** The manifest has each table's first and last key. Tables are merged, but their entries in the manifest stay. */
     private static void writeALongKeyManyTimes(OpenDatabase database) throws RocksDBException {
         try (FlushOptions wait = new FlushOptions().setWaitForFlush(true)) {
             for (int i = 0; i < 100; i++) {

@@ -7,10 +7,10 @@ import java.util.SplittableRandom;
 import org.opendedup.sar.common.CorruptionException;
 
 /**
- * A key-value store in memory that can lose power. Remembers every batch; {@link #crash} gives the store that would be
- * found afterwards: all durable batches, and of a batch whose commit failed all, nothing or parts of its record.
- * Recovery drops such a record where it is the last one, and refuses the store where it is not: then one that was
- * acknowledged is damaged.
+ * A key-value store in memory that can lose power. It remembers every batch. {@link #crash} returns the store that is
+ * found afterwards: it has all durable batches, and of a batch whose commit failed all, nothing or parts of its record.
+ * Recovery drops a partial record if it is the last one, and otherwise refuses the store, because an acknowledged
+ * record is then damaged.
  */
 public final class CrashKeyValueStore implements KeyValueStore {
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -20,13 +20,13 @@ public final class CrashKeyValueStore implements KeyValueStore {
         DURABLE,
         /** The commit failed: after a crash the batch may be there or not. */
         UNCERTAIN,
-        /** Committed while commits were not durable: it and all after it may be lost. */
+        /** Committed while commits were not durable: this batch and all later ones may be lost. */
         VOLATILE
     }
 
     private record Logged(List<Change> changes, Fate fate) {}
 
-    /** What a crash leaves of a batch's record. */
+    /** The part of a batch's record that survives a crash. */
     private enum Remains {
         NOTHING,
         WHOLE,
@@ -39,25 +39,25 @@ public final class CrashKeyValueStore implements KeyValueStore {
     private int commitsToFail;
     private boolean crashed;
 
-    /** The control switch: while set, batches that are acknowledged may be lost, from a random one on. */
+    /** The switch for controls: while set, acknowledged batches may be lost, from a random one on. */
     public synchronized void setCommitIsNotDurable(boolean notDurable) {
         commitIsNotDurable = notDurable;
     }
 
-    /** Lets the next commits fail: nothing of them is seen, but a crash may bring them to light. */
+    /** Makes the next commits fail: none of their changes is visible, but a crash may restore them. */
     public synchronized void failNextCommits(int count) {
         commitsToFail = count;
     }
 
-    /** Batches committed, or tried, so far. */
+    /** Number of batches committed or tried so far. */
     public synchronized int batches() {
         return log.size();
     }
 
     /**
-     * Cuts the power: this store refuses all further calls. Gives what is found when power is back.
+     * Cuts the power: this store refuses all further calls. Returns the store that is found after power returns.
      *
-     * @throws CorruptionException if a damaged record has a later one behind it
+     * @throws CorruptionException if a later record follows a damaged one
      */
     public synchronized CrashKeyValueStore crash(long seed) throws IOException {
         crashed = true;
@@ -81,7 +81,7 @@ public final class CrashKeyValueStore implements KeyValueStore {
         return found;
     }
 
-    /** A commit that failed before others were tried was judged when these began: it is torn no more. */
+    /** A failed commit was completed or dropped when later ones began: it is no longer torn. */
     private static Remains remains(Fate fate, boolean isLast, SplittableRandom random) {
         return switch (fate) {
             case DURABLE -> Remains.WHOLE;

@@ -40,7 +40,7 @@ final class CrashKeyValueStoreTest extends KeyValueStoreContract {
         assertEquals(Set.of(true, false), found);
     }
 
-    /** Torn records show by what recovery makes of them: dropped at the end, refused before another. */
+    /** A test detects torn records by the result of recovery: dropped at the end, refused before another record. */
     @Test
     void withCommitsThatAreNotDurableACrashLosesSomeOrTheStoreIsRefused() throws IOException {
         Set<String> found = new HashSet<>();

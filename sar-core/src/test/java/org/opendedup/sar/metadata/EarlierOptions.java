@@ -25,8 +25,8 @@ import org.rocksdb.WriteBufferManager;
 import org.rocksdb.WriteOptions;
 
 /**
- * Makes a database with the options it had before {@link DatabaseOptions}, near RocksDB's own: what the tests compare
- * with.
+ * Makes a database with the options before {@link DatabaseOptions}, close to RocksDB's defaults, for comparison in
+ * tests.
  */
 final class EarlierOptions {
     private EarlierOptions() {}

@@ -16,27 +16,18 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.Writing;
 
-/** The bytes of every record of format version 1, as docs/FORMAT.md has them. They must never change. */
+/** The bytes of every record of format version 1, as in docs/FORMAT.md. They must never change. */
 final class FormatsTest {
     private static final int PAGE_BYTES = 256 << 10;
     private static final byte[] KEY = Keys.of(7, 3);
 
-    private static final Inode INODE = new Inode(
-            42,
-            1,
-            0120777,
-            1,
-            1000,
-            100,
-            0,
-            3,
-            0,
-            0,
+    private static final Inode.Times TIMES = new Inode.Times(
             1_700_000_000_000_000_001L,
             1_700_000_000_000_000_000L,
             1_700_000_000_000_000_300L,
-            1_699_999_999_999_999_999L,
-            new byte[] {'a', '/', 'b'});
+            1_699_999_999_999_999_999L);
+    private static final Inode INODE =
+            Inode.of(42, 0120777, TIMES).withOwner(1000, 100).withTarget(new byte[] {'a', '/', 'b'});
 
     private static final String GOLDEN_INODE = "0101ffc30201e80764000300008080d0e2c6bfce972f02d8040103612f62";
     private static final String GOLDEN_RECIPE =
@@ -51,7 +42,7 @@ final class FormatsTest {
         assertEquals(GOLDEN_INODE, hex(InodeFormat.encode(INODE)));
         Inode decoded = InodeFormat.decode(42, unhex(GOLDEN_INODE));
         assertEquals(hex(InodeFormat.encode(INODE)), hex(InodeFormat.encode(decoded)));
-        assertEquals(INODE.createdNs(), decoded.createdNs());
+        assertEquals(INODE.times(), decoded.times());
         assertArrayEquals(INODE.target(), decoded.target());
     }
 
@@ -100,7 +91,7 @@ final class FormatsTest {
         Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200));
         assertEquals(GOLDEN_TOTALS, hex(SystemRecords.encodeTotals(totals)));
         assertEquals(totals, SystemRecords.decodeTotals(unhex(GOLDEN_TOTALS)));
-        EpochHistory.Begin begin = new EpochHistory.Begin(0x0123456789abcdefL, 257);
+        EpochBegin begin = new EpochBegin(0x0123456789abcdefL, 257);
         assertEquals("01efcdab89674523018102", hex(SystemRecords.encodeEpoch(begin)));
         assertEquals(begin, SystemRecords.decodeEpoch(unhex("01efcdab89674523018102")));
         assertEquals("018020", hex(SystemRecords.encodeNumber(4096)));

@@ -5,8 +5,8 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key-value store whose reads wait at a gate, as for a disk that takes its time: each read of one thread, until a
- * test lets it pass. Closing it leaves the store behind it open, for the next user.
+ * A key-value store whose reads wait at a gate, as on a slow disk: each read of one thread waits until the test opens
+ * the gate. Closing this store leaves the underlying store open for the next user.
  */
 public final class GatedKeyValueStore implements KeyValueStore {
     private static final long LOOK_MS = 10;
@@ -21,19 +21,19 @@ public final class GatedKeyValueStore implements KeyValueStore {
         this.store = store;
     }
 
-    /** From now on each read of a thread waits. */
+    /** Makes each read of a thread wait from now on. */
     public synchronized void close(Thread reader) {
         gated = reader;
         reads = 0;
     }
 
-    /** All reads pass again. */
+    /** Lets all reads pass again. */
     public synchronized void open() {
         gated = null;
         notifyAll();
     }
 
-    /** Lets the read that waits pass. */
+    /** Lets the waiting read pass. */
     public synchronized void letPass() {
         mayPass++;
         waits = false;
@@ -48,7 +48,7 @@ public final class GatedKeyValueStore implements KeyValueStore {
         return waits;
     }
 
-    /** Reads that have come to the gate since it was closed. */
+    /** Number of reads at the gate since it was closed. */
     public synchronized int reads() {
         return reads;
     }

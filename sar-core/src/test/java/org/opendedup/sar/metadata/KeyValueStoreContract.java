@@ -23,7 +23,7 @@ import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
-/** What every {@link KeyValueStore} does. */
+/** The contract of every {@link KeyValueStore}. */
 abstract class KeyValueStoreContract {
     KeyValueStore store;
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.ChunkId;
 
-/** Writers and readers at work while generations are frozen and committed. */
+/** Writers and readers work while generations are frozen and committed. */
 final class MetadataConcurrencyTest {
     private static final int WRITERS = 3;
     private static final int PAGES = 40;
@@ -33,7 +33,7 @@ final class MetadataConcurrencyTest {
     /** The caller's lock: shared for changes, exclusive for freeze. */
     private final ReadWriteLock commitLock = new ReentrantReadWriteLock();
 
-    /** By writer and page: a page with this sequence number, or a later one, must be read from now on. */
+    /** By writer and page: the least sequence number of the page that a read may return from now on. */
     private final AtomicLongArray published = new AtomicLongArray(WRITERS * PAGES);
 
     private final AtomicBoolean writing = new AtomicBoolean(true);
@@ -135,7 +135,7 @@ final class MetadataConcurrencyTest {
 
     private static long sequence(MetadataStore store, int writer, int page) throws IOException {
         RecipePage recipe = store.recipes().page(inode(writer), page);
-        return recipe.count() == 0 ? 0 : recipe.check(0);
+        return recipe.count() == 0 ? 0 : recipe.fingerprintPrefix(0);
     }
 
     private static void assertCountsEqualReferences(MetadataStore store) throws IOException {
@@ -161,7 +161,7 @@ final class MetadataConcurrencyTest {
     }
 
     private static Inode inode(int writer, long size) {
-        return new Inode(inode(writer), 1, 0100644, 1, 0, 0, 0, size, size, 0, 0, 0, 0, 0, new byte[0]);
+        return Inode.of(inode(writer), 0100644, Inode.Times.ofCreation(0)).withBytes(size, size);
     }
 
     private interface Work {

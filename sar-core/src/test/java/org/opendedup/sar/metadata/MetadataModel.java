@@ -11,7 +11,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.opendedup.sar.common.ChunkId;
 
-/** What a {@link MetadataStore} holds, in plain sorted maps. Small numbers throughout, so that all can be compared. */
+/** The contents of a {@link MetadataStore}, in sorted maps. Numbers are small, so that all contents can be compared. */
 final class MetadataModel {
     static final int NUMBERS = 12;
     static final int PAGES = 10;
@@ -40,7 +40,7 @@ final class MetadataModel {
         return copy;
     }
 
-    /** The references counted anew from the recipes. */
+    /** The references, counted again from the recipes. */
     Map<Long, Integer> recount() {
         Map<Long, Integer> counts = new TreeMap<>();
         for (RecipePage page : pages.values()) {
@@ -66,7 +66,7 @@ final class MetadataModel {
         return counts;
     }
 
-    /** Whether a page refers to nothing that is tombstoned: only such pages can be put. */
+    /** Whether a page refers to no tombstone: only such pages can be put. */
     boolean allows(RecipePage page) {
         for (int entry = 0; entry < page.count(); entry++) {
             if (tombstones.contains(page.chunkId(entry))) {
@@ -112,7 +112,7 @@ final class MetadataModel {
         return text.append('\n').append(tombstones).append(files).toString();
     }
 
-    /** The same, as scans of the store show it. */
+    /** The same contents, as scans of the store return them. */
     private static String describe(MetadataStore store) throws IOException {
         MetadataModel found = new MetadataModel();
         StringBuilder counts = new StringBuilder();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 
-/** Random changes, commits, failures, crashes and reopenings against {@link MetadataModel}. */
+/** Compares random changes, commits, failures, crashes and reopenings with {@link MetadataModel}. */
 final class MetadataModelTest {
     static final int PAGE_BYTES = 65536;
     private static final int FILE = 0100000;
@@ -85,7 +85,7 @@ final class MetadataModelTest {
         }
     }
 
-    /** Gives the model of what was committed. */
+    /** Returns the model of the committed contents. */
     private static MetadataModel commitWhileChanging(Random random, MetadataStore store, MetadataModel model)
             throws IOException {
         Generation frozen = store.freeze();
@@ -144,22 +144,12 @@ final class MetadataModelTest {
             store.namespace().remove(id);
             model.inodes.remove(id);
         } else {
-            Inode inode = new Inode(
-                    id,
-                    1,
-                    FILE | random.nextInt(0777),
-                    1,
-                    -1,
-                    random.nextInt(),
-                    0,
-                    random.nextLong() >>> 1,
-                    random.nextInt(1 << 20),
-                    1,
-                    random.nextLong(),
-                    random.nextInt(),
-                    random.nextLong(),
-                    5,
-                    new byte[random.nextInt(3)]);
+            Inode.Times times = new Inode.Times(random.nextLong(), random.nextInt(), random.nextLong(), 5);
+            Inode inode = Inode.of(id, FILE | random.nextInt(0777), times)
+                    .withOwner(-1, random.nextInt())
+                    .withTarget(new byte[random.nextInt(3)])
+                    .withBytes(random.nextLong() >>> 1, random.nextInt(1 << 20))
+                    .withParent(1);
             store.namespace().put(inode);
             model.inodes.put(id, MetadataModel.text(inode));
         }

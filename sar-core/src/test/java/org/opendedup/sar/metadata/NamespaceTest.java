@@ -79,13 +79,13 @@ final class NamespaceTest {
             // The control.
             inject(Keys.of(2, 17, bytes("a..b")));
             assertEquals(List.of("a..b"), list(edited, 2));
-            // Nobody could look it up.
+            // No lookup could find it.
             inject(Keys.of(2, 18, bytes("elsewhere")));
             assertThrows(CorruptionException.class, () -> list(edited, 2));
         }
     }
 
-    /** Writes the entry of a file past the namespace. */
+    /** Writes the entry of a file, bypassing the namespace. */
     private void inject(byte[] key) throws IOException {
         try (KeyValueStore.Batch batch = database.batch()) {
             batch.put(KeyValueStore.Family.ENTRY, key, new byte[] {1, FILE >>> 12, 7});
@@ -147,7 +147,7 @@ final class NamespaceTest {
     @Test
     void everyInodeIsVisitedInOrder() throws IOException {
         for (long id : new long[] {300, 2, 1}) {
-            namespace.put(new Inode(id, 1, FILE, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, new byte[0]));
+            namespace.put(Inode.of(id, FILE, Inode.Times.ofCreation(0)));
             commit();
         }
         namespace.remove(2);
@@ -207,7 +207,7 @@ final class NamespaceTest {
                 MetadataStore.open(database, 1 << 16, name -> NameHash.FIRST + name[name.length - 1] % 4)) {
             Set<String> names = fill(colliding, 40);
             for (int i = 0; i < 50; i++) {
-                // Groups are of about ten names; a part holds a whole group, so that the listing gets on.
+                // Groups have about ten names; a part holds a whole group, so that the listing advances.
                 List<String> listed = listInParts(colliding.namespace(), random, 25);
                 assertEquals(names, new TreeSet<>(listed));
             }
@@ -240,7 +240,7 @@ final class NamespaceTest {
         return names;
     }
 
-    /** Lists with a consumer that refuses at random, {@code least} entries a part at least. */
+    /** Lists with a consumer that refuses at random, after at least {@code least} entries per part. */
     private static List<String> listInParts(Namespace namespace, Random random, int least) throws IOException {
         List<String> listed = new ArrayList<>();
         long[] cookie = {0};

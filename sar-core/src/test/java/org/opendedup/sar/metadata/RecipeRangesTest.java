@@ -34,7 +34,7 @@ final class RecipeRangesTest {
         }
     }
 
-    /** Bytes told apart by the place in a chunk they come from; 0 is a hole. */
+    /** Bytes that show their place in a chunk; 0 is a hole. */
     private long[] bytes(long inode) throws IOException {
         long[] bytes = new long[FILE_PAGES * PAGE];
         store.recipes().forEachPage(inode, 0, FILE_PAGES, (number, page) -> {
@@ -164,7 +164,7 @@ final class RecipeRangesTest {
         assertEquals(1, store.counts().count(CHUNK));
     }
 
-    /** The control: pages of few references are copied at once. */
+    /** The control: pages with few references are copied in one step. */
     @Test
     void pagesOfManyReferencesAreCopiedInMoreSteps() throws IOException {
         RecipePage.Builder many = new RecipePage.Builder();

@@ -30,14 +30,16 @@ public final class Recipes {
         return page.build();
     }
 
-    /** Removes at most {@code max} pages from {@code from} on, as the reaper does; returns how many. */
+    /**
+     * Removes at most {@code max} pages, beginning at page {@code from}, like the reaper. Returns the number removed.
+     */
     public static int removePages(MetadataStore store, long inode, long from, int max) throws IOException {
         try (HeldRecipe held = store.recipes().hold(inode, from, Long.MAX_VALUE, max)) {
             return store.recipes().removePages(held, StepLimit.of(max));
         }
     }
 
-    /** All there is in a page, to compare by. */
+    /** All contents of a page, for comparison. */
     static String describe(RecipePage page) {
         StringBuilder text = new StringBuilder();
         for (int entry = 0; entry < page.count(); entry++) {
@@ -47,7 +49,7 @@ public final class Recipes {
                     .append('*')
                     .append(page.length(entry))
                     .append('#')
-                    .append(Integer.toHexString(page.check(entry)))
+                    .append(Integer.toHexString(page.fingerprintPrefix(entry)))
                     .append(' ');
         }
         return text.toString();

@@ -84,7 +84,7 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         assertArrayEquals(bytes("2"), store.get(Family.ENTRY, bytes("b")));
     }
 
-    /** Others may take the space between the look at it and the reopening, which has closed the database by then. */
+    /** Other programs may take the space between the check and the reopening, when the database is already closed. */
     @Test
     void aReopeningThatFindsNoSpaceIsToldAsSuchAndTriedAgain() throws IOException {
         put(store, Family.INODE, "a", "1");
@@ -103,7 +103,7 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
                 assertThrows(NoSpaceException.class, () -> put(store, Family.INODE, "a", "3"));
                 assertThrows(NoSpaceException.class, waiting::commit);
             }
-            // Nothing is written: a read alone brings the database back.
+            // Nothing is written: a read alone reopens the database.
             database.recovery = recovery;
             assertArrayEquals(bytes("1"), store.get(Family.INODE, bytes("a")));
             waiting.commit();
@@ -111,7 +111,7 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         assertArrayEquals(bytes("2"), store.get(Family.ENTRY, bytes("b")));
     }
 
-    /** The control of the one above; reads go on, and the next write tries again. */
+    /** The control of the previous test: reads work, and the next write tries again. */
     @Test
     void aReopeningThatFailsOtherwiseIsNoShortageAndLeavesReading() throws IOException {
         put(store, Family.INODE, "a", "1");
@@ -136,7 +136,7 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         assertArrayEquals(bytes("2"), store.get(Family.INODE, bytes("b")));
     }
 
-    /** A database that reads nothing of what was acknowledged must not answer as if that had never been. */
+    /** A database that does not read acknowledged changes must not answer as if they had never existed. */
     @Test
     void whatCanOnlyBeSeenInPartIsNotShown() throws IOException {
         put(store, Family.INODE, "a", "1");
@@ -189,7 +189,7 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
         assertThrows(CorruptionException.class, () -> KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false));
     }
 
-    /** As a kill would leave it: copied while it is open, so that nothing was flushed from the log. */
+    /** As after a kill: copied while open, so that nothing was flushed from the log. */
     private Path copyWithTwoBatchesInTheLog() throws IOException {
         put(store, Family.INODE, "first", "1".repeat(5000));
         put(store, Family.INODE, "second", "2".repeat(5000));

@@ -2,7 +2,7 @@ package org.opendedup.sar.metadata;
 
 import java.util.Random;
 
-/** Seeds of random tests: printed, and taken back from the system property {@code sar.seed}. */
+/** Seeds of random tests: printed, and read again from the system property {@code sar.seed}. */
 final class Seeds {
     private Seeds() {}
 

@@ -32,8 +32,8 @@ import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
- * Logs that RocksDB wrote, as a power cut or rot leaves them: pages of the last record are there or not, in any
- * combination. Before the last commit the folder is copied, so that what was acknowledged then is known.
+ * Logs that RocksDB wrote, in the state after a power cut or a failed sector: pages of the last record exist or not, in
+ * any combination. The folder is copied before the last commit, so that the changes acknowledged by then are known.
  */
 @Tag("slow")
 class TornLogTest {
@@ -48,7 +48,7 @@ class TornLogTest {
     private KeyValueStore store;
     private int trials;
 
-    /** As it was before the last commit. */
+    /** The state before the last commit. */
     private long acknowledgedBytes;
 
     private byte[] mark;
@@ -82,7 +82,7 @@ class TornLogTest {
         }
     }
 
-    /** Also cut off anywhere, as a file system that did not store the length leaves it. */
+    /** Also truncated anywhere, as by a file system that did not store the length. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6})
     void anyPagesOfTheLastRecordMayBeMissing(long seed) throws IOException {
@@ -120,7 +120,7 @@ class TornLogTest {
         }
     }
 
-    /** The control: what was acknowledged is never cut off, whichever page of it is damaged. */
+    /** The control: acknowledged changes are never cut off, whichever page is damaged. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aDamagedPageOfAnAcknowledgedRecordIsRefused(boolean markIsThere) throws IOException {
@@ -133,7 +133,7 @@ class TornLogTest {
         if (!markIsThere) {
             mark = null;
         }
-        // Without the mark the last record but one can be told by the last one only, which must be readable.
+        // Without the mark, only the last record shows that the one before it was acknowledged, so it must be readable.
         long pages = acknowledgedBytes / PAGE;
         for (long page = 0; page < pages; page++) {
             byte[] damaged = log.clone();
@@ -176,14 +176,14 @@ class TornLogTest {
         assertTrue(e.getMessage().contains("delete " + copy.resolve(AcknowledgedSequence.NAME)), e.getMessage());
         assertArrayEquals(damaged, Files.readAllBytes(newestLog(copy)), "a refused log is left as it is");
 
-        Files.delete(copy.resolve(AcknowledgedSequence.NAME)); // the way out it names
+        Files.delete(copy.resolve(AcknowledgedSequence.NAME)); // the solution that the message names
         try (KeyValueStore found = KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false)) {
             assertHas(found, "first", 5000);
             assertNull(found.get(Family.INODE, key("last")));
         }
     }
 
-    /** The first record of a log that follows a flush: no record of it tells how far the database had come. */
+    /** The first record of a log that follows a flush: no record of it shows how far the database had advanced. */
     @Test
     void theFirstRecordOfALogIsJudgedByWhatTheTablesHold() throws IOException {
         commit("first", 5000);
@@ -233,7 +233,7 @@ class TornLogTest {
         }
     }
 
-    /** Two logs that are both needed: a full write buffer switches the log, and nothing is written out yet. */
+    /** Two logs that are both needed: a full write buffer switches the log, and nothing is flushed yet. */
     @Test
     void anOlderLogThatIsNeededIsRefusedWhenItsEndIsMissing() throws IOException {
         commit("first", 5000);
@@ -259,7 +259,7 @@ class TornLogTest {
         assertOpensBeforeTheLast(torn, "bytes of an older log");
     }
 
-    /** A name, or an attribute, may hold the very bytes of a log: they are no later record, wherever it is torn. */
+    /** A name, or an attribute, may contain the bytes of a log: they are no later record, wherever the log is torn. */
     @Test
     void aRecordWithinARecordIsNoLaterOne() throws IOException {
         commit("first", 5000);
@@ -378,7 +378,7 @@ class TornLogTest {
         Arrays.fill(log, from, Math.min(log.length, from + PAGE), (byte) 0);
     }
 
-    /** A page that was not written: where the record before ends in it, it is as it was then. */
+    /** A page that was not written: where the previous record ends in it, it has its earlier contents. */
     private void lose(byte[] log, long page) {
         int from = (int) Math.max(acknowledgedBytes, page * PAGE);
         Arrays.fill(log, from, (int) Math.min(log.length, (page + 1) * PAGE), (byte) 0);
@@ -396,7 +396,7 @@ class TornLogTest {
         }
     }
 
-    /** The database as it is on the disk, with this log and the mark of before the last commit. */
+    /** The database on the disk, with this log and the mark from before the last commit. */
     private Path copy(byte[] log) throws IOException {
         Path copy = Files.createDirectory(temporary.resolve("copy" + trials++));
         try (Stream<Path> files = Files.list(written)) {

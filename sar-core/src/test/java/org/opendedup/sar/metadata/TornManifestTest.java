@@ -34,8 +34,8 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteOptions;
 
 /**
- * A manifest whose last record a power cut tore, while a table was being written out: the logs that it replaces are all
- * there still, since they go when the record is synced.
+ * A manifest whose last record a power cut tore during a flush. All logs that the flush replaces still exist, because
+ * they are deleted after the record is synced.
  */
 @Tag("slow")
 class TornManifestTest {
@@ -48,7 +48,7 @@ class TornManifestTest {
     @TempDir
     Path temporary;
 
-    /** Before the last table was written out, and after. */
+    /** Before the last flush, and after it. */
     private Path before;
 
     private Path after;
@@ -99,7 +99,7 @@ class TornManifestTest {
         for (int trial = 0; trial < 25; trial++) {
             byte[] torn = whole.clone();
             int from = acknowledged + random.nextInt(torn.length - acknowledged);
-            // Before the last record: all from there on, since one is synced after the other.
+            // Before the last record: everything from there on, because one record is synced after the other.
             int to = from < last ? torn.length : Math.min(torn.length, from + 1 + random.nextInt(SECTOR));
             Arrays.fill(torn, from, to, (byte) 0);
             Path copy = copy(after, temporary.resolve("torn" + trials++));
@@ -109,7 +109,7 @@ class TornManifestTest {
         }
     }
 
-    /** The control: rot in a manifest is not a torn end. */
+    /** The control: damage in a manifest is not a torn end. */
     @Test
     void aDamagedRecordBeforeAnotherIsRefused() throws IOException {
         byte[] whole = Files.readAllBytes(manifest(after));
@@ -123,7 +123,7 @@ class TornManifestTest {
         }
     }
 
-    /** The log that held it is gone: so the record was synced, and has rotted. */
+    /** The log that contained it is deleted: so the record was synced, and was damaged later. */
     @Test
     void aLastRecordThatIsNeededIsRefusedAndStaysAsItIs() throws IOException {
         byte[] whole = Files.readAllBytes(manifest(after));

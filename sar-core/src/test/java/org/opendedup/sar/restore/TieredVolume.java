@@ -33,6 +33,8 @@ import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.restore.frame.FrameCache;
 import org.opendedup.sar.restore.frame.FrameCaches;
 import org.opendedup.sar.restore.frame.ReadTier;
+import org.opendedup.sar.restore.lookahead.ReadAhead;
+import org.opendedup.sar.restore.lookahead.ReadStreams;
 import org.opendedup.sar.restore.lookahead.StreamBudget;
 import org.opendedup.sar.tier.copies.AccessListener;
 import org.opendedup.sar.tier.copies.ChunkRequest;
@@ -44,7 +46,7 @@ import org.opendedup.sar.tier.copies.Source;
 import org.opendedup.sar.tier.copies.SsdHealth;
 import org.opendedup.sar.tier.distributor.DataDistributor;
 
-/** Stored chunks, a file made of them, and engines that read it, with a fake SSD beside. */
+/** Stored chunks, a file made of them, and engines that read it, with a fake SSD. */
 public final class TieredVolume implements AutoCloseable {
     public static final long INODE = 7;
     static final int PAGE_BYTES = 16 << 10;
@@ -53,7 +55,7 @@ public final class TieredVolume implements AutoCloseable {
     public static final int STREAM_BYTES = 16 << 20;
 
     public final FakeCopyStore ssd = new FakeCopyStore();
-    /** What the distributor sees; null: detached. */
+    /** The copies that the distributor sees; null: detached. */
     public volatile CopyStore attached = ssd;
 
     public final List<byte[]> chunks = new ArrayList<>();
@@ -62,7 +64,7 @@ public final class TieredVolume implements AutoCloseable {
     public final DataDistributor distributor;
     public ContainerStore containers;
 
-    /** Before the containers. */
+    /** Bytes in the file before the containers. */
     public final DiskQueue disk = new DiskQueue(DiskOption.AUTO, true, System::nanoTime, OptionalLong::empty);
 
     private final Path folder;
@@ -72,13 +74,13 @@ public final class TieredVolume implements AutoCloseable {
     private final ScheduledExecutorService prefetchers = Executors.newScheduledThreadPool(2);
     private byte[] file = new byte[0];
 
-    /** Takes down what the read path tells. */
+    /** Records what the read path reports. */
     public static final class Promotions implements AccessListener {
         @Override
-        public void missed(int duplicates, Refusal why) {}
+        public void onDuplicatesMissed(int duplicates, Refusal why) {}
 
         public final List<Long> fromDisk = new ArrayList<>();
-        /** As above, but a chunk that a page border cuts is there once, as the promotion has it. */
+        /** As above, but a chunk cut by a page border is there once, as in the promotion. */
         public final List<Long> onceEach = new ArrayList<>();
 
         public boolean active = true;
@@ -89,10 +91,10 @@ public final class TieredVolume implements AutoCloseable {
         }
 
         @Override
-        public void written(long inode, ChunkRequest duplicates) {}
+        public void onDuplicatesWritten(long inode, ChunkRequest duplicates) {}
 
         @Override
-        public synchronized void read(ChunkRequest request, CountSource counts) {
+        public synchronized void onChunksRead(ChunkRequest request, CountSource counts) {
             for (int i = 0; i < request.count(); i++) {
                 if (request.source(i) == Source.HOME && request.data(i) != null) {
                     fromDisk.add(request.chunkId(i));
@@ -149,14 +151,14 @@ public final class TieredVolume implements AutoCloseable {
         }
     }
 
-    /** Makes the file of these chunks, one behind the other; -1 stands for 1000 zeros. */
+    /** Makes the file of these chunks, in this order; -1 stands for 1000 zeros. */
     public void makeFile(int... order) throws IOException {
         makeFile(List.of(), order);
     }
 
     /**
-     * As above; of chunks in {@code otherwise} the recipe has the check of their bytes there, in place of the stored
-     * ones'.
+     * As above. For chunks in {@code otherwise} the recipe has the fingerprint prefix of their bytes there, instead of
+     * the stored ones'.
      */
     public void makeFile(List<byte[]> otherwise, int... order) throws IOException {
         RecipePage.Builder page = new RecipePage.Builder();
@@ -166,12 +168,12 @@ public final class TieredVolume implements AutoCloseable {
         for (int chunk : order) {
             byte[] stored = chunk < 0 ? new byte[1000] : chunks.get(chunk);
             byte[] contents = chunk >= 0 && chunk < otherwise.size() ? otherwise.get(chunk) : stored;
-            int check = Fingerprints.check(fingerprint(contents), 0);
+            int fingerprintPrefix = Fingerprints.fingerprintPrefix(fingerprint(contents), 0);
             System.arraycopy(contents, 0, bytes, end, contents.length);
             end += contents.length;
             for (int at = 0; at < stored.length; ) {
                 int length = Math.min(stored.length - at, PAGE_BYTES - page.bytes());
-                page.add(chunk < 0 ? ChunkId.NONE : ids.get(chunk), at, length, check);
+                page.add(chunk < 0 ? ChunkId.NONE : ids.get(chunk), at, length, fingerprintPrefix);
                 at += length;
                 if (page.bytes() == PAGE_BYTES) {
                     metadata.recipes().replace(INODE, number++, page.build());
@@ -182,7 +184,7 @@ public final class TieredVolume implements AutoCloseable {
         file = Arrays.copyOf(bytes, end);
     }
 
-    /** Makes the file of the first bytes of chunks, so many of each; -1 stands for as many zeros. */
+    /** Makes the file of the first bytes of chunks, this number of each; -1 stands for as many zeros. */
     public void makePieces(int[] order, int[] lengths) throws IOException {
         RecipePage.Builder page = new RecipePage.Builder();
         file = new byte
@@ -196,10 +198,10 @@ public final class TieredVolume implements AutoCloseable {
             byte[] stored = order[i] < 0 ? new byte[bytes] : chunks.get(order[i]);
             System.arraycopy(stored, 0, file, end, bytes);
             end += bytes;
-            int check = Fingerprints.check(fingerprint(stored), 0);
+            int fingerprintPrefix = Fingerprints.fingerprintPrefix(fingerprint(stored), 0);
             for (int at = 0; at < bytes; ) {
                 int length = Math.min(bytes - at, PAGE_BYTES - page.bytes());
-                page.add(order[i] < 0 ? ChunkId.NONE : ids.get(order[i]), at, length, check);
+                page.add(order[i] < 0 ? ChunkId.NONE : ids.get(order[i]), at, length, fingerprintPrefix);
                 at += length;
                 if (page.bytes() == PAGE_BYTES) {
                     metadata.recipes().replace(INODE, number++, page.build());
@@ -241,7 +243,7 @@ public final class TieredVolume implements AutoCloseable {
         return RestoreSettings.DEFAULT.budget(bytes);
     }
 
-    /** From now on nobody reads ahead. */
+    /** Stops reading ahead. */
     public void endPrefetchers() {
         prefetchers.shutdownNow();
     }
@@ -255,6 +257,22 @@ public final class TieredVolume implements AutoCloseable {
 
     public byte[] expected() {
         return file;
+    }
+
+    /** Returns a reader that is read ahead at {@code mostPositions} positions at most. */
+    public static ReadStream stream(RestoreEngine engine, int mostPositions) {
+        return engine.stream(INODE, mostPositions);
+    }
+
+    /** Returns the sequential readers of an engine. */
+    public static ReadStreams streams(RestoreEngine engine) {
+        return engine.streams();
+    }
+
+    /** Reads a range of the file through what is read ahead alone; false if some of it was not. */
+    public static boolean readAhead(RestoreEngine engine, ReadAhead.Request ahead, int offset, ByteBuffer target)
+            throws IOException {
+        return engine.reads().readAhead(ahead, INODE, offset, target.remaining(), target, new ArrayList<>());
     }
 
     public byte[] read(RestoreEngine engine) throws IOException {

@@ -19,15 +19,15 @@ import org.opendedup.sar.restore.frame.FrameCaches;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 
 /**
- * Files whose recipes name small pieces of many chunks, as any user can make with copy_file_range or by punching holes:
- * reading them ahead takes no more memory than reading others.
+ * Files whose recipes refer to small pieces of many chunks, as any user can make with copy_file_range or by punching
+ * holes: reading them ahead takes no more memory than reading other files.
  */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 @Tag("slow")
 class TinyReferencesTest {
     private static final int BUDGET = 16 << 20;
     private static final int REQUEST = 128 << 10;
-    /** What may be taken beyond the budget: a fifth. */
+    /** The permitted excess over the budget: a fifth. */
     private static final double TOLERANCE = 1.2;
 
     @TempDir
@@ -36,7 +36,7 @@ class TinyReferencesTest {
     private final long seed = TestSeed.next();
     private final Random random = new Random(seed);
 
-    /** Reads a file of the first bytes of chunks in sequence; returns the most memory that this took. */
+    /** Reads a file of the first bytes of chunks in sequence. Returns the highest memory use. */
     private long mostMemory(TieredVolume volume) throws Exception {
         return mostMemory(volume, 1 << 20);
     }
@@ -73,7 +73,7 @@ class TinyReferencesTest {
         assertTrue(bytes <= TOLERANCE * BUDGET, bytes + " bytes of " + BUDGET);
     }
 
-    /** Each piece is of another chunk, in random order. */
+    /** Each piece is from another chunk, in random order. */
     private int[] pieces(int chunks, int rounds) {
         int[] order = new int[chunks * rounds];
         for (int i = 0; i < order.length; i++) {
@@ -108,7 +108,7 @@ class TinyReferencesTest {
         int chunks = 1200;
         try (TieredVolume volume = new TieredVolume(folder, seed, chunks, 4000, 40_000)) {
             makePieces(volume, 1, pieces(chunks, 300));
-            // Else the reader's own requests take minutes.
+            // Otherwise the reader's own requests take minutes.
             assertWithin(mostMemory(volume, 64 << 20));
         }
     }
@@ -122,7 +122,7 @@ class TinyReferencesTest {
         }
     }
 
-    /** What was learned of the usual references must not be believed of the small ones behind them. */
+    /** The ratio learned from usual references must not be used for the small ones after them. */
     @Test
     void smallPiecesBehindWholeChunks() throws Exception {
         int chunks = 1200;

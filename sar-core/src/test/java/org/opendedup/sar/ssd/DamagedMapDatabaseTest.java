@@ -13,8 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 
 /**
- * Every page of every file of a Map table's database is lost once, and every file cut off, as after a power cut:
- * opening it then either succeeds or says that it is damaged, so that it is made anew.
+ * Loses every page of every file of a Map table's database once, and truncates every file, as after a power cut.
+ * Opening it then either succeeds or reports damage, so that it is rebuilt.
  */
 class DamagedMapDatabaseTest {
     private static final int PAGE = 4096;
@@ -43,7 +43,7 @@ class DamagedMapDatabaseTest {
                     }
                 }
                 if (life == 1) {
-                    copy(written, copied); // with a log, as a power cut finds it
+                    copy(written, copied); // with a log, as after a power cut
                 }
             }
         }

@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
-/** Wants chunks from the SSD, all of them. */
+/** Wants all chunks from the SSD. */
 final class FakeRequest implements CopyRequest {
-    /** What is wanted of a chunk. */
-    record Wanted(long chunkId, int length, int check) {}
+    /** The wanted part of a chunk. */
+    record Wanted(long chunkId, int length, int fingerprintPrefix) {}
 
     private final List<Wanted> wanted;
     private final Map<Integer, byte[]> found = new HashMap<>();
@@ -24,7 +24,7 @@ final class FakeRequest implements CopyRequest {
         return new FakeRequest(LongStream.of(chunkIds)
                 .mapToObj(id -> {
                     byte[] bytes = SsdFixture.chunk(id);
-                    return new Wanted(id, bytes.length / 2, SsdFixture.check(bytes));
+                    return new Wanted(id, bytes.length / 2, SsdFixture.fingerprintPrefix(bytes));
                 })
                 .toList());
     }
@@ -50,8 +50,8 @@ final class FakeRequest implements CopyRequest {
     }
 
     @Override
-    public int check(int i) {
-        return wanted.get(i).check();
+    public int fingerprintPrefix(int i) {
+        return wanted.get(i).fingerprintPrefix();
     }
 
     @Override
@@ -64,7 +64,7 @@ final class FakeRequest implements CopyRequest {
         found.remove(i);
     }
 
-    /** All bytes of a chunk; null if it was sent home. */
+    /** All bytes of a chunk; null if it must be read from home. */
     byte @Nullable [] found(int i) {
         return found.get(i);
     }

@@ -10,18 +10,18 @@ import org.opendedup.sar.io.Output;
 
 /** A directory whose disk fails on demand. */
 final class FaultyDirectory implements Directory {
-    /** What the disk does. */
+    /** Behaviour of the disk. */
     enum Fault {
         NONE,
         /** EIO on each read. */
         READS,
-        /** EIO on each append, when half is written. */
+        /** EIO on each append, after half is written. */
         WRITES,
         /** EROFS on each creation, append and deletion. */
         READ_ONLY,
         /** ENOSPC on each append and creation. */
         FULL,
-        /** Reads give other bytes. */
+        /** Reads return wrong bytes. */
         WRONG_BYTES
     }
 

@@ -8,27 +8,31 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The least capacity takes as much as is appended at once. */
+/** The least capacity has space for the bytes that are appended at once. */
 class LeastCapacityTest {
     private static final int CHUNK = 4096;
-    /** One that the writing thread takes by itself, and a full buffer behind it. */
+    /** One buffer that the writing thread has, and a full one after it. */
     private static final int CHUNKS = 1 + OfferQueue.BUFFER_BYTES / CHUNK;
 
     @TempDir
     Path folder;
 
-    /** Offers chunks that do not get smaller, so that all but the first are written as one; returns how many landed. */
+    /**
+     * Offers incompressible chunks, so that all but the first are written as one record batch. Returns how many are on
+     * the SSD.
+     */
     private int landed(long capacity) throws IOException, InterruptedException {
         SsdFixture fixture = new SsdFixture(folder);
         fixture.capacity = capacity;
-        GatedStore.Gate writes = new GatedStore.Gate();
+        Gate writes = new Gate();
         try (SsdStore store = fixture.open(writes)) {
             writes.close();
             Random random = new Random(7);
             byte[] chunk = new byte[CHUNK];
             for (int id = 1; id <= CHUNKS; id++) {
                 random.nextBytes(chunk);
-                OfferAnswer answer = store.offer(id, SsdFixture.check(chunk), 5, 1, SsdFixture.TAG, chunk, 0, CHUNK);
+                OfferAnswer answer =
+                        store.offer(id, SsdFixture.fingerprintPrefix(chunk), 5, 1, SsdFixture.TAG, chunk, 0, CHUNK);
                 assertEquals(OfferAnswer.TAKEN, answer, "chunk " + id);
                 if (id == 1) {
                     writes.awaitOne();

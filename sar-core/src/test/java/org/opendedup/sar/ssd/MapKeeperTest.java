@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.FileDirectory;
 
-/** The Map table's database while it is in use: what happens to it then costs nothing but making it anew. */
+/** The Map table's database in use: its failures only cost rebuilding it. */
 @Tag("slow")
 class MapKeeperTest {
     /** Far more than its cache holds, so that its files are read. */

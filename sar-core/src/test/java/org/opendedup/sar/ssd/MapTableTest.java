@@ -24,7 +24,7 @@ import org.opendedup.sar.common.ChunkId;
 
 @Tag("slow")
 final class MapTableTest {
-    /** What the table is to hold of an entry. */
+    /** The expected values of an entry. */
     private record Line(int segment, int offset, int length, int count, int saving, int heat) {
         static Line of(MapEntry e) {
             return new Line(e.segment, e.offset, e.length, e.count, e.saving, e.heat);
@@ -88,7 +88,7 @@ final class MapTableTest {
         double measured = (double) (usedHeap() - before) / entries;
         System.out.printf("Map table: %.2f bytes an entry of the heap%n", measured);
         assertTrue(measured <= 24, measured + " bytes an entry");
-        // The control: the measurement sees the table at all.
+        // The control: the measurement includes the table at all.
         assertTrue(measured > 20, measured + " bytes an entry");
         assertEquals(entries, table.size());
         Reference.reachabilityFence(table);
@@ -128,7 +128,7 @@ final class MapTableTest {
         Map<Long, Line> model = new HashMap<>();
         MapEntry got = new MapEntry();
         for (int i = 0; i < 300_000; i++) {
-            // Phases of growing and shrinking, few ids so that they meet.
+            // Phases of growing and shrinking, with few ids, so that ids repeat.
             boolean growing = i / 50_000 % 2 == 0;
             long id = ChunkId.of(1 + random.nextInt(40), random.nextInt(200));
             switch (random.nextInt(6)) {
@@ -250,17 +250,17 @@ final class MapTableTest {
         long[] live = new long[1];
         MapTable table = new MapTable(new MapTable.Listener() {
             @Override
-            public void added(int segment, int lengthBytes) {
+            public void onAdded(int segment, int lengthBytes) {
                 live[0] += lengthBytes;
             }
 
             @Override
-            public void removed(int segment, int lengthBytes) {
+            public void onRemoved(int segment, int lengthBytes) {
                 live[0] -= lengthBytes;
             }
 
             @Override
-            public void forgotten(long chunkId) {}
+            public void onForgotten(long chunkId) {}
         });
         Random random = new Random(TestSeed.next());
         MapEntry removed = new MapEntry();
@@ -299,7 +299,7 @@ final class MapTableTest {
         }
     }
 
-    /** Changes entries whose ids are its own, in all stripes, and checks what it sees of them. */
+    /** Changes entries with its own ids, in all stripes, and checks them. */
     private static Map<Long, Line> worker(MapTable table, Random random, int own, int threads) {
         Map<Long, Line> model = new HashMap<>();
         MapEntry got = new MapEntry();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class OfferQueueTest {
     private static final int CHUNK = 64 << 10;
 
-    /** How many chunks of 64 KiB a queue takes at once. */
+    /** Number of chunks of 64 KiB that a queue accepts at once. */
     private static int taken(OfferQueue queue) {
         int taken = 0;
         while (queue.offer(taken + 1, 0, 1, 1, 0, new byte[CHUNK], 0, CHUNK) == OfferAnswer.TAKEN) {

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.api.Test;
 
 class SpaceLimitsTest {
-    /** What a hundredth of the live bytes and a capacity's last part may round off. */
+    /** Tolerance for rounding: a hundredth of the live bytes and a capacity's last part. */
     private static final long ROUNDING_BYTES = 400;
 
     @Test

@@ -22,7 +22,7 @@ import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.Timeline;
 import org.opendedup.sar.io.Directory;
 
-/** Stores at one location, chunks with known bytes, and what the stores told. */
+/** Stores at one location, chunks with known bytes, and the reports of the stores. */
 final class SsdFixture {
     static final UUID VOLUME = new UUID(0x0123456789abcdefL, 0x0fedcba987654321L);
     static final Timeline TIMELINE = Timeline.beginning(VOLUME, 0x1122334455667788L);
@@ -54,16 +54,9 @@ final class SsdFixture {
     }
 
     /** A store that writes only while this is open. */
-    SsdStore open(GatedStore.Gate writes) throws IOException {
-        return heard(GatedStore.open(
-                location,
-                timeline,
-                capacity,
-                memory(),
-                () -> makeRoom.run(),
-                failures::add,
-                writes,
-                new GatedStore.Gate()));
+    SsdStore open(Gate writes) throws IOException {
+        return heard(StoreDouble.gated(writes, new Gate())
+                .open(location, timeline, capacity, memory(), () -> makeRoom.run(), failures::add));
     }
 
     private SsdStore heard(SsdStore store) {
@@ -72,7 +65,7 @@ final class SsdFixture {
         return store;
     }
 
-    /** How many chunks came to that end so far. */
+    /** Number of chunks with that final result so far. */
     int fate(OfferFate fate) {
         AtomicInteger count = fates.get(fate);
         return count == null ? 0 : count.get();
@@ -93,9 +86,10 @@ final class SsdFixture {
         return bytes;
     }
 
-    static int check(byte[] chunk) {
+    static int fingerprintPrefix(byte[] chunk) {
         try {
-            return Fingerprints.check(MessageDigest.getInstance("SHA-256").digest(chunk), 0);
+            return Fingerprints.fingerprintPrefix(
+                    MessageDigest.getInstance("SHA-256").digest(chunk), 0);
         } catch (NoSuchAlgorithmException e) {
             throw new AssertionError(e);
         }
@@ -105,13 +99,14 @@ final class SsdFixture {
         byte[] bytes = chunk(chunkId);
         byte[] around = new byte[bytes.length + 20];
         System.arraycopy(bytes, 0, around, 10, bytes.length);
-        OfferAnswer answer = store.offer(chunkId, check(bytes), (int) chunkId % 100, 77, TAG, around, 10, bytes.length);
+        OfferAnswer answer =
+                store.offer(chunkId, fingerprintPrefix(bytes), (int) chunkId % 100, 77, TAG, around, 10, bytes.length);
         // The bytes are the store's own by now.
         Arrays.fill(around, (byte) 1);
         return answer;
     }
 
-    /** Offers all, waiting where the queue is full, and until they are there. */
+    /** Offers all, waits while the queue is full, and until all are written. */
     static void promote(SsdStore store, long from, long to) throws IOException {
         for (long id = from; id < to; id++) {
             if (offer(store, id) == OfferAnswer.QUEUE_FULL) {
@@ -122,7 +117,7 @@ final class SsdFixture {
         store.drain();
     }
 
-    /** Reads chunks; what comes from the SSD must be right. How many did. */
+    /** Reads chunks; bytes from the SSD must be right. Returns the number of chunks from the SSD. */
     static int read(SsdStore store, long... chunkIds) {
         FakeRequest request = FakeRequest.of(chunkIds);
         store.read(request);

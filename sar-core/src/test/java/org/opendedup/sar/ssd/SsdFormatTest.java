@@ -49,7 +49,7 @@ final class SsdFormatTest {
         format.close();
     }
 
-    /** Chunk 1 is stored as it is, chunk 2 compressed. */
+    /** Chunk 1 is stored uncompressed, chunk 2 compressed. */
     private static byte[] content(int chunk) {
         byte[] bytes = new byte[chunk == 1 ? 301 : 5000];
         new Random(20261121).nextBytes(bytes);
@@ -61,7 +61,7 @@ final class SsdFormatTest {
 
     private byte[] record(long chunkId, byte[] bytes) {
         byte[] target = new byte[format.bound(bytes.length)];
-        int length = format.encode(chunkId, SsdFixture.check(bytes), bytes, 0, bytes.length, target, 0);
+        int length = format.encode(chunkId, SsdFixture.fingerprintPrefix(bytes), bytes, 0, bytes.length, target, 0);
         RecordFormat.seal(target, 0, SALT, (int) (40_000 + chunkId));
         return Arrays.copyOf(target, length);
     }
@@ -100,7 +100,13 @@ final class SsdFormatTest {
         new SegmentScanner().scan(segment, entry -> {
             byte[] expected = content((int) entry.chunkId);
             byte[] data = format.decode(
-                    file, entry.offset, entry.length, SALT, entry.chunkId, SsdFixture.check(expected), expected.length);
+                    file,
+                    entry.offset,
+                    entry.length,
+                    SALT,
+                    entry.chunkId,
+                    SsdFixture.fingerprintPrefix(expected),
+                    expected.length);
             assertArrayEquals(expected, data);
             assertEquals(40_000 + entry.chunkId, entry.saving);
             found.add(entry.chunkId);
@@ -138,17 +144,18 @@ final class SsdFormatTest {
         for (int chunk = 1; chunk <= 2; chunk++) {
             byte[] content = content(chunk);
             byte[] record = record(chunk, content);
-            int check = SsdFixture.check(content);
+            int fingerprintPrefix = SsdFixture.fingerprintPrefix(content);
             for (int i = 0; i < record.length; i++) {
                 for (int bit = 0; bit < 8; bit += 7) {
                     record[i] ^= (byte) (1 << bit);
                     assertNull(
-                            format.decode(record, 0, record.length, SALT, chunk, check, 1), "byte " + i + " changed");
+                            format.decode(record, 0, record.length, SALT, chunk, fingerprintPrefix, 1),
+                            "byte " + i + " changed");
                     record[i] ^= (byte) (1 << bit);
                 }
             }
-            // The control: as it was written it is taken.
-            assertNotNull(format.decode(record, 0, record.length, SALT, chunk, check, 1));
+            // The control: the unchanged file is accepted.
+            assertNotNull(format.decode(record, 0, record.length, SALT, chunk, fingerprintPrefix, 1));
         }
     }
 
@@ -157,13 +164,13 @@ final class SsdFormatTest {
         byte[] content = content(1);
         byte[] record = record(1, content);
         int length = record.length;
-        int check = SsdFixture.check(content);
-        assertNotNull(format.decode(record, 0, length, SALT, 1, check, content.length));
-        assertNull(format.decode(record, 0, length, SALT + 1, 1, check, 1), "of another file");
-        assertNull(format.decode(record, 0, length, SALT, 2, check, 1), "of another chunk");
-        assertNull(format.decode(record, 0, length, SALT, 1, check + 1, 1), "of other bytes");
-        assertNull(format.decode(record, 0, length, SALT, 1, check, content.length + 1), "too short");
-        assertNull(format.decode(record, 0, length - 8, SALT, 1, check, 1), "cut off");
+        int fingerprintPrefix = SsdFixture.fingerprintPrefix(content);
+        assertNotNull(format.decode(record, 0, length, SALT, 1, fingerprintPrefix, content.length));
+        assertNull(format.decode(record, 0, length, SALT + 1, 1, fingerprintPrefix, 1), "of another file");
+        assertNull(format.decode(record, 0, length, SALT, 2, fingerprintPrefix, 1), "of another chunk");
+        assertNull(format.decode(record, 0, length, SALT, 1, fingerprintPrefix + 1, 1), "of other bytes");
+        assertNull(format.decode(record, 0, length, SALT, 1, fingerprintPrefix, content.length + 1), "too short");
+        assertNull(format.decode(record, 0, length - 8, SALT, 1, fingerprintPrefix, 1), "cut off");
     }
 
     @Test

@@ -28,7 +28,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.io.FileDirectory;
 
-/** What the store does when the SSD does not hold what was written, or fails. Each fault has a control without it. */
+/** What the store does if the SSD does not have the written bytes, or fails. Each fault has a control without it. */
 final class SsdStoreFaultTest {
     private static final int CHUNKS = 200;
 
@@ -77,7 +77,7 @@ final class SsdStoreFaultTest {
             assertEquals(CHUNKS - 50, read(store, range(1, 1 + CHUNKS)));
             assertEquals(CHUNKS - 50, store.table().size());
             assertEquals(50, store.statistics().badRecords());
-            // What was dropped is promoted again.
+            // Dropped chunks are promoted again.
             promote(store, 1, 1 + CHUNKS);
             assertEquals(CHUNKS, read(store, range(1, 1 + CHUNKS)));
         }
@@ -150,7 +150,7 @@ final class SsdStoreFaultTest {
     @Test
     void aRecordOfAnOlderFileOfThatNumberIsNotTaken() throws IOException {
         Path file = fill();
-        // Another header is all that changes: with the right one, see fill, all were found.
+        // Only the header changes: with the right one, see fill, all were found.
         byte[] old = Files.readAllBytes(file);
         byte[] reused = old.clone();
         int number = SegmentFile.numberOf(file.getFileName().toString()).orElseThrow();
@@ -175,13 +175,13 @@ final class SsdStoreFaultTest {
         try (SsdStore store = second.open()) {
             promote(store, 1001, 1001 + CHUNKS);
         }
-        // The number was used again, and the removal of the old entries was lost.
+        // The number was reused, and the removal of the old entries was lost.
         Files.copy(second.segments().get(0), file, java.nio.file.StandardCopyOption.REPLACE_EXISTING);
         try (SsdStore store = fixture.open()) {
             assertEquals(0, read(store, range(1, 1 + CHUNKS)));
             assertEquals(0, store.table().size());
         }
-        // The control: where the entries are of that file, the chunks are found.
+        // The control: if the entries are of that file, the chunks are found.
         try (SsdStore store = second.open()) {
             assertEquals(CHUNKS, read(store, range(1001, 1001 + CHUNKS)));
         }
@@ -247,7 +247,7 @@ final class SsdStoreFaultTest {
                 assertEquals(OfferAnswer.UNAVAILABLE, offer(store, 1001));
                 Thread.sleep(20);
             }
-            // A disk that was full is tried with more after a minute, or when an administrator says so.
+            // A disk that was full is tried again with more bytes after a minute, or when an administrator requests it.
             store.resize(fixture.capacity);
             promote(store, 1000, 1100);
             assertEquals(100, read(store, range(1000, 1100)));
@@ -263,7 +263,7 @@ final class SsdStoreFaultTest {
             for (Path file : fixture.segments()) {
                 Files.delete(file);
             }
-            Files.delete(folder.resolve(SsdIdentity.NAME));
+            Files.delete(folder.resolve(LocationFiles.IDENTITY));
             offer(store, 1000);
             store.drain();
             assertEquals(0, read(store, 1000));
@@ -290,7 +290,7 @@ final class SsdStoreFaultTest {
                 bytes.seek(entry.offset + 60L);
                 bytes.write(new byte[100]);
             }
-            // Half of everything goes, so that the first segment is cleaned when more comes.
+            // Half of everything is removed, so that the first segment is cleaned when more chunks are offered.
             for (long id : range(1, 800)) {
                 if (id % 2 == 1) {
                     store.demote(id);

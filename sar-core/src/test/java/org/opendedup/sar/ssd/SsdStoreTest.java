@@ -64,10 +64,7 @@ final class SsdStoreTest {
         }
     }
 
-    /**
-     * The volume's history when it is mounted again: what is older than the epoch has the ids below {@code bound} in
-     * common with it.
-     */
+    /** The volume's history after another mount: what is older than the epoch shares the ids below {@code bound}. */
     private static Timeline later(Epoch known, long bound) {
         Epoch now = new Epoch(SsdFixture.VOLUME, known.number() + 1, 99);
         return new Timeline() {
@@ -96,7 +93,7 @@ final class SsdStoreTest {
                     store.drain();
                 }
                 if (rebuilt) {
-                    MapDatabase.destroy(fixture.location.resolve(SsdStore.MAP_FOLDER));
+                    MapDatabase.destroy(fixture.location.resolve(LocationFiles.MAP));
                 }
                 fixture.timeline = later(SsdFixture.TIMELINE.current(), bound);
                 for (int mount = 0; mount < 2; mount++) {
@@ -130,7 +127,7 @@ final class SsdStoreTest {
         SsdFixture fixture = fixture();
         try (SsdStore store = fixture.open()) {
             byte[] bytes = SsdFixture.chunk(5);
-            store.offer(5, SsdFixture.check(bytes) + 1, 1, 1, 0, bytes, 0, bytes.length);
+            store.offer(5, SsdFixture.fingerprintPrefix(bytes) + 1, 1, 1, 0, bytes, 0, bytes.length);
             store.drain();
             assertFalse(store.contains(5));
             assertEquals(1, fixture.fate(OfferFate.DAMAGED));
@@ -144,10 +141,10 @@ final class SsdStoreTest {
             new Random(1).nextBytes(bytes);
             assertEquals(OfferAnswer.TOO_LARGE, store.offer(5, 0, 1, 1, 0, bytes, 0, bytes.length));
             byte[] largest = java.util.Arrays.copyOf(bytes, RecordFormat.MAX_CHUNK_BYTES);
-            int check = SsdFixture.check(largest);
-            assertEquals(OfferAnswer.TAKEN, store.offer(5, check, 1, 1, 0, largest, 0, largest.length));
+            int fingerprintPrefix = SsdFixture.fingerprintPrefix(largest);
+            assertEquals(OfferAnswer.TAKEN, store.offer(5, fingerprintPrefix, 1, 1, 0, largest, 0, largest.length));
             store.drain();
-            FakeRequest request = new FakeRequest(List.of(new FakeRequest.Wanted(5, 100, check)));
+            FakeRequest request = new FakeRequest(List.of(new FakeRequest.Wanted(5, 100, fingerprintPrefix)));
             store.read(request);
             assertArrayEquals(largest, request.found(0));
         }
@@ -162,7 +159,7 @@ final class SsdStoreTest {
             // Two buffers of 2 MiB hold ten of these; the thread needs some time for each.
             for (int id = 1; id < 10_000 && answer == OfferAnswer.TAKEN; id++) {
                 new Random(id).nextBytes(bytes);
-                answer = store.offer(id, SsdFixture.check(bytes), 1, 1, 0, bytes, 0, bytes.length);
+                answer = store.offer(id, SsdFixture.fingerprintPrefix(bytes), 1, 1, 0, bytes, 0, bytes.length);
                 assertTrue(store.statistics().queuedBytes() <= 4 << 20);
             }
             // Offering costs a hash as well, so the queue may never be full.
@@ -204,7 +201,7 @@ final class SsdStoreTest {
             store.demote(7);
             store.drain();
             before = entries(store);
-            // What a killed process leaves: the files as they are, nothing closed.
+            // The state after a kill: unchanged files, nothing closed.
             SsdFixture.copy(folder, other);
             promote(store, 400, 500);
         }
@@ -229,7 +226,7 @@ final class SsdStoreTest {
         try (SsdStore store = fixture.open()) {
             assertEquals(299, read(store, range(1, 300)));
         }
-        // And it was written: the control is that the segments alone would bring back what was demoted.
+        // And it was written: the control is that the segments alone would restore demoted chunks.
         try (SsdStore store = fixture.open()) {
             for (int id = 1; id < 100; id++) {
                 store.demote(id);
@@ -271,7 +268,7 @@ final class SsdStoreTest {
                         folder, Timeline.beginning(other, 0), 1 << 26, new StoreMemory(1000, 0), () -> {}, e -> {}));
         assertTrue(refused.getMessage().contains(SsdFixture.VOLUME.toString()), refused.getMessage());
         assertTrue(refused.getMessage().contains(folder.toString()), refused.getMessage());
-        // The control: its own volume is let in.
+        // The control: its own volume is accepted.
         fixture().open().close();
     }
 
@@ -289,7 +286,7 @@ final class SsdStoreTest {
         Path damaged = Files.createDirectory(folder.resolve("damaged"));
         Files.createDirectory(damaged.resolve("lost+found"));
         new SsdFixture(damaged).open().close();
-        Path identity = damaged.resolve(SsdIdentity.NAME);
+        Path identity = damaged.resolve(LocationFiles.IDENTITY);
         Files.writeString(identity, Files.readString(identity).replace('0', '1'));
         assertThrows(IOException.class, () -> new SsdFixture(damaged).open());
     }
@@ -327,7 +324,7 @@ final class SsdStoreTest {
         assertEquals(List.of(), fixture.failures);
     }
 
-    /** Stands for demotion: every entry goes with a chance, until there is room. */
+    /** Stands for demotion: each entry is removed with some probability, until there is space. */
     private static void demoteSome(SsdStore store, Random random) {
         while (store.liveBytes() > store.liveLimitBytes() * 9 / 10) {
             store.table().forEach(e -> {

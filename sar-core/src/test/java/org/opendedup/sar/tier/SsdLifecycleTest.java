@@ -33,14 +33,12 @@ import org.opendedup.sar.ssd.OfferListener;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdWriteException;
 import org.opendedup.sar.ssd.StoreMemory;
-import org.opendedup.sar.tier.SsdTier.Event;
-import org.opendedup.sar.tier.SsdTier.State;
 import org.opendedup.sar.tier.copies.AttachedSsd;
 import org.opendedup.sar.tier.copies.Cause;
 import org.opendedup.sar.tier.copies.ChunkRequest;
 import org.opendedup.sar.tier.copies.FakeSsd;
 
-/** An SSD that comes, goes and fails, and what the volume and its administrator see of it. */
+/** An SSD that is attached, detached and fails: what the volume and its administrator see. */
 class SsdLifecycleTest {
     private static final StoreMemory MEMORY = new StoreMemory(10, 0);
     private static final Timeline TIMELINE = Timeline.beginning(new UUID(1, 2), 3);
@@ -49,7 +47,7 @@ class SsdLifecycleTest {
     Path folder;
 
     private final AtomicLong nanos = new AtomicLong();
-    private final List<State> events = new ArrayList<>();
+    private final List<SsdState> events = new ArrayList<>();
     private final List<FakeSsd> opened = new CopyOnWriteArrayList<>();
     private final List<FakeSsd> hanging = new CopyOnWriteArrayList<>();
     private volatile IOException refusal;
@@ -60,7 +58,7 @@ class SsdLifecycleTest {
     private Duration limit = Duration.ofMinutes(1);
     private Path place;
 
-    /** Takes everything, keeps nothing. */
+    /** Accepts every chunk, and keeps none. */
     private static final class FakeSsd implements AttachedSsd {
         final Consumer<IOException> failure;
         final CountDownLatch closed = new CountDownLatch(1);
@@ -112,7 +110,14 @@ class SsdLifecycleTest {
 
         @Override
         public OfferAnswer offer(
-                long chunkId, int check, int count, int saving, Cause cause, byte[] data, int offset, int length) {
+                long chunkId,
+                int fingerprintPrefix,
+                int count,
+                int saving,
+                Cause cause,
+                byte[] data,
+                int offset,
+                int length) {
             return OfferAnswer.TAKEN;
         }
 
@@ -190,7 +195,7 @@ class SsdLifecycleTest {
         }
     }
 
-    /** Opens fakes, once it may. */
+    /** Opens fakes as soon as it is permitted. */
     private final class FakeOpener implements AttachedSsd.Opener {
         @Override
         public void claim(Path location, UUID volume) throws IOException {
@@ -227,157 +232,157 @@ class SsdLifecycleTest {
         Files.createFile(place.resolve("something"));
     }
 
-    private SsdLifecycle connection(Path location) {
-        SsdLifecycle connection =
+    private SsdLifecycle lifecycle(Path location) {
+        SsdLifecycle lifecycle =
                 new SsdLifecycle(location, new FakeOpener(), TIMELINE, "test", () -> {}, nanos::get, limit);
-        connection.listen((Event event) -> events.add(event.state()));
-        return connection;
+        lifecycle.listen((SsdEvent event) -> events.add(event.state()));
+        return lifecycle;
     }
 
     private SsdLifecycle mounted() {
-        SsdLifecycle connection = connection(place);
-        connection.openAtMount(1000, MEMORY);
-        assertEquals(State.ONLINE, connection.state());
-        return connection;
+        SsdLifecycle lifecycle = lifecycle(place);
+        lifecycle.openAtMount(1000, MEMORY);
+        assertEquals(SsdState.ONLINE, lifecycle.state());
+        return lifecycle;
     }
 
-    private static OfferAnswer offer(SsdLifecycle connection) {
-        return connection.offer(1, 0, 5, 100, Cause.WRITE, new byte[8], 0, 8);
+    private static OfferAnswer offer(SsdLifecycle lifecycle) {
+        return lifecycle.offer(1, 0, 5, 100, Cause.WRITE, new byte[8], 0, 8);
     }
 
     @Test
     void withoutALocationThereIsNone() {
-        SsdLifecycle connection = connection(null);
-        connection.openAtMount(1000, MEMORY);
-        assertEquals(State.NONE, connection.state());
-        assertNull(connection.attached());
-        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
+        SsdLifecycle lifecycle = lifecycle(null);
+        lifecycle.openAtMount(1000, MEMORY);
+        assertEquals(SsdState.NONE, lifecycle.state());
+        assertNull(lifecycle.attached());
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(lifecycle));
     }
 
     @Test
     void aMissingFolderIsNotMadeAtMount() throws IOException {
         Path missing = folder.resolve("missing");
-        SsdLifecycle connection = connection(missing);
-        connection.openAtMount(1000, MEMORY);
-        assertEquals(State.DETACHED, connection.state());
-        assertTrue(connection.reason().contains("not mounted"), connection.reason());
+        SsdLifecycle lifecycle = lifecycle(missing);
+        lifecycle.openAtMount(1000, MEMORY);
+        assertEquals(SsdState.DETACHED, lifecycle.state());
+        assertTrue(lifecycle.reason().contains("not mounted"), lifecycle.reason());
         assertFalse(Files.exists(missing));
-        assertEquals(List.of(State.DETACHED), events);
+        assertEquals(List.of(SsdState.DETACHED), events);
     }
 
     @Test
     void anEmptyFolderIsNotFilledAtMountButTakenWhenAttached() throws IOException {
         Path empty = Files.createDirectory(folder.resolve("empty"));
-        SsdLifecycle connection = connection(empty);
-        connection.openAtMount(1000, MEMORY);
-        assertEquals(State.DETACHED, connection.state());
-        connection.attach(empty, 1000, MEMORY);
-        assertEquals(State.ONLINE, connection.state());
-        assertEquals("", connection.reason());
-        assertEquals(OfferAnswer.TAKEN, offer(connection));
+        SsdLifecycle lifecycle = lifecycle(empty);
+        lifecycle.openAtMount(1000, MEMORY);
+        assertEquals(SsdState.DETACHED, lifecycle.state());
+        lifecycle.attach(empty, 1000, MEMORY);
+        assertEquals(SsdState.ONLINE, lifecycle.state());
+        assertEquals("", lifecycle.reason());
+        assertEquals(OfferAnswer.TAKEN, offer(lifecycle));
     }
 
     @Test
     void anSsdThatCannotBeOpenedLeavesTheVolumeWithout() {
         refusal = new IOException("it is of another volume");
-        SsdLifecycle connection = connection(place);
-        connection.openAtMount(1000, MEMORY);
-        assertEquals(State.FAILED, connection.state());
-        assertTrue(connection.reason().contains("another volume"), connection.reason());
-        assertEquals(List.of(State.FAILED), events);
+        SsdLifecycle lifecycle = lifecycle(place);
+        lifecycle.openAtMount(1000, MEMORY);
+        assertEquals(SsdState.FAILED, lifecycle.state());
+        assertTrue(lifecycle.reason().contains("another volume"), lifecycle.reason());
+        assertEquals(List.of(SsdState.FAILED), events);
     }
 
     @Test
     void anSsdThatHangsAtMountLeavesTheVolumeWithoutAndIsClosedWhenItAnswers() throws Exception {
         mayOpen = new CountDownLatch(1);
         limit = Duration.ofMillis(50);
-        SsdLifecycle connection = connection(place);
-        connection.openAtMount(1000, MEMORY);
-        assertEquals(State.FAILED, connection.state());
-        assertTrue(connection.reason().contains("did not end within"), connection.reason());
-        assertEquals(List.of(State.FAILED), events);
+        SsdLifecycle lifecycle = lifecycle(place);
+        lifecycle.openAtMount(1000, MEMORY);
+        assertEquals(SsdState.FAILED, lifecycle.state());
+        assertTrue(lifecycle.reason().contains("did not end within"), lifecycle.reason());
+        assertEquals(List.of(SsdState.FAILED), events);
         mayOpen.countDown();
         assertTrue(hanging.get(0).closed.await(1, TimeUnit.MINUTES));
-        assertNull(connection.attached());
+        assertNull(lifecycle.attached());
     }
 
     @Test
     void aHungSsdThatIsAttachedIsRefusedAndTheOneInUseStays() {
         limit = Duration.ofSeconds(1);
-        SsdLifecycle connection = mounted();
+        SsdLifecycle lifecycle = mounted();
         mayClaim = new CountDownLatch(1);
-        assertThrows(IOException.class, () -> connection.attach(place, 1000, MEMORY));
-        assertEquals(State.ONLINE, connection.state());
+        assertThrows(IOException.class, () -> lifecycle.attach(place, 1000, MEMORY));
+        assertEquals(SsdState.ONLINE, lifecycle.state());
         mayClaim.countDown();
     }
 
     @Test
     void anSsdThatIsReadOnlyAtMountSaysSoAtOnce() {
         readOnly = true;
-        SsdLifecycle connection = connection(place);
-        connection.openAtMount(1000, MEMORY);
-        assertEquals(State.READ_ONLY, connection.state());
-        assertTrue(connection.reason().contains("Read-only file system"), connection.reason());
-        assertNotNull(connection.attached());
-        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
-        assertEquals(List.of(State.READ_ONLY), events);
+        SsdLifecycle lifecycle = lifecycle(place);
+        lifecycle.openAtMount(1000, MEMORY);
+        assertEquals(SsdState.READ_ONLY, lifecycle.state());
+        assertTrue(lifecycle.reason().contains("Read-only file system"), lifecycle.reason());
+        assertNotNull(lifecycle.attached());
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(lifecycle));
+        assertEquals(List.of(SsdState.READ_ONLY), events);
     }
 
     @Test
     void attachingTellsWhyItFails() throws IOException {
-        SsdLifecycle connection = mounted();
+        SsdLifecycle lifecycle = mounted();
         claimRefusal = new IOException("it is not empty");
-        IOException refused = assertThrows(IOException.class, () -> connection.attach(place, 1000, MEMORY));
+        IOException refused = assertThrows(IOException.class, () -> lifecycle.attach(place, 1000, MEMORY));
         assertTrue(refused.getMessage().contains("not empty"), refused.getMessage());
         claimRefusal = null;
-        assertEquals(State.ONLINE, connection.state(), "the one in use stays");
+        assertEquals(SsdState.ONLINE, lifecycle.state(), "the one in use stays");
         refusal = new IOException("it is of another volume");
-        assertThrows(IOException.class, () -> connection.attach(place, 1000, MEMORY));
-        assertEquals(State.DETACHED, connection.state());
+        assertThrows(IOException.class, () -> lifecycle.attach(place, 1000, MEMORY));
+        assertEquals(SsdState.DETACHED, lifecycle.state());
         refusal = null;
-        connection.attach(place, 1000, MEMORY);
-        assertEquals(State.ONLINE, connection.state());
+        lifecycle.attach(place, 1000, MEMORY);
+        assertEquals(SsdState.ONLINE, lifecycle.state());
     }
 
     @Test
     void detachingClosesAndTheTargetFollows() throws IOException {
-        SsdLifecycle connection = mounted();
-        assertTrue(connection.contains(1));
-        connection.detach();
-        assertEquals(State.DETACHED, connection.state());
+        SsdLifecycle lifecycle = mounted();
+        assertTrue(lifecycle.contains(1));
+        lifecycle.detach();
+        assertEquals(SsdState.DETACHED, lifecycle.state());
         assertEquals(0, opened.get(0).closed.getCount());
-        assertFalse(connection.contains(1));
-        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
-        connection.attach(place, 1000, MEMORY);
-        assertEquals(OfferAnswer.TAKEN, offer(connection));
+        assertFalse(lifecycle.contains(1));
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(lifecycle));
+        lifecycle.attach(place, 1000, MEMORY);
+        assertEquals(OfferAnswer.TAKEN, offer(lifecycle));
         opened.get(0).fail("Input/output error", 100);
-        assertEquals(State.ONLINE, connection.state(), "of an SSD that is not in use any more");
+        assertEquals(SsdState.ONLINE, lifecycle.state(), "of an SSD that is not in use any more");
     }
 
     @Test
     void anSsdThatFailsTooOftenIsGivenUpWithOneEvent() throws Exception {
-        SsdLifecycle connection = mounted();
+        SsdLifecycle lifecycle = mounted();
         opened.get(0).fail("Input/output error", SsdLifecycle.MOST_FAILURES_IN_A_ROW - 1);
-        assertEquals(State.ONLINE, connection.state());
+        assertEquals(SsdState.ONLINE, lifecycle.state());
         assertEquals(List.of(), events);
         opened.get(0).fail("Input/output error", 50);
-        assertEquals(State.FAILED, connection.state());
-        assertNull(connection.attached());
-        assertEquals(List.of(State.FAILED), events);
+        assertEquals(SsdState.FAILED, lifecycle.state());
+        assertNull(lifecycle.attached());
+        assertEquals(List.of(SsdState.FAILED), events);
         assertTrue(opened.get(0).closed.await(1, TimeUnit.MINUTES));
-        connection.attach(place, 1000, MEMORY);
-        assertEquals(State.ONLINE, connection.state());
+        lifecycle.attach(place, 1000, MEMORY);
+        assertEquals(SsdState.ONLINE, lifecycle.state());
     }
 
     @Test
     void aPlaceIsOpenedAgainWhenItsFailedSsdIsClosed() throws Exception {
-        SsdLifecycle connection = mounted();
+        SsdLifecycle lifecycle = mounted();
         FakeSsd failed = opened.get(0);
         failed.mayClose = new CountDownLatch(1);
         failed.fail("Input/output error", SsdLifecycle.MOST_FAILURES_IN_A_ROW);
-        assertEquals(State.FAILED, connection.state());
+        assertEquals(SsdState.FAILED, lifecycle.state());
         FutureTask<Integer> attaching = new FutureTask<>(() -> {
-            connection.attach(place, 1000, MEMORY);
+            lifecycle.attach(place, 1000, MEMORY);
             return opened.size();
         });
         Thread thread = new Thread(attaching);
@@ -393,106 +398,106 @@ class SsdLifecycleTest {
 
     @Test
     void aGoodReadForgivesFailures() {
-        SsdLifecycle connection = mounted();
+        SsdLifecycle lifecycle = mounted();
         for (int i = 0; i < 5; i++) {
             opened.get(0).fail("Input/output error", SsdLifecycle.MOST_FAILURES_IN_A_ROW - 1);
-            connection.goodRead();
+            lifecycle.onGoodRead();
         }
-        assertEquals(State.ONLINE, connection.state());
-        assertNotNull(connection.attached());
+        assertEquals(SsdState.ONLINE, lifecycle.state());
+        assertNotNull(lifecycle.attached());
     }
 
     @Test
     void anSsdThatTakesNoWritesIsReadOn() {
         for (String message : List.of("/ssd/1.log: Read-only file system", "/ssd/1.log: No space left on device")) {
-            SsdLifecycle connection = mounted();
+            SsdLifecycle lifecycle = mounted();
             opened.get(opened.size() - 1).fail(message, 100);
-            assertEquals(State.READ_ONLY, connection.state());
-            assertNotNull(connection.attached());
-            assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
+            assertEquals(SsdState.READ_ONLY, lifecycle.state());
+            assertNotNull(lifecycle.attached());
+            assertEquals(OfferAnswer.UNAVAILABLE, offer(lifecycle));
         }
-        assertEquals(List.of(State.READ_ONLY, State.READ_ONLY), events, "one for each");
+        assertEquals(List.of(SsdState.READ_ONLY, SsdState.READ_ONLY), events, "one for each");
     }
 
     @Test
     void aFullDiskIsKnownByItsExceptionToo() {
-        SsdLifecycle connection = mounted();
+        SsdLifecycle lifecycle = mounted();
         opened.get(0).failure.accept(new IOException("a batch is lost", new NoSpaceException("full")));
-        assertEquals(State.READ_ONLY, connection.state());
+        assertEquals(SsdState.READ_ONLY, lifecycle.state());
     }
 
     @Test
     void anSsdWhoseWritesFailForAnyReasonIsReadOnToo() {
-        SsdLifecycle connection = mounted();
+        SsdLifecycle lifecycle = mounted();
         FakeSsd ssd = opened.get(0);
         IOException failure = new SsdWriteException(new IOException("Input/output error"));
         for (int i = 0; i < 50; i++) {
             ssd.failure.accept(failure);
             ssd.written++;
         }
-        assertEquals(State.ONLINE, connection.state(), "some are written");
+        assertEquals(SsdState.ONLINE, lifecycle.state(), "some are written");
         for (int i = 0; i < SsdLifecycle.MOST_WRITE_FAILURES_IN_A_ROW; i++) {
             ssd.failure.accept(failure);
         }
-        assertEquals(State.READ_ONLY, connection.state());
-        assertTrue(connection.reason().contains("Input/output error"), connection.reason());
-        assertEquals(List.of(State.READ_ONLY), events);
+        assertEquals(SsdState.READ_ONLY, lifecycle.state());
+        assertTrue(lifecycle.reason().contains("Input/output error"), lifecycle.reason());
+        assertEquals(List.of(SsdState.READ_ONLY), events);
     }
 
     @Test
     void wrongBytesAreToldOnceAndTheSsdIsUsedOn() throws IOException {
-        SsdLifecycle connection = mounted();
+        SsdLifecycle lifecycle = mounted();
         for (int i = 0; i < 50; i++) {
             opened.get(0).failure.accept(new CorruptionException("00000.segment", 40, "a record", "something else"));
         }
-        assertEquals(State.ONLINE, connection.state());
-        assertTrue(connection.reason().contains("wrong bytes"), connection.reason());
-        assertEquals(List.of(State.ONLINE), events);
-        connection.attach(place, 1000, MEMORY);
-        assertEquals("", connection.reason());
+        assertEquals(SsdState.ONLINE, lifecycle.state());
+        assertTrue(lifecycle.reason().contains("wrong bytes"), lifecycle.reason());
+        assertEquals(List.of(SsdState.ONLINE), events);
+        lifecycle.attach(place, 1000, MEMORY);
+        assertEquals("", lifecycle.reason());
     }
 
     @Test
     void writingIsTriedAgainAndGoesOnOnceItSucceeds() {
-        SsdLifecycle connection = mounted();
+        SsdLifecycle lifecycle = mounted();
         opened.get(0).fail("No space left on device", 1);
-        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(lifecycle));
         nanos.addAndGet(SsdLifecycle.WRITE_PAUSE.toNanos());
-        assertEquals(OfferAnswer.TAKEN, offer(connection), "a trial");
-        assertEquals(State.READ_ONLY, connection.state());
+        assertEquals(OfferAnswer.TAKEN, offer(lifecycle), "a trial");
+        assertEquals(SsdState.READ_ONLY, lifecycle.state());
         opened.get(0).fail("No space left on device", 1);
-        assertEquals(OfferAnswer.UNAVAILABLE, offer(connection));
+        assertEquals(OfferAnswer.UNAVAILABLE, offer(lifecycle));
         nanos.addAndGet(SsdLifecycle.WRITE_PAUSE.toNanos());
-        assertEquals(OfferAnswer.TAKEN, offer(connection));
+        assertEquals(OfferAnswer.TAKEN, offer(lifecycle));
         opened.get(0).written++;
-        assertEquals(OfferAnswer.TAKEN, offer(connection));
-        assertEquals(State.ONLINE, connection.state());
-        assertEquals(List.of(State.READ_ONLY, State.ONLINE), events);
+        assertEquals(OfferAnswer.TAKEN, offer(lifecycle));
+        assertEquals(SsdState.ONLINE, lifecycle.state());
+        assertEquals(List.of(SsdState.READ_ONLY, SsdState.ONLINE), events);
     }
 
     @Test
     void aSlowSsdIsSuspendedWithOneEvent() throws IOException {
-        SsdLifecycle connection = mounted();
-        connection.suspended(Duration.ofSeconds(1));
-        connection.suspended(Duration.ofSeconds(2));
-        assertEquals(State.SUSPENDED, connection.state());
-        assertTrue(connection.reason().contains("slow"), connection.reason());
-        connection.resumed();
-        assertEquals(State.ONLINE, connection.state());
-        assertEquals("", connection.reason());
-        assertEquals(List.of(State.SUSPENDED, State.ONLINE), events);
-        connection.suspended(Duration.ofSeconds(1));
-        connection.attach(place, 1000, MEMORY);
-        assertEquals(State.ONLINE, connection.state(), "another SSD");
+        SsdLifecycle lifecycle = mounted();
+        lifecycle.onSuspended(Duration.ofSeconds(1));
+        lifecycle.onSuspended(Duration.ofSeconds(2));
+        assertEquals(SsdState.SUSPENDED, lifecycle.state());
+        assertTrue(lifecycle.reason().contains("slow"), lifecycle.reason());
+        lifecycle.onResumed();
+        assertEquals(SsdState.ONLINE, lifecycle.state());
+        assertEquals("", lifecycle.reason());
+        assertEquals(List.of(SsdState.SUSPENDED, SsdState.ONLINE), events);
+        lifecycle.onSuspended(Duration.ofSeconds(1));
+        lifecycle.attach(place, 1000, MEMORY);
+        assertEquals(SsdState.ONLINE, lifecycle.state(), "another SSD");
     }
 
     @Test
     void nothingIsAttachedAfterClosing() {
-        SsdLifecycle connection = mounted();
-        connection.close();
-        connection.close();
+        SsdLifecycle lifecycle = mounted();
+        lifecycle.close();
+        lifecycle.close();
         assertEquals(0, opened.get(0).closed.getCount());
-        assertThrows(IOException.class, () -> connection.attach(place, 1000, MEMORY));
+        assertThrows(IOException.class, () -> lifecycle.attach(place, 1000, MEMORY));
     }
 
     @Test

@@ -22,9 +22,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
 
-/**
- * A file is closed while a call on it is under way: so it is when who called is killed and the kernel waits no longer.
- */
+/** A file is closed during a call on it, as when the caller is killed and the kernel no longer waits. */
 @Timeout(120)
 class AbandonedCallsTest {
     private static final int BYTES = 2 << 20;
@@ -83,7 +81,7 @@ class AbandonedCallsTest {
             OpenFile file = volume.open(inode, true);
             volume.write(file, 0, ByteBuffer.wrap(contents, 0, 1000));
             FutureTask<Void> syncing = new FutureTask<>(() -> {
-                volume.sync(file, false);
+                volume.sync(file);
                 return null;
             });
             Thread syncer = new Thread(syncing);

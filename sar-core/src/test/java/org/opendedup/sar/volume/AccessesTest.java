@@ -103,8 +103,8 @@ class AccessesTest {
     }
 
     /**
-     * Opening counts as reading where no read need come: bytes that were read or written before may be in the kernel's
-     * page cache.
+     * Opening counts as reading even without a later read: bytes that were read or written before may be in the
+     * kernel's page cache.
      */
     @Test
     void openingCountsWhereBytesWereTransferred() throws IOException {
@@ -156,7 +156,7 @@ class AccessesTest {
             assertFalse(volume.noteAccess(inode, AccessTimes.ALWAYS));
             assertEquals(accessed, volume.attributes(inode).accessedNs());
         } catch (IOException e) {
-            // Closing tells of the failed commit.
+            // Closing reports the failed commit.
         }
     }
 }

@@ -7,15 +7,15 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What was written to each block of a file, by any number of threads at once, and when each write began and returned.
- * So it is known of each byte which values it may have: that of a write is out of the question once another began after
+ * The contents written to each block of a file, by any number of threads at once, and when each write began and
+ * returned. So the possible values of each byte are known: a write no longer counts after another write has begun after
  * it and has returned.
  */
 final class BlockHistory {
     /** Of a block. */
     static final int BYTES = 2048;
 
-    /** Blocks that were made zero; other contents are those of their number. */
+    /** Blocks that were made zero; other contents are identified by their number. */
     private static final long ZEROS = 0;
 
     private static final long NOT_RETURNED = Long.MAX_VALUE;
@@ -24,7 +24,7 @@ final class BlockHistory {
     private final AtomicLong contents = new AtomicLong();
     private final Block[] blocks;
 
-    /** @param count of blocks, all of them zeros */
+    /** @param count number of blocks, all of them zeros */
     BlockHistory(int count) {
         blocks = new Block[count];
         for (int i = 0; i < count; i++) {
@@ -32,12 +32,12 @@ final class BlockHistory {
         }
     }
 
-    /** The writes to one block. Its monitor guards it. */
+    /** The writes to one block. Guarded by its monitor. */
     private static final class Block {
         private long[] content = new long[4];
         private long[] returned = new long[4];
         private int count;
-        /** When the last of the writes that have returned began. */
+        /** When the last of the returned writes began. */
         private long latestBegan;
 
         Block() {
@@ -64,7 +64,7 @@ final class BlockHistory {
             return latestBegan;
         }
 
-        /** The contents of writes that returned at {@code time} or later, or have not. */
+        /** The contents of writes that returned at {@code time} or later, or have not returned. */
         synchronized long[] since(long time) {
             long[] found = new long[count];
             int length = 0;
@@ -148,13 +148,13 @@ final class BlockHistory {
         return bytes.array();
     }
 
-    /** What must be there at least: all writes that have returned by now. By block, for {@link #problem}. */
+    /** The least that a read must return: all writes that have returned by now. By block, for {@link #problem}. */
     long[] returned() {
         return Arrays.stream(blocks).mapToLong(Block::latestBegan).toArray();
     }
 
     /**
-     * What is wrong about bytes that are found to be the file's, all blocks that it may have.
+     * Returns what is wrong with bytes that were read from the file, for all blocks that it may have.
      *
      * @param least from an earlier {@link #returned}
      */

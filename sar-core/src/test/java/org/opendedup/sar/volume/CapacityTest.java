@@ -27,10 +27,7 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 
-/**
- * What files take of a volume's capacity: the bytes written, each once, whatever is a hole and whatever is stored by
- * now.
- */
+/** The capacity that files use: the written bytes, each once, whatever is a hole and whatever is stored by now. */
 @Tag("slow")
 class CapacityTest {
     private static final int MIB = 1 << 20;
@@ -88,7 +85,7 @@ class CapacityTest {
         return volume.parts().capacity().takenBytes();
     }
 
-    /** Writes blocks until there is no more room; returns the bytes that were taken. */
+    /** Writes blocks until there is no more room. Returns the accepted bytes. */
     private long fill(OpenFile file, long from) throws IOException {
         for (long at = from; ; at += BLOCK) {
             try {
@@ -134,7 +131,7 @@ class CapacityTest {
         assertTrue(rest > CAPACITY - filled - BLOCK, () -> rest + " for root");
         assertEquals(filled + rest, taken());
         assertEquals(0, volume.space().availableBytes());
-        // What is stored is overwritten when nothing is free, and what is dirty too.
+        // Stored bytes can be overwritten when nothing is free, and so can dirty ones.
         write(first, 100, 2 * MIB);
         write(first, 200, 2 * MIB);
         volume.sync();
@@ -176,7 +173,7 @@ class CapacityTest {
         assertEquals(2 * MIB, taken());
     }
 
-    /** One thread's files, with what was written to each byte; 0: a hole. */
+    /** One thread's files, with the value written to each byte; 0: a hole. */
     private final class Model {
         private static final int FILES = 4;
         private static final int MAX_BYTES = 9 * MIB;
@@ -184,7 +181,7 @@ class CapacityTest {
 
         private final SplittableRandom own;
         private final String name;
-        /** Whether nobody else writes: it is known then what must be refused. */
+        /** Whether no other thread writes: then it is known which writes must be refused. */
         private final boolean alone;
 
         private final OpenFile[] files = new OpenFile[FILES];
@@ -200,7 +197,7 @@ class CapacityTest {
         void run(int steps) throws IOException {
             for (int i = 0; i < FILES; i++) {
                 files[i] = open(name + i, false);
-                // All of them together are more than the capacity: something is refused.
+                // Together they exceed the capacity: something is refused.
                 write(i, 0, FIRST_BYTES);
             }
             for (int step = 0; step < steps; step++) {
@@ -243,7 +240,7 @@ class CapacityTest {
                 case 1 -> {
                     if (at + length >= contents[file].length) {
                         // Zeros at the end of what is not stored would be bytes of the file's last chunk.
-                        volume.sync(files[file], false);
+                        volume.sync(files[file]);
                     }
                     volume.zero(files[file], at, length, true);
                     int end = Math.min(at + length, contents[file].length);
@@ -251,7 +248,7 @@ class CapacityTest {
                         Arrays.fill(contents[file], at, end, (byte) 0);
                     }
                 }
-                case 2 -> volume.sync(files[file], false);
+                case 2 -> volume.sync(files[file]);
                 case 3 -> copy(file, own.nextInt(FILES), at, length);
                 case 4 -> volume.parts().writer().storeEverything();
                 default -> write(file, at, length);

@@ -37,37 +37,37 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 
 /**
- * A volume reads as many containers for a file as its policy's classes count from the recipe alone, as the simulator
- * does.
+ * A volume reads as many containers for a file as its policy's classes count from the recipe alone, as in the
+ * simulator.
  */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ContainerReadsTest {
     private static final int MIB = 1 << 20;
     private static final int CONTAINER_BYTES = 4 * MIB;
-    /** Of one reader; a quarter is the cache. */
+    /** Memory of one reader; a quarter is the cache. */
     private static final int BUDGET = 33 * MIB;
 
-    /** So large that a reader may have its budget. */
+    /** So large that a reader may use its whole budget. */
     private static final long VOLUME_BUDGET = 512L * MIB;
 
-    /** A quarter of what a reader may have fetched and not passed, which is 5/8 of the budget. */
+    /** A quarter of the bytes that a reader may have fetched and not passed, which is 5/8 of the budget. */
     private static final int MAX_STEP_BYTES = BUDGET / 8 * 5 / 4;
 
     private static final int REQUEST = 256 << 10;
     /**
-     * Two steps may be under way; the window begins small; the first requests are read before the reader is known to be
-     * in sequence.
+     * Two steps may be in progress; the window is small at first; the first requests are read before the sequence is
+     * detected.
      */
     private static final double MARGIN = 0.15;
     /**
-     * Where chunks are kept for what a window sees: which reads come before the window is full depends on how quick the
-     * reader is, and a file like this one is read with 0.7 to 1.15 times as many, and with the log 0.95 to 1.18 times.
+     * For policies that keep chunks: which reads precede the full window depends on the reader's speed. A file like
+     * this one is read with 0.7 to 1.15 times as many reads, and with the log 0.95 to 1.18 times.
      */
     private static final double MARGIN_OF_WINDOWS = 0.3;
 
     private final List<Long> recipe = new ArrayList<>();
-    /** By container and slot the lengths of all chunks. */
+    /** The lengths of all chunks, by container and slot. */
     private final Map<Long, TreeMap<Integer, Integer>> containers = new TreeMap<>();
 
     private VolumeConfig config;
@@ -95,7 +95,9 @@ class ContainerReadsTest {
         long inode = inode(volume, name);
         volume.maintenance()
                 .forEachReference(
-                        inode, volume.attributes(inode).size(), (offset, chunkId, chunkOffset, length, check) -> {
+                        inode,
+                        volume.attributes(inode).size(),
+                        (offset, chunkId, chunkOffset, length, fingerprintPrefix) -> {
                             if (recipe.isEmpty() || recipe.get(recipe.size() - 1) != chunkId) {
                                 recipe.add(chunkId);
                             }
@@ -109,7 +111,7 @@ class ContainerReadsTest {
         return containers.get(ChunkId.container(chunkId)).get(ChunkId.slot(chunkId));
     }
 
-    /** Containers read for a file by a volume. */
+    /** Number of containers that a volume reads for a file. */
     private long readByVolume(CachePolicy policy) throws IOException, InterruptedException {
         try (Volume volume = Volume.open(config.withRestore(
                 new RestoreSettings(policy, OptionalLong.of(BUDGET), OptionalLong.empty(), 0.25, DiskOption.AUTO)))) {
@@ -129,7 +131,7 @@ class ContainerReadsTest {
         }
     }
 
-    /** As the simulator does: from the recipe, containers as a whole. */
+    /** Like the simulator: from the recipe, whole containers. */
     private long counted(CachePolicy policy) {
         ContainerCache cache = policy.make(CacheParameters.of(BUDGET / 4, CONTAINER_BYTES), new ChunkHolder() {
             @Override
@@ -139,7 +141,7 @@ class ContainerReadsTest {
             public void drop(long chunkId) {}
         });
         long[] ends = ends();
-        // One that takes whole containers is asked chunk by chunk. The steps of the others begin with 1 MiB and double.
+        // A whole-container policy is asked chunk by chunk. The steps of the others begin with 1 MiB and double.
         long stepBytes = cache.takesWholeContainers() ? 1 : MIB;
         long reads = 0;
         int told = 0;
@@ -158,7 +160,7 @@ class ContainerReadsTest {
         return reads;
     }
 
-    /** By reference the bytes of those up to it. */
+    /** By reference, the bytes of all references up to it. */
     private long[] ends() {
         long[] ends = new long[recipe.size()];
         for (int i = 0; i < ends.length; i++) {
@@ -211,9 +213,9 @@ class ContainerReadsTest {
     void aVolumeReadsAsManyAsAreCounted(CachePolicy policy) throws Exception {
         long counted = counted(policy);
         long read = readByVolume(policy);
-        // What the reader has before it, the policies that keep chunks need not have read again.
+        // The policies that keep chunks need not read again what the reader has ahead of it.
         boolean hasLongWindow = policy == CachePolicy.ASSEMBLY || policy == CachePolicy.DEFAULT;
-        // So does what the log keeps of its victims.
+        // Nor the chunks of victims that the log keeps.
         boolean goesByWindow = hasLongWindow || policy == CachePolicy.LOOKAHEAD_LOG;
         double margin = goesByWindow ? MARGIN_OF_WINDOWS : MARGIN;
         assertTrue(read <= 1 + (1 + margin) * counted, () -> read + " containers read, " + counted + " were counted");

@@ -28,6 +28,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.volume.Defragmentation.Limits;
@@ -42,7 +43,7 @@ class DefragmentationTest {
     private static final int CHUNK = 4096;
     private static final int MIB = 1 << 20;
     private static final int OLD_MIB = 16;
-    /** Chunks of the old file that the new one wants: so many of each MiB. */
+    /** Chunks of the old file that the new one wants: this number of each MiB. */
     private static final int CHUNKS_PER_MIB = 4;
 
     private static final int BORROWED = OLD_MIB * CHUNKS_PER_MIB * CHUNK;
@@ -71,7 +72,7 @@ class DefragmentationTest {
         content = new byte[10 * MIB + BORROWED];
         random.nextBytes(content);
         for (int i = 0; i < OLD_MIB * CHUNKS_PER_MIB; i++) {
-            // A page of its own between those that are borrowed, and a zero run.
+            // A page of its own between the borrowed ones, and a zero run.
             System.arraycopy(old, i * (MIB / CHUNKS_PER_MIB), content, i * 20 * CHUNK, CHUNK);
         }
         Arrays.fill(content, 2 * CHUNK, 5 * CHUNK, (byte) 0);
@@ -118,12 +119,12 @@ class DefragmentationTest {
     @Test
     void laterBackupsReferToTheFreshCopies() throws IOException {
         defragment(0.05, false);
-        FileFragmentation rewritten = volume.maintenance().fragmentation(file, DiskModel.DEFAULT);
+        FileFragmentation rewritten = volume.maintenance().fragmentation(file, DiskModel.HDD);
         long later = make("later");
         write(later, content, 0);
         assertEquals(
                 rewritten.containers(),
-                volume.maintenance().fragmentation(later, DiskModel.DEFAULT).containers());
+                volume.maintenance().fragmentation(later, DiskModel.HDD).containers());
     }
 
     @Test
@@ -142,14 +143,14 @@ class DefragmentationTest {
         Defragmentation dry = defragment(0.05, true);
         assertEquals(BORROWED, dry.wantedBytes());
         assertEquals(0, dry.rewrittenChunks());
-        assertEquals(dry.before(), volume.maintenance().fragmentation(file, DiskModel.DEFAULT));
+        assertEquals(dry.before(), volume.maintenance().fragmentation(file, DiskModel.HDD));
         assertEquals(chunks, volume.statistics().chunks());
     }
 
     @Test
     void itCanBeStoppedAndGoneOnWith() throws IOException {
         Defragmentation some =
-                volume.maintenance().defragment(file, DiskModel.DEFAULT, new Limits(0.05, false), (bytes, of) -> false);
+                volume.maintenance().defragment(file, DiskModel.HDD, new Limits(0.05, false), (bytes, of) -> false);
         assertArrayEquals(content, read(file));
         defragment(0.05, false);
         assertArrayEquals(content, read(file));
@@ -171,7 +172,7 @@ class DefragmentationTest {
         };
         assertThrows(
                 InterruptedIOException.class,
-                () -> volume.maintenance().defragment(file, DiskModel.DEFAULT, new Limits(0.05, false), stopped));
+                () -> volume.maintenance().defragment(file, DiskModel.HDD, new Limits(0.05, false), stopped));
         assertArrayEquals(content, read(file));
     }
 
@@ -196,6 +197,26 @@ class DefragmentationTest {
         done.set(true);
         writing.get();
         assertArrayEquals(content, read(file));
+    }
+
+    @Test
+    void itReadsWhenItsTurnAtTheDiskComes() throws Exception {
+        DiskQueue disk = volume.parts().disk();
+        FutureTask<Defragmentation> defragmenting = new FutureTask<>(() -> defragment(0.05, false));
+        try (DiskQueue.Turn others = disk.enter()) {
+            long chunks = volume.statistics().chunks();
+            new Thread(defragmenting).start();
+            while (volume.disk().waiting() == 0) {
+                Thread.sleep(1);
+            }
+            assertEquals(chunks, volume.statistics().chunks());
+            // Whoever waits for a turn holds no lock that a writer needs.
+            write(make("meanwhile"), content, 0);
+            volume.sync();
+        }
+        assertEquals(BORROWED, defragmenting.get().rewrittenBytes());
+        assertArrayEquals(content, read(file));
+        assertEquals(0, volume.disk().readers());
     }
 
     /** Writes to the file and to what it is compared with; sometimes what was there already. */
@@ -229,7 +250,7 @@ class DefragmentationTest {
         assertEquals(
                 2,
                 volume.maintenance()
-                        .defragment(inode, DiskModel.DEFAULT, dry, (bytes, of) -> true)
+                        .defragment(inode, DiskModel.HDD, dry, (bytes, of) -> true)
                         .sparseContainers());
         // The control: sealed, it is sparse like the others.
         volume.close();
@@ -237,7 +258,7 @@ class DefragmentationTest {
         assertEquals(
                 3,
                 volume.maintenance()
-                        .defragment(lookup("small"), DiskModel.DEFAULT, dry, (bytes, of) -> true)
+                        .defragment(lookup("small"), DiskModel.HDD, dry, (bytes, of) -> true)
                         .sparseContainers());
     }
 
@@ -259,7 +280,7 @@ class DefragmentationTest {
         }
         Path hidden = containers.get(1);
         Path elsewhere = folder.resolve("elsewhere");
-        volume.maintenance().fragmentation(file, DiskModel.DEFAULT);
+        volume.maintenance().fragmentation(file, DiskModel.HDD);
         Files.move(hidden, elsewhere);
         Defragmentation done = defragment(0.05, false);
         Files.move(elsewhere, hidden);
@@ -272,12 +293,12 @@ class DefragmentationTest {
         var e = assertThrows(
                 PosixException.class,
                 () -> volume.maintenance()
-                        .defragment(Inode.ROOT, DiskModel.DEFAULT, new Limits(0.05, false), (bytes, of) -> true));
+                        .defragment(Inode.ROOT, DiskModel.HDD, new Limits(0.05, false), (bytes, of) -> true));
         assertEquals(PosixException.Reason.EISDIR, e.reason());
     }
 
     private Defragmentation defragment(double share, boolean dryRun) throws IOException {
-        return volume.maintenance().defragment(file, DiskModel.DEFAULT, new Limits(share, dryRun), (bytes, of) -> true);
+        return volume.maintenance().defragment(file, DiskModel.HDD, new Limits(share, dryRun), (bytes, of) -> true);
     }
 
     private long make(String name) throws IOException {
@@ -292,7 +313,7 @@ class DefragmentationTest {
     private void write(long inode, byte[] data, long offset) throws IOException {
         OpenFile open = volume.open(inode, true);
         volume.write(open, offset, ByteBuffer.wrap(data));
-        volume.sync(open, false);
+        volume.sync(open);
         volume.close(open);
     }
 

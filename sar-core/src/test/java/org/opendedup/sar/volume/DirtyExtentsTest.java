@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 
-/** Dirty extents beside an array of all bytes there may be. */
+/** Compares dirty extents with an array of all possible bytes. */
 class DirtyExtentsTest {
     private static final int BYTES = 5000;
     private static final int STEPS = 20_000;
@@ -21,7 +21,7 @@ class DirtyExtentsTest {
     private final DirtyBudget budget = new DirtyBudget(1 << 20);
     private final Capacity capacity = new Capacity(1L << 30, 100, 0);
     private final DirtyExtents extents = new DirtyExtents(budget, capacity);
-    /** Byte by byte: what is dirty, or {@link #ABSENT}. */
+    /** For each byte its dirty value, or {@link #ABSENT}. */
     private final int[] expected = new int[BYTES];
 
     private static final int ABSENT = -1;
@@ -60,7 +60,7 @@ class DirtyExtentsTest {
     }
 
     /**
-     * Stores as {@link FileWriter} does: what was dirty before must be stored or still be dirty when the end was
+     * Stores as {@link FileWriter} does: bytes that were dirty before must be stored or still be dirty when the end is
      * reached, whatever is written meanwhile.
      */
     private void storeAll(SplittableRandom random) {
@@ -84,7 +84,7 @@ class DirtyExtentsTest {
             while (random.nextInt(3) > 0) {
                 write(random);
             }
-            // The last part is unfinished, and comes back under what was written meanwhile.
+            // The last part is unfinished, and returns below the bytes written meanwhile.
             int most = (int) Math.min(run.end() - at, bytes.length);
             int unfinished = run.end() < end && random.nextBoolean() ? random.nextInt(most) : 0;
             int to = bytes.length - unfinished;

@@ -38,9 +38,9 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * Metadata, containers and index of a volume are copied at any time, also while it is mounted, and exchanged for such
- * copies, each by itself. Whatever was put together: the volume opens; what is written and synced from then on reads
- * back, at once and after further mounts; and what was written before gives its bytes or an error, never others.
+ * Metadata, containers and index of a volume are copied at any time, also while it is mounted, and replaced by such
+ * copies, each separately. In every combination, the volume opens; data written and synced from then on is read back,
+ * at once and after further mounts; and data written before gives its bytes or an error, never other bytes.
  */
 @Tag("slow")
 final class ExchangedLocationsTest {
@@ -56,7 +56,7 @@ final class ExchangedLocationsTest {
     private VolumeConfig config;
     private int folders;
 
-    /** What a volume stands on, at rest. */
+    /** The parts of a volume that is not mounted. */
     private record Parts(KeyValueStore metadata, CrashDirectory data, Path index) {}
 
     /** Everything that was ever copied. */
@@ -132,10 +132,10 @@ final class ExchangedLocationsTest {
         return copies.isEmpty() ? otherwise : copies.get(random.nextInt(copies.size()));
     }
 
-    /** What one mount does, and what it must find. */
+    /** The work of one mount, and what it must find. */
     private record Mount(Random random, Map<String, byte[]> synced) {}
 
-    /** Mounts copies of the parts, works, and copies what is there when it is killed, or after it was unmounted. */
+    /** Mounts copies of the parts, works, and copies the parts after a kill or an unmount. */
     private Parts runAndKill(Parts parts, Mount mount, Archive archive, Disguise disguise) throws IOException {
         KeyValueStore metadata = copy(parts.metadata);
         CrashDirectory data = copy(parts.data, mount.random.nextLong());
@@ -185,7 +185,7 @@ final class ExchangedLocationsTest {
         }
     }
 
-    /** Makes and removes files of a few blocks each; some blocks come again and again. */
+    /** Makes and removes files of a few blocks each; some blocks repeat often. */
     private void work(Volume volume, Mount mount) throws IOException {
         Random random = mount.random;
         for (int i = random.nextInt(4); i >= 0; i--) {
@@ -199,7 +199,7 @@ final class ExchangedLocationsTest {
             OpenFile file = volume.open(inode, true);
             volume.write(file, 0, ByteBuffer.wrap(contents));
             if (random.nextInt(4) > 0) {
-                volume.sync(file, false);
+                volume.sync(file);
                 mount.synced.put(name.toString(), contents);
             }
             volume.close(file);
@@ -223,10 +223,7 @@ final class ExchangedLocationsTest {
         return contents;
     }
 
-    /**
-     * Reads every file there is: those that must be there are, and are right; all others are right as far as they can
-     * be read.
-     */
+    /** Reads every file: those that must exist do, and are right; all others are right as far as they can be read. */
     private static void check(Volume volume, Map<String, byte[]> synced, boolean withOthers) throws IOException {
         Map<String, Long> names = new TreeMap<>();
         volume.list(Inode.ROOT, 0, false, (bytes, inode, type, cookie, attributes) -> {
@@ -347,7 +344,7 @@ final class ExchangedLocationsTest {
         }
     }
 
-    /** Metadata that go on to exist when the volume is closed. */
+    /** Metadata that continues to exist after the volume is closed. */
     private record Unclosed(KeyValueStore store) implements KeyValueStore {
         @Override
         public byte[] get(Family family, byte[] key) throws IOException {
@@ -373,7 +370,7 @@ final class ExchangedLocationsTest {
         public void close() {}
     }
 
-    /** Never says that it is of another time, and is not cleared: as an index without epochs is. */
+    /** An index that never reports an earlier epoch, and is not cleared: an index without epochs. */
     private record SilentIndex(ChunkIndex index) implements ChunkIndex {
         @Override
         public Exactness exactness() {

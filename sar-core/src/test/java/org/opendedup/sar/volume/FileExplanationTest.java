@@ -35,7 +35,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
 
-/** Explains files of a real volume with chunks of 4 KiB; what is on the SSD is made up. */
+/** Explains files of a real volume with chunks of 4 KiB; the contents of the SSD are simulated. */
 class FileExplanationTest {
     private static final int CHUNK = 4096;
     private static final int MIB = 1 << 20;
@@ -69,7 +69,7 @@ class FileExplanationTest {
     void aFileInOneSequenceIsLeftToTheDisk() throws IOException {
         FileExplanation explained = explain(whole, chunk -> false, settings(1, true));
         assertEquals(data.length / CHUNK, explained.chunks());
-        // Where a container ends in the middle of a request, what is left of either may be short.
+        // If a container ends in the middle of a request, the remaining part of either may be short.
         assertTrue(explained.verdicts().get(Verdict.LONG_RUN).bytes() > 0.95 * data.length, explained::toString);
         assertEquals(Verdict.values().length, explained.verdicts().size());
         assertTrue(explained.fromDisk().requests() <= 5, explained::toString);
@@ -90,7 +90,7 @@ class FileExplanationTest {
         assertEquals(new DiskWork(0, 0), promoted.withSsd());
         assertEquals(WHOLE_MIB, promoted.ssdChunks());
         assertEquals((long) WHOLE_MIB * CHUNK, promoted.ssdBytes());
-        // 100 µs for each, and 500 bytes a µs.
+        // 100 µs for each, and 500 bytes per µs.
         double ssdSeconds = WHOLE_MIB * (100 + CHUNK / 500.0) / 1e6;
         assertEquals(ssdSeconds, promoted.ssdSeconds(), 1e-9);
         assertEquals(cold.fromDisk().seconds() - ssdSeconds, promoted.savedSeconds(), 1e-9);
@@ -147,7 +147,7 @@ class FileExplanationTest {
         long sparse = make("sparse");
         OpenFile file = volume.open(sparse, true);
         volume.write(file, 0, ByteBuffer.allocate(CHUNK));
-        volume.sync(file, false);
+        volume.sync(file);
         volume.close(file);
         write(sparse, 1L << 29, 0, CHUNK);
         List<Chunk> chunks = chunks(sparse, 0, 10);
@@ -216,7 +216,7 @@ class FileExplanationTest {
     private void write(long inode, long offset, int from, int length) throws IOException {
         OpenFile file = volume.open(inode, true);
         volume.write(file, offset, ByteBuffer.wrap(data, from, length));
-        volume.sync(file, false);
+        volume.sync(file);
         volume.close(file);
     }
 }

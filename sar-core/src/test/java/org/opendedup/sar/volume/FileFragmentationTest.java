@@ -66,7 +66,7 @@ class FileFragmentationTest {
         assertEquals((double) WHOLE_MIB / file.containers(), file.speedFactor(), 1e-9);
         // Stored raw, with headers.
         assertTrue(file.storedBytes() >= data.length && file.storedBytes() < 1.02 * data.length, file::toString);
-        assertTrue(file.bytesPerSecond(DiskModel.DEFAULT) > 80e6, file::toString);
+        assertTrue(file.bytesPerSecond(DiskModel.HDD) > 80e6, file::toString);
     }
 
     @Test
@@ -113,7 +113,7 @@ class FileFragmentationTest {
         FileFragmentation found = analyze(sparse);
         assertEquals(new FileFragmentation(0, 0, 0, 0, 0, 0, 0, 0, 0, 0), found);
         assertEquals(0, found.speedFactor());
-        assertEquals(0, found.bytesPerSecond(DiskModel.DEFAULT));
+        assertEquals(0, found.bytesPerSecond(DiskModel.HDD));
         assertEquals(0, found.sparseShare());
     }
 
@@ -124,7 +124,7 @@ class FileFragmentationTest {
     }
 
     private FileFragmentation analyze(long inode) throws IOException {
-        return volume.maintenance().fragmentation(inode, DiskModel.DEFAULT);
+        return volume.maintenance().fragmentation(inode, DiskModel.HDD);
     }
 
     private long make(String name) throws IOException {
@@ -135,7 +135,7 @@ class FileFragmentationTest {
     private void write(long inode, long offset, int from, int length) throws IOException {
         OpenFile file = volume.open(inode, true);
         volume.write(file, offset, ByteBuffer.wrap(data, from, length));
-        volume.sync(file, false);
+        volume.sync(file);
         volume.close(file);
     }
 }

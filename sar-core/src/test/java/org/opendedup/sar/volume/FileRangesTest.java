@@ -126,7 +126,7 @@ class FileRangesTest {
         assertThrows(NoSpaceException.class, () -> volume.allocate(a, 0, 20 * TIB, false));
         assertThrows(NoSpaceException.class, () -> volume.allocate(a, 0, 20 * TIB, true));
         assertEquals(0, size(a));
-        // Nothing is reserved, and a hole takes nothing.
+        // Nothing is reserved, and a hole uses no capacity.
         long most = volume.space().availableBytes() / 4 * 3;
         volume.allocate(a, 0, most, false);
         volume.allocate(b, 0, most, false);
@@ -138,7 +138,7 @@ class FileRangesTest {
     void zeroedBytesAreGoneAtOnceWhetherStoredOrNot() throws IOException {
         byte[] expected = random(5 * MIB, 2);
         write(a, 0, expected);
-        volume.sync(a, false);
+        volume.sync(a);
         byte[] newer = random(MIB, 3);
         write(a, MIB / 2, newer);
         System.arraycopy(newer, 0, expected, MIB / 2, MIB);
@@ -158,7 +158,7 @@ class FileRangesTest {
         volume.zero(a, 50_000, 1 << 30, true);
         Arrays.fill(expected, 50_000, 100_000, (byte) 0);
         assertArrayEquals(expected, read(a));
-        volume.sync(a, true);
+        volume.sync(a);
         reopen();
         assertArrayEquals(expected, read(a));
     }
@@ -201,7 +201,7 @@ class FileRangesTest {
         assertEquals(12_288, volume.seekHole(a, 11_000));
         assertRefused(Reason.ENXIO, () -> volume.seekData(a, 12_288));
         write(a, 12_300, random(5000, 9));
-        volume.sync(a, false);
+        volume.sync(a);
         volume.zero(a, 12_000, 1000, true);
         assertTrue(volume.seekHole(a, 8192) >= 20_480, "no block between is a hole");
         assertEquals(0, volume.seekHole(a, 8192) % 4096);
@@ -267,7 +267,7 @@ class FileRangesTest {
         long end = 16 * TIB;
         byte[] data = random(MIB, 13);
         write(a, end - MIB, data);
-        volume.sync(a, false);
+        volume.sync(a);
         assertEquals(end, size(a));
         assertEquals(end - MIB, volume.seekData(a, 5));
         assertArrayEquals(data, read(a, end - MIB, 2 * MIB));
@@ -315,8 +315,10 @@ class FileRangesTest {
             storingOfA().unlock();
         }
         rewrite.get();
-        assertEquals(step, copy.get());
-        assertEquals(step, size(b));
+        // On a busy machine the first step ends by its time, before it reaches its number of pages.
+        long copied = copy.get();
+        assertTrue(copied > 0 && copied <= step, () -> copied + " bytes");
+        assertEquals(copied, size(b));
     }
 
     private ReentrantLock storingOfA() {
@@ -367,7 +369,7 @@ class FileRangesTest {
             case 0 -> volume.zero(one, offset, length, true);
             case 1 -> write(one, offset, random(length, random.nextInt()));
             case 2 -> volume.change(one.inode(), AttributeChange.ofSize(offset));
-            case 3 -> volume.sync(one, true);
+            case 3 -> volume.sync(one);
             case 4 -> read(one, offset, length);
             default -> volume.copy(one, offset, other, random.nextInt(4 * MIB), length);
         }

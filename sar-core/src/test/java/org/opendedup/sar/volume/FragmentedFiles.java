@@ -8,7 +8,7 @@ import java.util.Random;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.posix.Owner;
 
-/** Files of a volume that take runs of bytes of an old one, from here and there, as late backups do. */
+/** Files of a volume that contain runs of bytes of an old one, from different places, like late backups. */
 final class FragmentedFiles {
     private final Volume volume;
     private final Random random;

@@ -22,7 +22,7 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 
-/** Chunks that no recipe refers to have figures of their own, exact to the byte, and are in no ratio. */
+/** Chunks that no recipe refers to have separate figures, exact to the byte, and are part of no ratio. */
 class GarbageTest {
     private static final int MIB = 1 << 20;
 
@@ -57,7 +57,7 @@ class GarbageTest {
                 volume.makeNode(Inode.ROOT, bytes, 0100644, 0, new Owner(1, 1)).inode();
         OpenFile file = volume.open(inode, true);
         volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync(file, false);
+        volume.sync(file);
         volume.close(file);
         volume.forget(inode, 1);
     }
@@ -67,7 +67,7 @@ class GarbageTest {
         volume.sync();
     }
 
-    /** Bytes and chunks of the garbage, and bytes that are not. */
+    /** Bytes and chunks of the garbage, and bytes that are not garbage. */
     private void assertStored(long unique, long garbage) throws IOException {
         VolumeStatistics now = volume.statistics();
         assertEquals(unique, now.uniqueBytes());
@@ -95,7 +95,7 @@ class GarbageTest {
         VolumeInMemory.abandon(volume);
         volume = stores.open();
         assertStored(kept.length, dead.length);
-        // Written again it is found again.
+        // Written again, it is found again.
         store("dead-again", dead);
         assertStored(kept.length + dead.length, 0);
         remove("dead-again");
@@ -106,10 +106,7 @@ class GarbageTest {
         assertEquals(1.0, volume.statistics().dedupRatio());
     }
 
-    /**
-     * Chunks that are used in part only count whole; the checker compares the totals with the records, and these with
-     * the frames.
-     */
+    /** Partly used chunks count whole; the checker compares the totals with the records, and these with the frames. */
     @ParameterizedTest
     @EnumSource
     void whatIsUsedInPartCountsWhole(Chunking chunking) throws IOException {
@@ -133,7 +130,7 @@ class GarbageTest {
                 case 2 -> volume.change(inode, AttributeChange.ofSize(from));
                 default -> volume.zero(file, from, 1 + random.nextInt(200_000), true);
             }
-            volume.sync(file, false);
+            volume.sync(file);
             volume.close(file);
             volume.forget(inode, 1);
             assertEquals(List.of(), VolumeChecker.check(volume));
@@ -147,7 +144,7 @@ class GarbageTest {
         assertStored(0, stored);
     }
 
-    /** The control: a length that is not the chunk's is noticed, against the frame and against the totals. */
+    /** The control: a wrong length of a chunk is detected, by comparison with the frame and with the totals. */
     @ParameterizedTest
     @EnumSource
     void aWrongLengthIsNoticed(Chunking chunking) throws IOException {

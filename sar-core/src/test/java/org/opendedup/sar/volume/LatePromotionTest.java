@@ -33,8 +33,8 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
 
 /**
- * What is judged by the recipe, as nobody has its bytes in hand, or its run was not over: promoted as any other
- * duplicate is.
+ * Chunks that are judged by the recipe, because their bytes are not in memory or their run was not complete: promoted
+ * like any other duplicate.
  */
 @Tag("slow")
 class LatePromotionTest {
@@ -106,7 +106,7 @@ class LatePromotionTest {
         byte[] base = random(1, 4 * MIB);
         write(base, 0, base.length, base.length);
         byte[] file = random(2, 4 * MIB);
-        // 80 KiB before the border at 2 MiB, and 80 behind it; and a short one over the next page's border.
+        // 80 KiB before the border at 2 MiB, and 80 KiB after it; and a short one over the next page's border.
         System.arraycopy(base, MIB, file, 2 * MIB - (80 << 10), 160 << 10);
         System.arraycopy(base, 2 * MIB, file, 3 * MIB - (20 << 10), 40 << 10);
         long inode = write(file, 0, file.length, file.length);
@@ -138,7 +138,7 @@ class LatePromotionTest {
         assertEquals(wanted, chunks(inodes, volume.tier()::contains, 2, Verdict.ON_SSD));
     }
 
-    /** Fills a file with stretches of another, of 4 to 256 KiB, with zeros, and with what is nowhere else. */
+    /** Fills a file with pieces of another, of 4 to 256 KiB, with zeros, and with unique data. */
     private static void mix(Random random, byte[] base, byte[] file) {
         for (int at = 0; at < file.length; ) {
             int length = Math.min(file.length - at, (1 + random.nextInt(64)) * CHUNK);
@@ -168,7 +168,7 @@ class LatePromotionTest {
         return volume.makeNode(Inode.ROOT, name, 0100644, 0, new Owner(0, 0)).inode();
     }
 
-    /** Writes a file in pieces of so many bytes. */
+    /** Writes a file in pieces of this number of bytes. */
     private long write(byte[] data, int from, int length, int pieceBytes) throws IOException {
         long inode = make();
         OpenFile file = volume.open(inode, true);
@@ -180,7 +180,7 @@ class LatePromotionTest {
         return inode;
     }
 
-    /** The chunks of files for which that is the verdict. */
+    /** The chunks of files with that verdict. */
     private Set<Long> chunks(List<Long> inodes, LongPredicate onSsd, int threshold, Verdict verdict)
             throws IOException {
         TierSettings settings = settings(threshold);

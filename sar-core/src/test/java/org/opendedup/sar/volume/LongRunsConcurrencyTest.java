@@ -30,9 +30,9 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
 
 /**
- * One file that grows by more than is stored at a time, while others overwrite it, punch holes into it, copy into it
- * and out of it, and sync. What a copy has, and what a power cut leaves, is compared byte by byte with what had been
- * written before the copy, and before a sync that was acknowledged. {@code -Dsar.rounds=N} goes on for longer.
+ * One file grows by more than is stored at a time, while other threads overwrite it, punch holes into it, copy into it
+ * and out of it, and sync. The contents of a copy, and those after a power cut, are compared byte by byte with the data
+ * written before the copy, and before an acknowledged sync. {@code -Dsar.rounds=N} runs more rounds.
  */
 @Tag("slow")
 class LongRunsConcurrencyTest {
@@ -40,25 +40,25 @@ class LongRunsConcurrencyTest {
     private static final int MIB = 1 << 20;
     private static final int BLOCK = BlockHistory.BYTES;
     private static final int FILE_BLOCKS = 32 * MIB / BLOCK;
-    /** The file is as long before. */
+    /** Length of the file before. */
     private static final int MAX_STORED_BLOCKS = 12 * MIB / BLOCK;
-    /** It grows by so much at once: more than is being stored, what is stored next, and what is left behind that. */
+    /** Bytes by which it grows at once: more than those being stored, those stored next, and a rest after them. */
     private static final int MIN_BURST_BLOCKS = 14 * MIB / BLOCK;
 
     private static final int MAX_BURST_BLOCKS = 20 * MIB / BLOCK;
-    /** A burst fits in the share of it that may be dirty. */
+    /** A burst fits in the share of the bytes that may be dirty. */
     private static final long MEMORY_BUDGET_BYTES = 400L * MIB;
 
     private static final int WRITE_BLOCKS = MIB / BLOCK;
     private static final int MAX_OVERWRITE_BLOCKS = (256 << 10) / BLOCK;
     private static final int SOURCE_BLOCKS = 2 * MIB / BLOCK;
     private static final int OVERWRITERS = 2;
-    /** By all of them: the containers lie in memory. */
+    /** For all of them: the containers are in memory. */
     private static final long MAX_OVERWRITTEN_BYTES = 160L * MIB;
 
     private static final int MAX_PAUSE_MS = 300;
 
-    /** Some work in a loop, until the file has its length or the power is gone. */
+    /** Some work in a loop, until the file has its length or the power is cut. */
     private interface Step {
         void run(SplittableRandom random) throws IOException;
     }
@@ -78,17 +78,17 @@ class LongRunsConcurrencyTest {
         private final OpenFile source;
         private final AtomicLong overwritten = new AtomicLong();
         private final AtomicReference<String> problem = new AtomicReference<>();
-        /** What acknowledged syncs promise. */
+        /** The bytes that acknowledged syncs promise. */
         private final long[] synced = new long[FILE_BLOCKS];
-        /** Blocks that the file has. */
+        /** Number of blocks of the file. */
         private volatile int length;
 
-        /** Whether the others have begun. */
+        /** Whether the other threads have begun. */
         private volatile boolean growing;
 
         private volatile boolean ended;
         private volatile boolean powerIsOff;
-        /** What the power cut left, once it came. */
+        /** The state after the power cut, once it happened. */
         private @Nullable VolumeInMemory left;
 
         Round(long seed, Chunking chunking) throws IOException {
@@ -108,7 +108,7 @@ class LongRunsConcurrencyTest {
                     .inode();
         }
 
-        /** Says what was wrong. */
+        /** Reports what was wrong. */
         Optional<String> run() throws Exception {
             ExecutorService threads = Executors.newCachedThreadPool();
             List<Future<?>> running = new ArrayList<>();
@@ -146,7 +146,7 @@ class LongRunsConcurrencyTest {
             found.ifPresent(text -> problem.compareAndSet(null, what + " wrong bytes: " + text));
         }
 
-        /** As far as it has any, of all bytes that it may have. */
+        /** As far as the file has any, of all bytes that it may have. */
         private static byte[] contents(Volume shown, long inode) throws IOException {
             OpenFile opened = shown.open(inode, false);
             byte[] bytes = new byte[FILE_BLOCKS * BLOCK];
@@ -181,10 +181,10 @@ class LongRunsConcurrencyTest {
             };
         }
 
-        /** Faster than it can be stored; then asks for all of it at once. */
+        /** Faster than it can be stored; then requests storing all of it at once. */
         private void grow() throws IOException {
             append(random.nextInt(MAX_STORED_BLOCKS));
-            volume.sync(file, true);
+            volume.sync(file);
             growing = true;
             append(random.nextInt(MIN_BURST_BLOCKS, MAX_BURST_BLOCKS));
             if (random.nextBoolean()) {
@@ -207,7 +207,7 @@ class LongRunsConcurrencyTest {
             }
         }
 
-        /** Mostly in the last MiB of what is written, where it is dirty. */
+        /** Mostly in the last MiB of the written bytes, where the file is dirty. */
         private void overwrite(SplittableRandom own) throws IOException {
             if (overwritten.get() > MAX_OVERWRITTEN_BYTES) {
                 pause(own);
@@ -259,10 +259,10 @@ class LongRunsConcurrencyTest {
             pause(own);
         }
 
-        /** What was written before is kept from now on. */
+        /** Bytes written before are kept from now on. */
         private void sync(SplittableRandom own) throws IOException {
             long[] least = history.returned();
-            volume.sync(file, own.nextBoolean());
+            volume.sync(file);
             synchronized (this) {
                 Arrays.setAll(synced, block -> Math.max(synced[block], least[block]));
             }

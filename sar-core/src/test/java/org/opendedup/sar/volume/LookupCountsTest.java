@@ -29,7 +29,7 @@ class LookupCountsTest {
         }
     }
 
-    /** Half of them neighbours, half of them anywhere. */
+    /** Half of them neighbours, half of them random. */
     private static long inode(Random random) {
         return random.nextBoolean() ? random.nextInt(20_000) : (random.nextLong() & Long.MAX_VALUE) % 1_000_000_007L;
     }

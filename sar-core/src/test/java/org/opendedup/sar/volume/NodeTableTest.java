@@ -41,7 +41,8 @@ class NodeTableTest {
                 new MetadataHeader(UUID.randomUUID(), 256 << 10, 0, MetadataHeader.FORMAT_VERSION));
         for (int id = FIRST; id < FIRST + INODES; id++) {
             metadata.namespace()
-                    .put(new Inode(id, 1, Modes.REGULAR | 0644, 1, 0, 0, 0, id, 0, 0, 0, 0, 0, 0, new byte[0]));
+                    .put(Inode.of(id, Modes.REGULAR | 0644, Inode.Times.ofCreation(0))
+                            .withBytes(id, 0));
         }
         nodes = new NodeTable(metadata, new Capacity(1L << 40, 100, 0), MANY_NODES, unused::add);
     }
@@ -60,15 +61,15 @@ class NodeTableTest {
         assertEquals(0, nodes.size() + nodes.withoutNode());
     }
 
-    /** A node has no room of its own for it: many links would take the heap. */
+    /** A node has no space for it: many links would use up the heap. */
     @Test
     void theTargetOfALinkCountsAsPendingAndStays() throws IOException {
         byte[] target = new byte[4000];
         Arrays.fill(target, (byte) 'x');
         int id = FIRST + INODES;
         long before = metadata.pendingBytes();
-        Node link = nodes.add(
-                new Inode(id, 1, Modes.SYMBOLIC_LINK | 0777, 1, 0, 0, 0, target.length, 0, 0, 0, 0, 0, 0, target));
+        Node link = nodes.add(Inode.of(id, Modes.SYMBOLIC_LINK | 0777, Inode.Times.ofCreation(0))
+                .withTarget(target));
         assertTrue(metadata.pendingBytes() >= before + target.length, () -> metadata.pendingBytes() + " bytes pending");
         assertArrayEquals(target, nodes.target(link));
         metadata.commit(metadata.freeze());

@@ -32,12 +32,12 @@ import org.opendedup.sar.volume.posix.Owner;
 
 /**
  * References for promotion and statistics are occurrences of a chunk in files, wherever the borders of recipe pages
- * lie.
+ * are.
  */
 class OccurrencesTest {
     private static final int MIB = 1 << 20;
     private static final int THRESHOLD = 3;
-    /** Runs of any length are promoted: here it is references that decide. */
+    /** Runs of any length are promoted: only references decide here. */
     private static final TierSettings SETTINGS =
             new TierSettings(true, 64 << 20, THRESHOLD, 1 << 30, false, 1000, TierSettings.Policy.REFERENCE_COUNT);
 
@@ -126,7 +126,7 @@ class OccurrencesTest {
         for (int i = 0; i < ids.length; i++) {
             String chunk = ChunkId.toString(ids[i]);
             assertEquals(exact.get(ids[i]), metadata.counts().count(ids[i]), chunk);
-            // What is referred to from behind its first byte only is wanted by somebody all the same.
+            // A chunk that is referenced only from after its first byte is nevertheless wanted.
             int expected = Math.max(1, begun.getOrDefault(ids[i], 0));
             assertEquals(expected, occurrences[i], chunk);
             assertEquals(expected, metadata.counts().occurrences(ids[i]), chunk);
@@ -134,7 +134,7 @@ class OccurrencesTest {
         assertEquals(List.of(), VolumeChecker.check(volume));
     }
 
-    /** References to each chunk in all recipes; those that begin with its first byte only, or all. */
+    /** References to each chunk in all recipes; only those that begin with its first byte, or all. */
     private static Map<Long, Integer> recount(MetadataStore metadata, boolean begun) throws IOException {
         Map<Long, Integer> counts = new TreeMap<>();
         metadata.namespace()
@@ -164,7 +164,7 @@ class OccurrencesTest {
     private void write(long inode, long offset, byte[] data) throws IOException {
         OpenFile file = volume.open(inode, true);
         volume.write(file, offset, ByteBuffer.wrap(data));
-        volume.sync(file, false);
+        volume.sync(file);
         volume.close(file);
     }
 

@@ -13,15 +13,15 @@ import org.opendedup.sar.tier.copies.Refusal;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.tier.promotion.PromotionStatistics;
 
-/** More duplicates at once than an SSD takes: what does not fit its queue comes back. */
+/** More simultaneous duplicates than an SSD accepts: those that do not fit into its queue are offered again. */
 @Timeout(120)
 @Tag("slow")
 class OfferBurstTest {
-    /** 50 MB: many times what the queue of so small a volume holds. */
+    /** 50 MB: many times the size of the queue of so small a volume. */
     private static final int CHUNKS = 12_800;
     /**
-     * The runs at the ends of what is stored at once, 2 MiB, are not over: they are judged some seconds later. In two
-     * bursts no more.
+     * The runs at the ends of the 2 MiB stored at once are not complete: they are judged some seconds later. Two bursts
+     * have at most this number.
      */
     private static final int LATE = CHUNKS / 128;
 
@@ -31,7 +31,7 @@ class OfferBurstTest {
     @TempDir
     Path folder;
 
-    /** Writes all chunks three times while the SSD stands still; the third time they are worth a place. */
+    /** Writes all chunks three times while the SSD waits; the third time they qualify. */
     private static void burst(TierTrial trial) throws IOException {
         trial.gates.writes.close();
         for (int copy = 0; copy < SETTINGS.referenceCountThreshold(); copy++) {
@@ -39,7 +39,7 @@ class OfferBurstTest {
         }
     }
 
-    /** All chunks, but for those that are judged late. */
+    /** All chunks, except those that are judged late. */
     private static void assertNearly(long chunks, PromotionStatistics during) {
         assertTrue(Math.abs(chunks - CHUNKS) <= LATE, during::toString);
     }
@@ -56,7 +56,7 @@ class OfferBurstTest {
             burst(trial);
             PromotionStatistics during = trial.promotion();
             assertEquals(0, during.promoted(), "the SSD stands still");
-            // A second copy has too few references; of runs there are none here as long.
+            // A second copy has too few references; no run is that long here.
             assertNearly(during.refused(Refusal.COUNT), during);
             assertNearly(during.waiting(), during);
             assertTrue(during.queued() > 0, during::toString);
@@ -72,7 +72,8 @@ class OfferBurstTest {
     }
 
     /**
-     * The control: a volume that can remember nothing loses what its queue has no room for, until it is written again.
+     * The control: a volume that cannot remember offers loses those for which its queue has no room, until the chunk is
+     * written again.
      */
     @Test
     void whatCannotBeRememberedComesBackWithItsNextDuplicate() throws Exception {
@@ -92,7 +93,7 @@ class OfferBurstTest {
                         () -> trial.promotion().queued() == 0,
                         () -> trial.promotion().toString());
             }
-            // What is judged late can't be remembered either: it comes with a duplicate that is not at an end.
+            // Chunks judged late cannot be remembered either: they are offered with a duplicate that is not at an end.
             trial.checkFigures("paced writing");
             assertTrue(trial.status().mapTableEntries() >= CHUNKS - LATE, trial.promotion()::toString);
         }
@@ -104,7 +105,7 @@ class OfferBurstTest {
             burst(trial);
             long remembered = trial.promotion().remembered();
             trial.write(TierTrial.scattered(0, CHUNKS, 9));
-            // Nothing is remembered twice.
+            // No chunk is remembered twice.
             assertTrue(trial.promotion().remembered() - remembered <= LATE, trial.promotion()::toString);
             assertNearly(trial.promotion().refused(Refusal.PRESENT), trial.promotion());
             trial.gates.writes.open();

@@ -22,12 +22,12 @@ import org.opendedup.sar.volume.posix.Owner;
 
 /**
  * A long run of dirty bytes is stored in parts, and a second writer overwrites the end of a part while it is being
- * stored. The part's last chunk is unfinished there and comes back to the dirty bytes, behind those of the second
- * writer and in one extent with them.
+ * stored. The part's last chunk is unfinished there and returns to the dirty bytes, after those of the second writer
+ * and in one extent with them.
  */
 class OverwriteWhileStoredTest {
     private static final int MIB = 1 << 20;
-    /** So much is taken out at a time. */
+    /** Number of bytes taken out at a time. */
     private static final int PART_BYTES = 8 * MIB;
 
     private static final int FILE_BYTES = 12 * MIB;
@@ -47,7 +47,7 @@ class OverwriteWhileStoredTest {
         stores = VolumeInMemory.create(VolumeConfigs.in(Path.of("in memory"), 1L << 30, Chunking.VARIABLE_SHA256), 1);
         volume = stores.open();
         file = volume.open(make("file"), true);
-        // A commit stores files whose names are new once more.
+        // A commit stores files with new names once more.
         volume.sync();
         withoutBackground(file);
         volume.write(file, 0, ByteBuffer.wrap(contents));
@@ -64,7 +64,7 @@ class OverwriteWhileStoredTest {
                 .inode();
     }
 
-    /** Has the file's bytes stored only when somebody asks: as if the task that stores them waited for a thread. */
+    /** Stores the file's bytes only on request: as if the task that stores them waited for a thread. */
     private static void withoutBackground(OpenFile file) {
         synchronized (file.node()) {
             file.node().contents().scheduled = true;
@@ -96,7 +96,7 @@ class OverwriteWhileStoredTest {
         return data;
     }
 
-    /** What a power cut now leaves of the file; the second writer's bytes may be there or not. */
+    /** The file's contents after a power cut now; the second writer's bytes may be there or not. */
     private void assertKept(byte[] expected) throws IOException {
         assertTrue(overwritten);
         VolumeInMemory left = stores.crash(1);
@@ -110,7 +110,7 @@ class OverwriteWhileStoredTest {
 
     @Test
     void syncStoresAllThatWasWrittenBeforeIt() throws IOException {
-        volume.sync(file, false);
+        volume.sync(file);
         assertKept(contents);
     }
 
@@ -125,7 +125,7 @@ class OverwriteWhileStoredTest {
         volume.close(copy);
     }
 
-    /** A commit shows the new length, and so what was written below it. */
+    /** A commit shows the new length, and so the bytes written below it. */
     @Test
     void aNewLengthComesWithAllThatWasWrittenBeforeIt() throws IOException {
         int size = PART_BYTES + MIB;

@@ -29,13 +29,13 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
 
-/** What lands on a full SSD of chunks that compress, and what a table that was lost still knows of them. */
+/** Which compressible chunks a full SSD accepts, and what remains known of them after the table was lost. */
 @Tag("slow")
 class RanksTest {
     private static final int CHUNK = 4096;
     /** Short enough for a run of its own to be promoted. */
     private static final int CHUNKS_PER_FILE = 16;
-    /** Live records of about 2 KiB fill such an SSD from some 2500 on. */
+    /** Live records of about 2 KiB fill such an SSD from about 2500 on. */
     private static final long CAPACITY = 12 << 20;
 
     private static final int RESIDENTS = 4000;
@@ -99,7 +99,7 @@ class RanksTest {
         }
     }
 
-    /** Fills the SSD, so that something had to leave, with chunks of so many references. */
+    /** Fills the SSD with chunks of this number of references, so that some had to be demoted. */
     private void fill(int references) throws Exception {
         write(1, RESIDENTS, references);
         assertTrue(status().demotion().bySpace() > 0, "the SSD is not full");
@@ -130,7 +130,7 @@ class RanksTest {
         return volume.tier().status();
     }
 
-    /** Writes files with so many chunks, so often; returns the last ones. */
+    /** Writes files with this number of chunks, this number of times. Returns the last ones. */
     private List<Long> write(long seed, int chunks, int times) throws Exception {
         List<Long> inodes = new ArrayList<>();
         for (int time = 0; time < times; time++) {
@@ -154,7 +154,7 @@ class RanksTest {
             volume.store(file);
             volume.close(file);
             inodes.add(inode);
-            // No more at a time than the queue takes.
+            // No more at a time than the queue accepts.
             await(() -> status().log().queuedBytes() < 1 << 20);
         }
         await(() -> status().log().queuedBytes() == 0);

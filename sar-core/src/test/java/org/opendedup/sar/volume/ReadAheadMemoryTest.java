@@ -31,8 +31,8 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 
 /**
- * Readers in sequence keep within the memory that the restore has, whatever decides what stays in it, and however many
- * they are.
+ * Readers in sequence stay within the memory of restores, whatever policy decides what it keeps, and however many
+ * readers there are.
  */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -45,7 +45,7 @@ class ReadAheadMemoryTest {
     private static final int ONE_READER_BYTES = 33 * MIB;
 
     private static final int REQUEST = 256 << 10;
-    /** What may be taken beyond the budget: a fifth. */
+    /** The permitted excess over the budget: a fifth. */
     private static final double TOLERANCE = 1.2;
 
     private final List<byte[]> contents = new ArrayList<>();
@@ -125,8 +125,8 @@ class ReadAheadMemoryTest {
     }
 
     /**
-     * A reader that has the whole memory and goes on no more: those that join it must not have the same memory once
-     * more.
+     * A reader that has the whole memory and stops reading: readers that join must not get the same memory a second
+     * time.
      */
     @ParameterizedTest
     @EnumSource
@@ -141,7 +141,7 @@ class ReadAheadMemoryTest {
         for (int i = 1; i < READERS; i++) {
             read(i, FILE_BYTES);
         }
-        // The control: it has not given its memory back meanwhile.
+        // The control: it has not released its memory meanwhile.
         assertTrue(volume.readers().stream().anyMatch(reader -> reader.inode() == inode && reader.heldBytes() > 0));
         volume.close(resting);
         assertWithin(budget, memory);

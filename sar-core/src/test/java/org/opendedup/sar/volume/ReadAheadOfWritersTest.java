@@ -26,9 +26,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
 
-/**
- * Files that are written to while a reader in sequence is read ahead for: whoever reads sees what was written before.
- */
+/** Files are written while a sequential reader reads ahead: each read returns the bytes written before it. */
 @Timeout(120)
 @Tag("slow")
 class ReadAheadOfWritersTest {
@@ -73,7 +71,7 @@ class ReadAheadOfWritersTest {
         blocks.end(first, count);
     }
 
-    /** Reads a request in sequence and checks it; returns its bytes. */
+    /** Reads a request in sequence and checks it. Returns its bytes. */
     private int readAndCheck(OpenFile file, int offset) throws IOException {
         int first = offset / BLOCK;
         long[] before = blocks.versions(first, Math.min(REQUEST, LAST_BYTES - offset) / BLOCK);
@@ -169,7 +167,7 @@ class ReadAheadOfWritersTest {
         volume.close(file);
     }
 
-    /** Reads on, and returns how many requests the disk got for it. */
+    /** Continues reading, and returns the number of requests for which the disk was read. */
     private long diskReads(OpenFile file, int from, int to) throws IOException {
         long before = volume.statistics().diskReads();
         for (int at = from; at < to; at += REQUEST) {
@@ -189,7 +187,7 @@ class ReadAheadOfWritersTest {
         assertTrue(reads < MAX_DISK_READS, () -> reads + " requests");
     }
 
-    /** The recipe has nothing of the file's end when it is looked at, and has it when the reader comes there. */
+    /** The recipe has nothing of the file's end when it is looked up, and has it when the reader arrives there. */
     @Test
     void whatIsStoredLateIsReadAheadToo() throws IOException {
         appendAndSync(0, 4 * MIB + 100 * BLOCK);

@@ -20,7 +20,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
 
-/** Damage that was noticed in one mount is heeded in the next: content that is written again is stored afresh. */
+/** Damage detected in one mount counts in the next: content that is written again is stored as a new copy. */
 final class RememberedDamageTest {
     @TempDir
     Path folder;
@@ -43,7 +43,7 @@ final class RememberedDamageTest {
                 .inode();
         OpenFile file = volume.open(inode, true);
         volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync(file, false);
+        volume.sync(file);
         volume.close(file);
     }
 

@@ -19,13 +19,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
-import org.opendedup.sar.tier.SsdTier.State;
+import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.tier.copies.Refusal;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.tier.policy.TierSettings.Policy;
 import org.opendedup.sar.tier.promotion.PromotionStatistics;
 
-/** What is offered and what is read is counted once, under one name, whatever happens to the SSD. */
+/** Each offer and each read is counted once, under one name, whatever happens to the SSD. */
 @Timeout(240)
 @Tag("slow")
 class SarFiguresTest {
@@ -43,7 +43,7 @@ class SarFiguresTest {
         return settings(CAPACITY, 2, true, Policy.REFERENCE_COUNT);
     }
 
-    /** Every step of a script is of one of these kinds. */
+    /** The kinds of steps of a script. */
     private enum Kind {
         WRITE,
         WRITE_SLOWLY_TAKEN,
@@ -72,7 +72,7 @@ class SarFiguresTest {
                 trial.checkFigures(script.toString());
                 long chunks = trial.status().distributor().chunks();
                 if (wanted >= 0) {
-                    // By what the script asked for, not by what was found.
+                    // By the requests of the script, not by the results.
                     assertEquals(wanted, chunks - before, script.toString());
                 }
                 before = chunks;
@@ -80,7 +80,7 @@ class SarFiguresTest {
         }
     }
 
-    /** Returns how many chunks it has read; -1: reading ahead makes it more. */
+    /** Returns the number of chunks read; -1: more, because of reading ahead. */
     private long run(TierTrial trial, Kind kind, Random random) throws Exception {
         switch (kind) {
             case WRITE -> trial.write(someChunks(random));
@@ -127,7 +127,7 @@ class SarFiguresTest {
         return TierTrial.scattered(random.nextInt(2000), 1 + random.nextInt(2500), random.nextLong());
     }
 
-    /** Reads chunks far from each other, as reading ahead begins where a reader goes on. */
+    /** Reads chunks far from each other, because reading ahead begins where a reader continues in sequence. */
     private static long readChunks(TierTrial trial, Random random, int count) throws IOException {
         int file = random.nextInt(trial.files.size());
         int chunks = trial.files.get(file).length;
@@ -144,7 +144,7 @@ class SarFiguresTest {
         return read;
     }
 
-    /** Takes everything away, as an administrator's rm -r does, while the SSD is in use. */
+    /** Deletes everything, as an administrator's rm -r does, while the SSD is in use. */
     private static void wipe(Path ssd) throws IOException {
         List<Path> paths;
         try (Stream<Path> walk = Files.walk(ssd)) {
@@ -161,7 +161,7 @@ class SarFiguresTest {
         }
     }
 
-    /** The control: an SSD that loses chunks and does not tell makes the figures wrong. */
+    /** The control: an SSD that loses chunks without a report makes the figures wrong. */
     @Test
     void aChunkThatGetsLostUncountedIsNoticed() throws Exception {
         try (TierTrial trial = new TierTrial(folder, settings(), -1)) {
@@ -208,7 +208,7 @@ class SarFiguresTest {
     @ValueSource(ints = {2, 50})
     void ofAReaderInSequenceEveryChunkIsCounted(int threshold) throws Exception {
         try (TierTrial trial = new TierTrial(folder, settings(64 << 20, threshold, true, Policy.REFERENCE_COUNT), -1)) {
-            // 2 MiB in the order in which they lie, and a reader of these in another one: most are in memory by then.
+            // 2 MiB in the order on the disk, and a reader of these in another order: most are in memory by then.
             trial.write(TierTrial.scattered(0, 512, 1));
             trial.write(TierTrial.scattered(0, 512, 2));
             for (int round = 0; round < 2; round++) {
@@ -232,14 +232,14 @@ class SarFiguresTest {
             assertEquals(300, trial.status().mapTableEntries());
             wipe(trial.ssd);
             trial.write(TierTrial.scattered(0, 1, 3));
-            // Its files are open: what the figure says is there is there.
+            // Its files are open: the figure counts entries that are still readable.
             assertEquals(300, trial.status().mapTableEntries());
             for (int chunk = 298; chunk >= 0; chunk -= 2) {
                 trial.readChunks(1, chunk);
             }
             assertEquals(150, trial.status().distributor().ssdHits());
             trial.volume.tier().attach(trial.ssd);
-            assertEquals(State.ONLINE, trial.status().state());
+            assertEquals(SsdState.ONLINE, trial.status().state());
             assertEquals(0, trial.status().mapTableEntries());
             assertEquals(0, trial.status().liveBytes());
             trial.checkFigures("wiped");

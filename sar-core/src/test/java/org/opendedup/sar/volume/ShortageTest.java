@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
@@ -49,8 +50,8 @@ import org.opendedup.sar.volume.store.VolumeDevices;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * Stores that have no space for a while: what a volume answers meanwhile, what it does when there is space, what a
- * crash leaves.
+ * Stores without space for a while: the volume's answers meanwhile, its behaviour when there is space, and its state
+ * after a crash.
  */
 @Timeout(120)
 @Tag("slow")
@@ -112,7 +113,7 @@ class ShortageTest {
                 Verification.FINGERPRINTS);
     }
 
-    /** Opens what a crash leaves; the volume that ran before is not closed, as it has no power. */
+    /** Opens the state after a crash; the volume that ran before is not closed, because it has no power. */
     private Volume crash(long seed) throws IOException {
         database = database.crash(seed);
         metadata = new FullKeyValueStore(database);
@@ -146,7 +147,7 @@ class ShortageTest {
     private static void sync(Volume volume, long inode) throws IOException {
         OpenFile file = volume.open(inode, true);
         try {
-            volume.sync(file, false);
+            volume.sync(file);
         } finally {
             volume.close(file);
         }
@@ -167,7 +168,10 @@ class ShortageTest {
         return read(volume, volume.lookup(Inode.ROOT, name(name)).inode());
     }
 
-    /** A volume of 100 GiB on disks with 10 GiB: what statfs(2) tells to be available is what fallocate(2) gives. */
+    /**
+     * A volume of 100 GiB on disks with 10 GiB: the space that statfs(2) shows as available is the space that
+     * fallocate(2) accepts.
+     */
     @Test
     void moreThanTheDisksCanStoreIsNotAllocated() throws IOException {
         try (Volume volume = create()) {
@@ -182,7 +186,7 @@ class ShortageTest {
         }
     }
 
-    /** A device that gets full keeps access times as they are: a reader must not take the last space. */
+    /** A device that becomes full leaves access times unchanged: a reader must not take the last space. */
     @Test
     void readingSetsNoTimesWhereMetadataHasNoRoom() throws IOException {
         try (Volume volume = create()) {
@@ -190,7 +194,7 @@ class ShortageTest {
             volume.commit();
             assertTrue(volume.noteAccess(inode, AccessTimes.ALWAYS), "the control");
             metadataDevice.usable.set(0);
-            // What was admitted by the figure of the last half second is used up.
+            // The bytes admitted by the figure of the last half second are used up.
             assertThrows(NoSpaceException.class, () -> {
                 for (int i = 0; i < 1_000_000; i++) {
                     make(volume, "more-" + i);
@@ -203,7 +207,7 @@ class ShortageTest {
         }
     }
 
-    /** What waits for space, in which store. */
+    /** The data that waits for space, by store. */
     private enum Full {
         METADATA,
         CONTAINERS
@@ -243,7 +247,7 @@ class ShortageTest {
                 assertThrows(NoSpaceException.class, () -> make(volume, "refused"));
                 assertThrows(NoSpaceException.class, () -> write(volume, kept, fresh));
                 assertEquals(0, volume.space().availableBytes());
-                // Reading goes on, and so do changes that free something.
+                // Reads work, and so do changes that free something.
                 assertArrayEquals(old, read(volume, kept));
                 assertArrayEquals(fresh, read(volume, waiting));
                 volume.unlink(Inode.ROOT, name("kept"));
@@ -264,7 +268,32 @@ class ShortageTest {
         }
     }
 
-    /** Nobody has to ask: the commits by the clock try again. */
+    /** The first to find out stores once more, after a commit that writes what waits. */
+    @Test
+    void maintenanceStoresAFileWhoseContainerWaitedForSpaceUnnoticed() throws IOException, InterruptedException {
+        try (Volume volume = create()) {
+            long inode = make(volume, "file");
+            OpenFile file = volume.open(inode, true);
+            containers.noSpaceAfter(100);
+            // More than a frame and less than two: it is stored before the frame's writer finds no space.
+            volume.write(file, 0, ByteBuffer.wrap(random(1, 100_000)));
+            volume.store(file);
+            while (containers.refusedAppends() == 0) {
+                Thread.sleep(10);
+            }
+            relieve();
+            byte[] fresh = random(2, 100_000);
+            volume.write(file, 0, ByteBuffer.wrap(fresh));
+
+            assertEquals(
+                    fresh.length,
+                    volume.maintenance().fragmentation(inode, DiskModel.HDD).bytes());
+            assertArrayEquals(fresh, read(volume, inode));
+            volume.close(file);
+        }
+    }
+
+    /** No request is needed: the periodic commits retry. */
     @Test
     void whatWaitsIsWrittenByItselfWhenThereIsSpace() throws IOException, InterruptedException {
         for (Full full : Full.values()) {
@@ -289,8 +318,8 @@ class ShortageTest {
     }
 
     /**
-     * The cut comes after the failed commit, before the repeated one or behind it; seeds decide what of the failed one
-     * is there.
+     * The power cut happens after the failed commit, before the repeated one or after it; seeds decide which part of
+     * the failed one exists.
      */
     @Test
     void aCrashBetweenAFailedCommitAndItsRepetitionLeavesOneStateOrTheOther() throws IOException {
@@ -306,7 +335,7 @@ class ShortageTest {
                 write(volume, make(volume, "b"), random(2, 200_000));
                 fill(full);
                 assertThrows(NoSpaceException.class, volume::sync);
-                // Gathers behind the frozen generation, and touches what it holds.
+                // Collects after the frozen generation, and changes the same records.
                 volume.unlink(Inode.ROOT, name("a"));
                 if (seed % 4 == 1) {
                     assertThrows(NoSpaceException.class, volume::sync);
@@ -342,7 +371,7 @@ class ShortageTest {
         try {
             volume.close();
         } catch (IOException e) {
-            // What else, if it had something to write.
+            // Any other failure, if it had something to write.
         }
     }
 
@@ -360,7 +389,8 @@ class ShortageTest {
     }
 
     /**
-     * The control: chunks that a failed force lost are no shortage, and are never committed, however often it is tried.
+     * The control: chunks that a failed force lost are no shortage, and are never committed, however often this is
+     * retried.
      */
     @Test
     void lostChunksAreNeverCommittedAlsoWhenThereIsSpace() throws IOException {
@@ -387,7 +417,7 @@ class ShortageTest {
         }
     }
 
-    /** What waited for space is lost after all: the commit that is tried again must notice. */
+    /** Data that waited for space is lost after all: the repeated commit must detect it. */
     @Test
     void chunksThatAreLostWhileTheyWaitAreNeverCommitted() throws IOException {
         for (int seed = 0; seed < CRASHES; seed++) {
@@ -400,11 +430,11 @@ class ShortageTest {
             write(volume, make(volume, "b"), random(2, 200_000));
             OpenFile b = volume.open(volume.lookup(Inode.ROOT, name("b")).inode(), true);
             containers.noSpaceAfter(100_000);
-            assertThrows(NoSpaceException.class, () -> volume.sync(b, false));
+            assertThrows(NoSpaceException.class, () -> volume.sync(b));
             relieve();
             containers.failForce(1);
 
-            assertFalse(assertThrows(IOException.class, () -> volume.sync(b, false)) instanceof NoSpaceException);
+            assertFalse(assertThrows(IOException.class, () -> volume.sync(b)) instanceof NoSpaceException);
             assertFalse(assertThrows(IOException.class, volume::sync) instanceof NoSpaceException);
             volume.close(b);
             try (Volume found = crash(seed)) {
@@ -443,7 +473,7 @@ class ShortageTest {
         }
     }
 
-    /** The source's dirty bytes find no space at first, and space returns before the copy goes on. */
+    /** The source's dirty bytes find no space at first, and space returns before the copy continues. */
     @Test
     void aCopyNeverTakesStoredBytesForNewerOnesThatFoundNoSpace() throws Exception {
         ExecutorService other = Executors.newSingleThreadExecutor();
@@ -456,8 +486,8 @@ class ShortageTest {
     }
 
     /**
-     * Returns false if no file was stored behind the source, and so nobody could end the shortage before the copy went
-     * on.
+     * Returns false if no file was stored after the source, so that nothing could end the shortage before the copy
+     * continued.
      */
     private boolean copyWhileSpaceReturns(ExecutorService other) throws IOException {
         containers = new CrashDirectory(1);
@@ -472,9 +502,8 @@ class ShortageTest {
             volume.sync();
         }
         HookedDirectory hooked = new HookedDirectory(containers);
-        // There is no open container yet. Storing begins with one, which is deleted when it finds no space: so nothing
-        // waits in memory, and a
-        // commit finds that all is well.
+        // There is no open container yet. Storing begins one, which is deleted when it finds no space: so nothing waits
+        // in memory, and a commit succeeds.
         try (Volume volume = open(hooked)) {
             for (String name : names) {
                 write(volume, volume.lookup(Inode.ROOT, name(name)).inode(), fresh);
@@ -490,7 +519,7 @@ class ShortageTest {
                 if (call != HookedDirectory.Call.APPEND) {
                     return;
                 }
-                // The copy's first step stores the source, and then, with all others, makes room.
+                // The copy's first step stores the source, and then, with all others, frees space.
                 if (refusals.get() < 2) {
                     refusals.addAndGet(storing.isHeldByCurrentThread() ? 1 : 0);
                     throw new NoSpaceException("No space left on device");
@@ -531,8 +560,8 @@ class ShortageTest {
     }
 
     /**
-     * A crash has left the tail of a file that was cut off; while there is no space to remove it, the file must not
-     * grow into it.
+     * A crash has left the tail of a truncated file; while there is no space to remove it, the file must not grow into
+     * it.
      */
     @Test
     void aTailThatFindsNoSpaceAtMountIsRemovedWhenThereIsSome() throws IOException, InterruptedException {
@@ -542,7 +571,7 @@ class ShortageTest {
             inode = make(volume, "cut");
             write(volume, inode, data);
             volume.sync();
-            // As a truncation leaves it before its tail is removed.
+            // The state after a truncation, before its tail is removed.
             volume.parts().metadata().namespace().addOrphan(inode, 4);
             volume.parts().committer().commit();
         }
@@ -596,7 +625,10 @@ class ShortageTest {
         }
     }
 
-    /** What no commit has encoded yet is to be written all the same: else more is accepted than the device can take. */
+    /**
+     * Changes that no commit has encoded yet must also be written: otherwise more is accepted than the device can
+     * store.
+     */
     @Test
     void theTargetsOfSymbolicLinksCountBeforeTheyAreCommitted() throws IOException {
         try (Volume volume = create()) {
@@ -616,12 +648,13 @@ class ShortageTest {
             long inode = make(volume, "a");
             long plenty = volume.space().availableBytes();
             assertTrue(plenty > 9L << 30, () -> "only " + plenty);
-            // Beside the reserve of 64 MiB there is room for records of some GB at best, and then for those of some MB.
+            // In addition to the reserve of 64 MiB there is first space for records of some GB, and then for those of
+            // some MB.
             metadataDevice.usable.set(70 * MIB);
             assertTrue(volume.space().availableBytes() < 2L << 30);
             metadataDevice.usable.set(64 * MIB + 1000);
             assertTrue(volume.space().availableBytes() < MIB);
-            // What the capacity leaves is told as it is: else a new volume on a full disk looks like one that is full.
+            // The free capacity is reported unchanged: otherwise a new volume on a full disk looks full.
             assertEquals(config.capacityBytes(), volume.space().freeBytes());
             awaitRefresh();
             assertThrows(NoSpaceException.class, () -> write(volume, inode, random(1, 1 << 20)));
@@ -642,7 +675,7 @@ class ShortageTest {
         }
     }
 
-    /** Devices are asked twice a second. */
+    /** The free space of devices is read twice a second. */
     private static void awaitRefresh() throws InterruptedException {
         Thread.sleep(600);
     }

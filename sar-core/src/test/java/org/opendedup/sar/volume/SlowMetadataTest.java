@@ -35,14 +35,15 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * A change waits for a read of the metadata database, as on a slow disk; at that very moment a commit wants to freeze,
- * and then another change comes. It must not wait for the read, at whichever of the change's reads that happens.
+ * A change waits for a read of the metadata database, as on a slow disk. At that moment a commit wants to freeze, and
+ * then another change arrives. The other change must not wait for the read, whichever of the first change's reads it
+ * is.
  */
 @Timeout(120)
 class SlowMetadataTest {
     private static final int MIB = 1 << 20;
     private static final Owner ROOT = new Owner(0, 0);
-    /** Against hanging; nothing waits so long. */
+    /** Against hanging; no test waits that long. */
     private static final long LIMIT_S = 20;
 
     private final VolumeConfig config = VolumeConfigs.in(Path.of("in memory"), 1L << 40, Chunking.VARIABLE_SHA256);
@@ -65,7 +66,7 @@ class SlowMetadataTest {
         }
         volume.makeSymbolicLink(Inode.ROOT, bytes("link"), bytes("a"), ROOT);
         volume.close();
-        // What a change needs is in the database alone now.
+        // The records that a change needs are now only in the database.
         volume = open();
     }
 
@@ -123,7 +124,7 @@ class SlowMetadataTest {
         assertNobodyWaitsFor(change, true);
     }
 
-    /** Runs a change; at each of its reads, a commit and other changes must go through. */
+    /** Runs a change; at each of its reads, a commit and other changes must succeed. */
     private void assertNobodyWaitsFor(Work change, boolean freezes) throws Exception {
         FutureTask<Void> slow = start(change, true);
         while (metadata.awaitRead(slow)) {
@@ -151,8 +152,8 @@ class SlowMetadataTest {
     }
 
     /**
-     * The control: a change that reads with the change lock held. The commit waits for it, and then the other change as
-     * well.
+     * The control: a change that reads with the change lock held. The commit waits for it, and so does the other
+     * change.
      */
     @Test
     void aReadUnderTheChangeLockStopsEveryChange() throws Exception {

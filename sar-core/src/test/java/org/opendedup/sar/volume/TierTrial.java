@@ -31,7 +31,8 @@ import org.opendedup.sar.volume.store.VolumeLocations;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * A volume on real folders whose SSD is as slow as a test wants, files of known chunks, and checks of what SAR counted.
+ * A volume on real folders whose SSD has delays that the test controls, files of known chunks, and checks of SAR's
+ * counters.
  */
 final class TierTrial implements Closeable {
     static final int CHUNK = 4096;
@@ -71,7 +72,7 @@ final class TierTrial implements Closeable {
         return bytes;
     }
 
-    /** Numbers from {@code from} on in an order in which hardly two stand side by side. */
+    /** Numbers from {@code from} on in an order with hardly any neighbours. */
     static long[] scattered(long from, int count, long seed) {
         List<Long> numbers = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -81,7 +82,7 @@ final class TierTrial implements Closeable {
         return numbers.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /** Writes a file of these chunks, stores it; returns its number in {@link #files}. */
+    /** Writes a file of these chunks, and stores it. Returns its number in {@link #files}. */
     int write(long[] numbers) throws IOException {
         byte[] name = ("f" + files.size()).getBytes(UTF_8);
         long inode =
@@ -95,7 +96,7 @@ final class TierTrial implements Closeable {
             }
             volume.write(file, (long) i * CHUNK, ByteBuffer.wrap(some, 0, count * CHUNK));
         }
-        volume.sync(file, false);
+        volume.sync(file);
         volume.close(file);
         files.add(numbers);
         return files.size() - 1;
@@ -140,8 +141,8 @@ final class TierTrial implements Closeable {
     }
 
     /**
-     * Waits until the SSD's log has written what it took and nothing is being read, then checks that all figures add
-     * up.
+     * Waits until the SSD's log has written the accepted chunks and nothing is being read, then checks that all figures
+     * add up.
      */
     void checkFigures(String after) throws IOException, InterruptedException {
         await(

@@ -5,8 +5,8 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The contents of a file that is read while it is written to: blocks that tell their number and version, so that who
- * reads one knows whether it is whole, and of a time while it was read. Each block has one writer at a time, any number
+ * The contents of a file that is read while it is written: blocks that contain their number and version. So a reader
+ * knows whether a block is whole, and written no later than the read. Each block has one writer at a time, any number
  * of readers.
  */
 public final class VersionedBlocks {
@@ -18,7 +18,7 @@ public final class VersionedBlocks {
 
     private final AtomicLongArray done;
 
-    /** @param count of blocks, none of which was written yet */
+    /** @param count number of blocks, none of which was written yet */
     public VersionedBlocks(int count) {
         begun = new AtomicLongArray(count);
         done = new AtomicLongArray(count);
@@ -58,9 +58,9 @@ public final class VersionedBlocks {
     }
 
     /**
-     * Whether each block that was read is whole, and no older than the versions there were before.
+     * Whether each block that was read is whole, and not older than the versions before the read.
      *
-     * @param read begins with block {@code first}; what is no whole block at its end is not looked at
+     * @param read begins with block {@code first}; an incomplete block at its end is ignored
      */
     public boolean isUpToDate(ByteBuffer read, int first, long[] versionsBefore) {
         ByteBuffer expected = ByteBuffer.allocate(BYTES);

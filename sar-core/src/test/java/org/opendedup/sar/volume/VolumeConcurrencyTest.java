@@ -31,8 +31,8 @@ import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 
 /**
- * Many threads at work in one volume, each with files of its own whose contents it knows, all with the same few
- * contents, so that they share chunks. Whoever waits for ever makes the test fail by its time limit.
+ * Many threads work in one volume, each with its own files whose contents it knows, all with the same few contents, so
+ * that they share chunks. A thread that waits for ever makes the test fail by its time limit.
  */
 class VolumeConcurrencyTest {
     private static final int THREADS = 6;
@@ -93,7 +93,7 @@ class VolumeConcurrencyTest {
             OpenFile file = volume.open(inode, true);
             volume.write(file, offset, ByteBuffer.wrap(data));
             if (random.nextInt(8) == 0) {
-                volume.sync(file, false);
+                volume.sync(file);
             }
             volume.close(file);
             volume.forget(inode, 1);
@@ -159,9 +159,7 @@ class VolumeConcurrencyTest {
                 64 << 10,
                 256L << 20,
                 2,
-                0755,
-                0,
-                0);
+                new VolumeConfig.RootDirectory(0755, 0, 0));
         Volume.create(config);
         List<Worker> workers = new ArrayList<>();
         try (Volume volume = Volume.open(config)) {

@@ -12,12 +12,9 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
-/**
- * The stores of a volume in memory, which can lose power; with a moment in the middle of storing at which a test may
- * act.
- */
+/** The stores of a volume in memory, which can lose power; a test may act at a moment during storing. */
 final class VolumeInMemory {
-    /** What happens while a run of bytes is being stored, by the thread that stores it. */
+    /** Runs while a run of bytes is being stored, in the thread that stores it. */
     @FunctionalInterface
     interface WhileStored {
         void run() throws IOException;
@@ -34,7 +31,7 @@ final class VolumeInMemory {
         this.metadata = metadata;
     }
 
-    /** An empty volume. Nothing lies in the configured locations. */
+    /** An empty volume. Nothing is stored in the configured locations. */
     static VolumeInMemory create(VolumeConfig config, long seed) throws IOException {
         VolumeInMemory made = new VolumeInMemory(config, new CrashDirectory(seed), new CrashKeyValueStore());
         Volume.create(config, made.containers, made.metadata, InstantSource.system());
@@ -48,25 +45,25 @@ final class VolumeInMemory {
     }
 
     /**
-     * Sets what happens from now on at each look-up in the index: the run is out of the dirty bytes, and not stored
+     * Sets the action at each look-up in the index: at that moment the run has left the dirty bytes, and is not stored
      * yet.
      */
     void whileStored(WhileStored action) {
         whileStored = action;
     }
 
-    /** What a power cut leaves now. The stores of the open volume fail from now on. */
+    /** Returns the state after a power cut now. The stores of the open volume fail from now on. */
     VolumeInMemory crash(long seed) throws IOException {
         CrashKeyValueStore metadataLeft = metadata.crash(seed);
         return new VolumeInMemory(config, containers.crash(seed), metadataLeft);
     }
 
-    /** Lets go of a volume whose stores have no power. */
+    /** Discards a volume whose stores have no power. */
     static void abandon(Volume volume) {
         try {
             volume.close();
         } catch (IOException e) {
-            // Its stores are gone: what else.
+            // Expected, because its stores are gone.
         }
     }
 

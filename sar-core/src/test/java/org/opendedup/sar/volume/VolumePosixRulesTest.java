@@ -36,12 +36,12 @@ import org.opendedup.sar.volume.posix.Owner;
 import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
-/** Access lists, files without a name, and what is found by number. */
+/** Access lists, files without a name, and access by inode number. */
 class VolumePosixRulesTest {
     private static final byte[] ACCESS = name("system.posix_acl_access");
     private static final byte[] DEFAULT = name("system.posix_acl_default");
     private static final byte[] DEFAULTS = list(OWNER, 7, USER, 6, GROUP, 5, MASK, 7, OTHERS, 0);
-    /** Somebody who wants others to have nothing. */
+    /** A user who wants other users to have no access. */
     private static final Owner ALICE = new Owner(1000, 1000, 077);
 
     @TempDir
@@ -249,7 +249,7 @@ class VolumePosixRulesTest {
         byte[] data = new byte[bytes];
         new java.util.Random(inode).nextBytes(data);
         volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync(file, false);
+        volume.sync(file);
         volume.close(file);
     }
 

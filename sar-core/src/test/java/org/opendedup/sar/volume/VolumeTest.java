@@ -25,7 +25,7 @@ import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.AttributeChange;
 import org.opendedup.sar.volume.posix.Owner;
 
-/** A volume on real folders, used as a front end would. */
+/** A volume on real folders, used like a front end. */
 class VolumeTest {
     private static final Owner ALICE = new Owner(1000, 1000);
 
@@ -75,7 +75,7 @@ class VolumeTest {
         for (int at = 0; at < data.length; at += 1 << 20) {
             volume.write(file, offset + at, ByteBuffer.wrap(data, at, Math.min(1 << 20, data.length - at)));
         }
-        volume.sync(file, false);
+        volume.sync(file);
         volume.close(file);
     }
 
@@ -187,7 +187,7 @@ class VolumeTest {
         OpenFile file = volume.open(make("a"), true);
         byte[] data = random(30 << 20, 9);
         volume.write(file, 0, ByteBuffer.wrap(data));
-        volume.sync(file, false);
+        volume.sync(file);
         assertEquals(0, volume.statistics().dirtyBytes());
         assertEquals(data.length, volume.parts().metadata().totals().logicalBytes());
         volume.close(file);
@@ -254,7 +254,7 @@ class VolumeTest {
                 node.use(volume.parts().dirtyBudget(), volume.parts().capacity());
         volume.write(file, 0, ByteBuffer.wrap(random(1000, 6)));
         FutureTask<Void> sync = new FutureTask<>(() -> {
-            volume.sync(file, true);
+            volume.sync(file);
             return null;
         });
         Thread syncing = new Thread(sync);
@@ -264,7 +264,7 @@ class VolumeTest {
             while (!contents.storing.hasQueuedThread(syncing)) {
                 Thread.onSpinWait();
             }
-            // As by a truncation that got the lock first.
+            // As by a truncation that took the lock first.
             synchronized (node) {
                 contents.cutting = true;
             }
@@ -284,7 +284,7 @@ class VolumeTest {
         volume.close(file);
     }
 
-    /** The chunks at both ends of data may hold zeros too, 64 KiB each at most. */
+    /** The chunks at both ends of data may contain zeros too, at most 64 KiB each. */
     private void assertBlocks(long expected, long inode) throws IOException {
         long blocks = volume.attributes(inode).blocks();
         assertTrue(blocks >= expected && blocks <= expected + 256, () -> blocks + " blocks, not " + expected);

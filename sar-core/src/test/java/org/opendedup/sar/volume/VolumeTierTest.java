@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.Inode;
-import org.opendedup.sar.tier.SsdTier.State;
+import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -75,7 +75,7 @@ class VolumeTierTest {
                 .inode();
         OpenFile file = volume.open(inode, true);
         volume.write(file, 0, ByteBuffer.wrap(shared));
-        volume.sync(file, false);
+        volume.sync(file);
         volume.close(file);
         return inode;
     }
@@ -93,9 +93,9 @@ class VolumeTierTest {
         for (int i = 0; i < 4; i++) {
             inode = writeShared();
         }
-        // Closing writes what is on its way.
+        // Closing writes the queued chunks.
         reopen();
-        assertEquals(State.ONLINE, volume.tier().status().state());
+        assertEquals(SsdState.ONLINE, volume.tier().status().state());
         assertEquals(FILE_BYTES / 4096, volume.tier().status().mapTableEntries());
         return inode;
     }
@@ -110,8 +110,7 @@ class VolumeTierTest {
     }
 
     /**
-     * Else the SSD would be in use for as long as the process lives, and the next attempt to open the volume would go
-     * without.
+     * Otherwise the SSD would be in use until the process ends, and the next opening of the volume would have no SSD.
      */
     @Test
     void anOpeningThatFailsClosesWhatItHasOpened() throws IOException {
@@ -139,7 +138,7 @@ class VolumeTierTest {
         stores.index().close();
         stores.metadata().close();
         volume = Volume.open(config);
-        assertEquals(State.ONLINE, volume.tier().status().state());
+        assertEquals(SsdState.ONLINE, volume.tier().status().state());
     }
 
     @Test
@@ -148,9 +147,9 @@ class VolumeTierTest {
         volume.tier().detach();
         checkShared(inode);
         assertEquals(0, volume.tier().status().distributor().ssdHits());
-        assertEquals(State.DETACHED, volume.tier().status().state());
+        assertEquals(SsdState.DETACHED, volume.tier().status().state());
         volume.tier().attach(ssd);
-        assertEquals(State.ONLINE, volume.tier().status().state());
+        assertEquals(SsdState.ONLINE, volume.tier().status().state());
         assertEquals(FILE_BYTES / 4096, volume.tier().status().mapTableEntries());
         assertEquals(List.of(), VolumeChecker.check(volume));
     }
@@ -173,7 +172,7 @@ class VolumeTierTest {
         awaitEmptySsd();
     }
 
-    /** Returns when nothing refers to the chunks any more; the SSD, which is away, is not told. */
+    /** Returns when nothing refers to the chunks any more; the detached SSD is not informed. */
     private void removeAll() throws IOException, InterruptedException {
         while (files > 0) {
             byte[] name = ("f" + --files).getBytes(UTF_8);
@@ -209,26 +208,26 @@ class VolumeTierTest {
         volume.close();
         Files.move(ssd, folder.resolve("elsewhere"));
         volume = Volume.open(config);
-        assertEquals(State.DETACHED, volume.tier().status().state());
+        assertEquals(SsdState.DETACHED, volume.tier().status().state());
         assertFalse(Files.exists(ssd));
         checkShared(inode);
         writeShared();
         volume.tier().attach(folder.resolve("elsewhere"));
-        assertEquals(State.ONLINE, volume.tier().status().state());
+        assertEquals(SsdState.ONLINE, volume.tier().status().state());
     }
 
-    /** As mkfs does; only a mount, which nobody told to, makes none. */
+    /** Like mkfs; only a mount, without a request, makes none. */
     @Test
     void attachingMakesAFolderThatIsMissing() throws IOException {
         Path missing = folder.resolve("another/ssd");
         volume.tier().attach(missing);
-        assertEquals(State.ONLINE, volume.tier().status().state());
+        assertEquals(SsdState.ONLINE, volume.tier().status().state());
         assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(missing)));
         Path file = Files.createFile(folder.resolve("file"));
         IOException refused =
                 assertThrows(IOException.class, () -> volume.tier().attach(file));
         assertTrue(refused.getMessage().contains("not a folder"), refused.getMessage());
-        assertEquals(State.ONLINE, volume.tier().status().state());
+        assertEquals(SsdState.ONLINE, volume.tier().status().state());
     }
 
     @Test
@@ -240,7 +239,7 @@ class VolumeTierTest {
         IOException refused =
                 assertThrows(IOException.class, () -> volume.tier().attach(otherSsd));
         assertTrue(refused.getMessage().contains("belongs to volume"), refused.getMessage());
-        assertEquals(State.ONLINE, volume.tier().status().state());
+        assertEquals(SsdState.ONLINE, volume.tier().status().state());
         checkShared(writeShared());
     }
 }

@@ -39,8 +39,8 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
 import org.opendedup.sar.volume.store.VolumeStores;
 
 /**
- * Disks that fail for a while: reads go on, nothing that was accepted is lost when writing is taken up again, nothing
- * is reported as durable that is not, and what is lost in the end is reported.
+ * Disks that fail for a while: reads work, no accepted data is lost when writing is resumed, nothing is reported as
+ * durable that is not, and final losses are reported.
  */
 @Timeout(300)
 @Tag("slow")
@@ -52,7 +52,7 @@ class WriteFailureTest {
 
     private final VolumeConfig config = VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.VARIABLE_SHA256);
 
-    /** A volume whose disks fail on demand, and what it accepted. */
+    /** A volume whose disks fail on demand, and the data that it accepted. */
     private final class Fixture {
         final CrashDirectory containers;
         final CrashKeyValueStore database;
@@ -61,8 +61,8 @@ class WriteFailureTest {
         final Volume volume;
         volatile boolean dataFails;
         /**
-         * Of each file, what it may be after a crash: the last synced state, and those after it. The last is what
-         * readers see.
+         * For each file its possible contents after a crash: the last synced state, and the later ones. Readers see the
+         * last.
          */
         final Map<String, List<byte[]>> versions = new TreeMap<>();
 
@@ -119,7 +119,7 @@ class WriteFailureTest {
         void sync(String name) throws IOException {
             OpenFile file = volume.open(inode(name), true);
             try {
-                volume.sync(file, false);
+                volume.sync(file);
                 durable(name);
             } finally {
                 volume.close(file);
@@ -142,7 +142,7 @@ class WriteFailureTest {
             return all.get(all.size() - 1);
         }
 
-        /** Cuts the power, and opens what is left. */
+        /** Cuts the power, and opens the remaining state. */
         Volume crash(long seed) throws IOException {
             Volume left = open(containers.crash(seed), database.crash(seed));
             fail(false, false);
@@ -183,7 +183,7 @@ class WriteFailureTest {
         }
     }
 
-    /** Files always have this length, so that a version is told by its bytes. */
+    /** Files always have this length, so that the bytes show the version. */
     private static int length(int file) {
         return file % 2 == 0 ? 300_000 : 5_000;
     }
@@ -239,7 +239,7 @@ class WriteFailureTest {
         assertTrue(resumed > RUNS / 4, "hardly ever resumed: " + resumed);
     }
 
-    /** Whether each byte is that of the state that was synced last, or of one that was written after it. */
+    /** Whether each byte is that of the last synced state, or of a later one. */
     private static boolean isOf(List<byte[]> versions, byte[] found) {
         byte[] synced = versions.get(0);
         if (found.length < synced.length) {
@@ -282,7 +282,7 @@ class WriteFailureTest {
         }
     }
 
-    /** The control: without {@link Volume#resume} it is not there, so its absence is noticed. */
+    /** The control: without {@link Volume#resume} it is not there, so its absence is detected. */
     @Test
     void whatWaitsIsGoneAfterACrash() throws IOException {
         Fixture fixture = new Fixture(1);
@@ -315,7 +315,7 @@ class WriteFailureTest {
         fixture.volume.write(file, 0, ByteBuffer.wrap(random(random, 123_456)));
         fixture.volume.write(overwritten, 0, ByteBuffer.wrap(random(random, 100)));
         fixture.fail(true, true);
-        assertThrows(IOException.class, () -> fixture.volume.sync(file, false));
+        assertThrows(IOException.class, () -> fixture.volume.sync(file));
         assertThrows(IOException.class, () -> fixture.volume.flush(overwritten), "close(2) tells that it waits");
         fixture.volume.close(file);
         fixture.volume.close(overwritten);
@@ -328,7 +328,7 @@ class WriteFailureTest {
         assertNotNull(lost.getCause());
     }
 
-    /** The control: a disk that works again by then loses nothing, and nothing is told. */
+    /** The control: a disk that works again by then loses nothing, and nothing is reported. */
     @Test
     void closingTriesOnceMore() throws IOException {
         Fixture fixture = new Fixture(1);

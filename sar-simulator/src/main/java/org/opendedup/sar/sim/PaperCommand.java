@@ -2,11 +2,12 @@ package org.opendedup.sar.sim;
 
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sim.options.HelpOption;
 import org.opendedup.sar.sim.restore.LookaheadPaperCommand;
 import org.opendedup.sar.sim.sar.SarPaperCommand;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
@@ -14,19 +15,16 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "paper",
         sortOptions = false,
-        description = {"Runs the evaluation of a paper as a whole and writes its figures as a report.", ""},
+        description = {"Runs the complete evaluation of a paper and writes its figures as a report.", ""},
         commandListHeading = "%nPapers:%n",
         subcommands = {LookaheadPaperCommand.class, SarPaperCommand.class})
-public final class PaperCommand implements Runnable {
+final class PaperCommand implements Runnable {
     @Spec
     @Nullable
     CommandSpec spec;
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help message and exit.")
-    boolean help;
+    @Mixin
+    HelpOption help = new HelpOption();
 
     @Override
     public void run() {

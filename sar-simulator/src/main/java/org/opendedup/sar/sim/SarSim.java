@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
         versionProvider = SarSim.Version.class,
         sortOptions = false,
         customSynopsis = {"sar-sim COMMAND [OPTION...]", ""},
-        description = {"Runs the file system's own policies over traces, without a disk.", ""},
+        description = {"Runs the policies of the file system on traces, without a disk.", ""},
         commandListHeading = "%nCommands:%n",
         subcommands = {
             EstimateCommand.class,
@@ -69,7 +69,7 @@ public final class SarSim implements Runnable {
         if (!out.checkError()) {
             return code;
         }
-        err.println("sar-sim: the output could not be written; its device may be full, or its reader gone");
+        err.println("sar-sim: the output could not be written; its device may be full, or its reader may have ended");
         return code == 0 ? FAILED : code;
     }
 
@@ -101,9 +101,9 @@ public final class SarSim implements Runnable {
             return message + ": this user may not read or write it";
         }
         if (problem instanceof FileAlreadyExistsException) {
-            return message + " is there already, and is no folder";
+            return message + " exists already and is not a folder";
         }
-        return problem instanceof NotDirectoryException ? message + " is no folder" : message;
+        return problem instanceof NotDirectoryException ? message + " is not a folder" : message;
     }
 
     @Override

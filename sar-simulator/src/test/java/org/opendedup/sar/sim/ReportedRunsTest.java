@@ -193,7 +193,7 @@ class ReportedRunsTest {
         Files.writeString(folder.resolve("file"), "");
         assertEquals(1, run(List.of("selfcheck"), "file"));
         assertTrue(
-                err.toString().endsWith("/file is there already, and is no folder" + System.lineSeparator()),
+                err.toString().endsWith("/file exists already and is not a folder" + System.lineSeparator()),
                 err::toString);
     }
 

@@ -1,18 +1,13 @@
 package org.opendedup.sar.tier.copies;
 
-import java.io.IOException;
 import java.nio.file.Path;
-import java.util.UUID;
-import java.util.function.Consumer;
 import org.opendedup.sar.common.Timeline;
-import org.opendedup.sar.ssd.BlindStore;
-import org.opendedup.sar.ssd.SsdStore;
-import org.opendedup.sar.ssd.StoreMemory;
+import org.opendedup.sar.ssd.StoreDouble;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.tier.promotion.TierMemory;
 
-/** Opens tiers that check nothing of what an SSD returns, neither its records nor the bytes in them. */
+/** Opens tiers that verify nothing of what an SSD returns, neither its records nor the bytes in them. */
 public final class BlindTier {
     private BlindTier() {}
 
@@ -31,27 +26,7 @@ public final class BlindTier {
                 memory,
                 counts,
                 name,
-                new BlindOpener(),
-                () -> (data, offset, length, check) -> true);
-    }
-
-    private static final class BlindOpener implements AttachedSsd.Opener {
-        @Override
-        public void claim(Path location, UUID volume) throws IOException {
-            SsdStore.claim(location, volume);
-        }
-
-        @Override
-        public AttachedSsd open(
-                Path location,
-                Timeline timeline,
-                long capacityBytes,
-                StoreMemory memory,
-                Runnable makeRoom,
-                Consumer<IOException> failure)
-                throws IOException {
-            return new StoredCopies(
-                    BlindStore.open(location, timeline, capacityBytes, memory, makeRoom, failure), memory);
-        }
+                new OpenerDouble(StoreDouble.blind()),
+                () -> (data, offset, length, fingerprintPrefix) -> true);
     }
 }

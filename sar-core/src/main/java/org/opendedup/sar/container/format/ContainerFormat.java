@@ -5,7 +5,6 @@ import java.util.OptionalLong;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.common.Writing;
 
 /**
  * The container file: names, header and footer, as docs/FORMAT.md specifies them.
@@ -57,18 +56,6 @@ public final class ContainerFormat {
     private static final int ID_DIGITS = 12;
 
     private ContainerFormat() {}
-
-    /**
-     * What header and footer say about the whole file.
-     *
-     * @param salt random; repeated in every frame, so that a frame of another file that is stored in this one as user
-     *     data is never mistaken for a frame of this file
-     */
-    public record Identity(long container, long salt, int generation) {
-        public Writing writing() {
-            return new Writing(salt, generation);
-        }
-    }
 
     /**
      * The footer of a container file.

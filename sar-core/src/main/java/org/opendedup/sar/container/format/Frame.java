@@ -14,14 +14,14 @@ public final class Frame {
     /** Chunk ends: {@code ends[i]} is the offset in {@link #data} one past chunk {@code i}. */
     private final int[] ends;
 
-    private final int[] checks;
+    private final int[] fingerprintPrefixes;
 
-    Frame(long container, int firstSlot, byte[] data, int[] ends, int[] checks) {
+    Frame(long container, int firstSlot, byte[] data, int[] ends, int[] fingerprintPrefixes) {
         this.container = container;
         this.firstSlot = firstSlot;
         this.data = data;
         this.ends = ends;
-        this.checks = checks;
+        this.fingerprintPrefixes = fingerprintPrefixes;
     }
 
     public long container() {
@@ -55,10 +55,10 @@ public final class Frame {
 
     /**
      * Returns the first four bytes of the fingerprint of a slot's chunk, as
-     * {@link org.opendedup.sar.common.Fingerprints#check} does.
+     * {@link org.opendedup.sar.common.Fingerprints#fingerprintPrefix} does.
      */
-    public int check(int slot) {
-        return checks[index(slot)];
+    public int fingerprintPrefix(int slot) {
+        return fingerprintPrefixes[index(slot)];
     }
 
     /** Returns the heap bytes that this frame occupies. */

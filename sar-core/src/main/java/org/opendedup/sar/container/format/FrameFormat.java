@@ -1,16 +1,11 @@
 package org.opendedup.sar.container.format;
 
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.container.format.ContainerFormat.Identity;
 
 /**
- * The frame, as docs/FORMAT.md specifies it.
+ * The frame, as docs/FORMAT.md specifies it: its header, and how it is encoded. {@link FrameDecoder} reads it back.
  *
  * <pre>
  * frame      = magic:u32 codec:u8 flags:u8 tag-length:u16 container:u64 generation:u32 first-slot:u32 chunks:u32
@@ -158,101 +153,5 @@ public final class FrameFormat {
     public static boolean crcHolds(byte[] bytes, int offset, Header header) {
         int count = header.frameBytes() - CRC_BYTES;
         return Bytes.getInt(bytes, offset + count) == Bytes.crc(bytes, offset, count);
-    }
-
-    /** The expected place of a frame in its container, for checks and messages. */
-    public record Expected(long container, FrameTable table, int frame) {
-        @Override
-        public String toString() {
-            int first = table.firstSlot(frame);
-            return "container " + container + ", slots " + first + " to "
-                    + (first + table.slotCount(frame) - 1) + " ("
-                    + ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX) + ")";
-        }
-
-        public CorruptionException corrupt(String expected, String found) {
-            return new CorruptionException(toString(), table.fileOffset(frame), expected, found);
-        }
-    }
-
-    /** Decodes the frame at {@code offset}, and checks that it is the expected one and that its checksum holds. */
-    public static Frame decode(
-            byte[] bytes, int offset, Expected expected, Compressor compressor, boolean verifyFingerprints)
-            throws CorruptionException {
-        FrameTable table = expected.table();
-        int frame = expected.frame();
-        int length = table.fileLength(frame);
-        Header header = readHeader(bytes, offset, offset + length);
-        if (header == null || header.frameBytes() != length) {
-            throw expected.corrupt("a frame of " + length + " bytes", header == null ? "none" : "another length");
-        }
-        if (!crcHolds(bytes, offset, header)) {
-            throw expected.corrupt("a frame whose CRC-32C holds", "one whose does not");
-        }
-        if (header.identity().container() != expected.container()
-                || !header.identity().writing().equals(table.writing())
-                || header.firstSlot() != table.firstSlot(frame)
-                || header.chunks() != table.slotCount(frame)
-                || header.rawBytes() != table.rawLength(frame)) {
-            throw expected.corrupt("the frame that the frame table describes", header.toString());
-        }
-        int listEnd = offset + HEADER_BYTES + header.listBytes();
-        byte[] data = new byte[header.rawBytes()];
-        String damage = compressor.decompress(header.codec(), bytes, listEnd, header.storedBytes(), data);
-        if (damage != null) {
-            throw expected.corrupt(data.length + " bytes of chunks", damage);
-        }
-        return readChunks(bytes, offset + HEADER_BYTES, listEnd, data, expected, verifyFingerprints);
-    }
-
-    private static Frame readChunks(
-            byte[] bytes, int listStart, int listEnd, byte[] data, Expected expected, boolean verifyFingerprints)
-            throws CorruptionException {
-        int chunks = expected.table().slotCount(expected.frame());
-        int[] ends = new int[chunks];
-        int[] checks = new int[chunks];
-        ByteReader list = new ByteReader(bytes, listStart, listEnd, expected);
-        int end = 0;
-        for (int chunk = 0; chunk < chunks; chunk++) {
-            int start = end;
-            int length = list.readVarint();
-            if (length > data.length - start) {
-                throw expected.corrupt("chunks of " + data.length + " bytes together", "more");
-            }
-            end = start + length;
-            int fingerprint = list.position();
-            list.skip(Fingerprints.BYTES);
-            ends[chunk] = end;
-            checks[chunk] = Fingerprints.check(bytes, fingerprint);
-            if (verifyFingerprints) {
-                verify(data, start, end, bytes, fingerprint, expected, chunk);
-            }
-        }
-        if (end != data.length || list.remaining() != 0) {
-            throw expected.corrupt("a chunk list for " + data.length + " bytes", "one for " + end);
-        }
-        return new Frame(expected.container(), expected.table().firstSlot(expected.frame()), data, ends, checks);
-    }
-
-    private static void verify(
-            byte[] data, int start, int end, byte[] fingerprints, int fingerprint, Expected expected, int chunk)
-            throws CorruptionException {
-        byte[] found = sha256(data, start, end - start);
-        if (!Arrays.equals(found, 0, Fingerprints.BYTES, fingerprints, fingerprint, fingerprint + Fingerprints.BYTES)) {
-            int slot = expected.table().firstSlot(expected.frame()) + chunk;
-            throw expected.corrupt(
-                    "in slot " + slot + " a chunk with fingerprint " + Fingerprints.toHex(fingerprints, fingerprint),
-                    Fingerprints.toHex(found, 0));
-        }
-    }
-
-    private static byte[] sha256(byte[] bytes, int offset, int length) {
-        try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            digest.update(bytes, offset, length);
-            return digest.digest();
-        } catch (NoSuchAlgorithmException e) {
-            throw new AssertionError("every Java platform has SHA-256", e);
-        }
     }
 }

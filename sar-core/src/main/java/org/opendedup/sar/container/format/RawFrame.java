@@ -70,10 +70,11 @@ public final class RawFrame {
 
     /** Returns a copy for readers. */
     public Frame toFrame(long container) {
-        int[] checks = new int[count];
+        int[] fingerprintPrefixes = new int[count];
         for (int chunk = 0; chunk < count; chunk++) {
-            checks[chunk] = Fingerprints.check(fingerprints, chunk * Fingerprints.BYTES);
+            fingerprintPrefixes[chunk] = Fingerprints.fingerprintPrefix(fingerprints, chunk * Fingerprints.BYTES);
         }
-        return new Frame(container, firstSlot, Arrays.copyOf(data, bytes()), Arrays.copyOf(ends, count), checks);
+        return new Frame(
+                container, firstSlot, Arrays.copyOf(data, bytes()), Arrays.copyOf(ends, count), fingerprintPrefixes);
     }
 }

@@ -209,7 +209,7 @@ final class IndexDatabase implements Closeable {
             records.seekToFirst();
             if (records.isValid()) {
                 throw new IOException(folder
-                        + ": a database with records but no format version is not a chunk index; it is left alone");
+                        + ": a database with records but no format version is not a chunk index; it is not changed");
             }
         }
     }

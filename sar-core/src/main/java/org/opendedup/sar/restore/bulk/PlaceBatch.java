@@ -29,7 +29,7 @@ final class PlaceBatch implements FrameConsumer {
     private long[] offsets = new long[256];
     private int[] chunkOffsets = new int[256];
     private int[] lengths = new int[256];
-    private int[] checks = new int[256];
+    private int[] fingerprintPrefixes = new int[256];
     /** Number of the frame that holds each place's chunk; set by {@link #locate}. */
     private int[] frames = new int[256];
 
@@ -52,7 +52,7 @@ final class PlaceBatch implements FrameConsumer {
             offsets = Arrays.copyOf(offsets, more);
             chunkOffsets = Arrays.copyOf(chunkOffsets, more);
             lengths = Arrays.copyOf(lengths, more);
-            checks = Arrays.copyOf(checks, more);
+            fingerprintPrefixes = Arrays.copyOf(fingerprintPrefixes, more);
             frames = Arrays.copyOf(frames, more);
         }
         chunkIds[count] = place.chunkId();
@@ -60,7 +60,7 @@ final class PlaceBatch implements FrameConsumer {
         offsets[count] = place.offset();
         chunkOffsets[count] = place.chunkOffset();
         lengths[count] = place.length();
-        checks[count++] = place.check();
+        fingerprintPrefixes[count++] = place.fingerprintPrefix();
     }
 
     /**
@@ -100,7 +100,7 @@ final class PlaceBatch implements FrameConsumer {
         offsets[to] = offsets[from];
         chunkOffsets[to] = chunkOffsets[from];
         lengths[to] = lengths[from];
-        checks[to] = checks[from];
+        fingerprintPrefixes[to] = fingerprintPrefixes[from];
     }
 
     /** Reports all places as damaged: nothing of the container can be read. */
@@ -153,7 +153,8 @@ final class PlaceBatch implements FrameConsumer {
 
     private boolean isRight(int i, Frame contents) {
         int slot = ChunkId.slot(chunkIds[i]);
-        return contents.check(slot) == checks[i] && chunkOffsets[i] + lengths[i] <= contents.length(slot);
+        return contents.fingerprintPrefix(slot) == fingerprintPrefixes[i]
+                && chunkOffsets[i] + lengths[i] <= contents.length(slot);
     }
 
     private int start(int i, Frame contents) {

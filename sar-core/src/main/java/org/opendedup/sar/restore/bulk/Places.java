@@ -36,16 +36,17 @@ public final class Places implements Closeable {
      * Adds a place.
      *
      * @param chunkId chunk whose bytes {@code chunkOffset} to {@code chunkOffset + length} belong there
-     * @param check first four bytes of the chunk's fingerprint
+     * @param fingerprintPrefix first four bytes of the chunk's fingerprint
      * @param file number by which the caller names the file
      * @param offset offset in that file, in bytes
      */
-    public void add(long chunkId, int chunkOffset, int length, int check, long file, long offset) throws IOException {
+    public void add(long chunkId, int chunkOffset, int length, int fingerprintPrefix, long file, long offset)
+            throws IOException {
         tuple[CHUNK] = chunkId;
         tuple[FILE] = file;
         tuple[OFFSET] = offset;
         tuple[SPAN] = (long) chunkOffset << Integer.SIZE | length;
-        tuple[CHECK] = check;
+        tuple[CHECK] = fingerprintPrefix;
         sort.add(tuple);
         bytes += length;
     }
@@ -92,7 +93,7 @@ public final class Places implements Closeable {
             return (int) tuples.get(SPAN);
         }
 
-        int check() {
+        int fingerprintPrefix() {
             return (int) tuples.get(CHECK);
         }
     }

@@ -1,19 +1,19 @@
 package org.opendedup.sar.restore.cache;
 
+import com.carrotsearch.hppc.LongIntHashMap;
 import java.util.Arrays;
-import org.opendedup.sar.common.LongIntMap;
 
 /**
  * The containers in memory, each with the slots that were read of it, in order of their last use. A container has a
  * <em>place</em>, a small number that it keeps while it is in memory.
  */
 final class CachedContainers {
-    static final int NONE = LongIntMap.ABSENT;
+    static final int NONE = -1;
 
     private static final int INITIAL = 8;
     private static final int[] NO_SLOTS = new int[0];
 
-    private final LongIntMap places = new LongIntMap();
+    private final LongIntHashMap places = new LongIntHashMap();
     private long[] containers = new long[INITIAL];
     private long[] bytes = new long[INITIAL];
     private int[] chunks = new int[INITIAL];
@@ -31,7 +31,7 @@ final class CachedContainers {
 
     /** Returns the place of a container, or {@link #NONE}. */
     int find(long container) {
-        return places.get(container);
+        return places.getOrDefault(container, NONE);
     }
 
     boolean contains(int place, int slot) {
@@ -122,7 +122,7 @@ final class CachedContainers {
         for (int[] each : lengths) {
             slots += each.length;
         }
-        return places.heapBytes()
+        return places.ramBytesAllocated()
                 + slots * Integer.BYTES
                 + (long) containers.length * (2 * Long.BYTES + 3 * Integer.BYTES);
     }

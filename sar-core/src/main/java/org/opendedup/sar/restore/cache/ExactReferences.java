@@ -1,20 +1,20 @@
 package org.opendedup.sar.restore.cache;
 
-import org.opendedup.sar.common.LongIntMap;
+import com.carrotsearch.hppc.LongIntHashMap;
 
 /** Counts exactly, with a map entry for each container that the window refers to. */
 final class ExactReferences implements ContainerReferences {
-    private final LongIntMap counts = new LongIntMap();
+    private final LongIntHashMap counts = new LongIntHashMap();
 
     @Override
     public void add(long container) {
-        counts.put(container, count(container) + 1);
+        counts.addTo(container, 1);
     }
 
     @Override
     public void remove(long container) {
         int count = counts.get(container);
-        if (count == LongIntMap.ABSENT) {
+        if (count == 0) {
             throw new IllegalStateException("container " + container + " has no references in the window");
         }
         if (count == 1) {
@@ -26,11 +26,11 @@ final class ExactReferences implements ContainerReferences {
 
     @Override
     public int count(long container) {
-        return Math.max(0, counts.get(container));
+        return counts.get(container);
     }
 
     @Override
     public long heapBytes() {
-        return counts.heapBytes();
+        return counts.ramBytesAllocated();
     }
 }

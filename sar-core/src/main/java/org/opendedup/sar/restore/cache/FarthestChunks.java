@@ -1,7 +1,7 @@
 package org.opendedup.sar.restore.cache;
 
+import com.carrotsearch.hppc.LongIntHashMap;
 import java.util.Arrays;
-import org.opendedup.sar.common.LongIntMap;
 
 /**
  * Chooses the chunks that a {@link WantedChunksCache} drops, among those with the farthest next reference. They are
@@ -35,7 +35,7 @@ final class FarthestChunks {
     private int count;
 
     // Arrays indexed by candidate: a container.
-    private final LongIntMap candidates = new LongIntMap();
+    private final LongIntHashMap candidates = new LongIntHashMap();
     private long[] bytes = new long[INITIAL];
     private float[] bestAreas = new float[INITIAL];
     private long[] bestBytes = new long[INITIAL];
@@ -60,9 +60,8 @@ final class FarthestChunks {
         if (count == distances.length) {
             grow();
         }
-        int candidate = candidates.get(container);
-        if (candidate == LongIntMap.ABSENT) {
-            candidate = candidates.size();
+        int candidate = candidates.getOrDefault(container, candidates.size());
+        if (candidate == candidates.size()) {
             candidates.put(container, candidate);
             bytes[candidate] = 0;
             bestAreas[candidate] = -1;
@@ -117,7 +116,7 @@ final class FarthestChunks {
     }
 
     long heapBytes() {
-        return candidates.heapBytes() + (long) distances.length * (5 * Long.BYTES + 2 * Integer.BYTES);
+        return candidates.ramBytesAllocated() + (long) distances.length * (5 * Long.BYTES + 2 * Integer.BYTES);
     }
 
     private void grow() {

@@ -1,6 +1,6 @@
 package org.opendedup.sar.restore.cache;
 
-import org.opendedup.sar.common.LongIntMap;
+import com.carrotsearch.hppc.LongIntHashMap;
 
 /**
  * The lookahead paper's log buffer (§3.6): a circular queue of chunks, where a new one overwrites the oldest. A hit
@@ -10,7 +10,7 @@ final class LogBuffer {
     private final long capacityBytes;
     private final LongQueue queue = new LongQueue();
     /** Length of each chunk in the queue, in bytes, by chunk id. */
-    private final LongIntMap lengths = new LongIntMap();
+    private final LongIntHashMap lengths = new LongIntHashMap();
 
     private long weightBytes;
 
@@ -19,7 +19,7 @@ final class LogBuffer {
     }
 
     boolean contains(long chunkId) {
-        return lengths.get(chunkId) != LongIntMap.ABSENT;
+        return lengths.containsKey(chunkId);
     }
 
     /** Whether the oldest chunk must be removed ahead of adding {@code bytes} bytes. */
@@ -29,8 +29,7 @@ final class LogBuffer {
 
     long removeOldest() {
         long chunkId = queue.remove();
-        weightBytes -= lengths.get(chunkId);
-        lengths.remove(chunkId);
+        weightBytes -= lengths.remove(chunkId);
         return chunkId;
     }
 
@@ -51,6 +50,6 @@ final class LogBuffer {
     }
 
     long heapBytes() {
-        return queue.heapBytes() + lengths.heapBytes();
+        return queue.heapBytes() + lengths.ramBytesAllocated();
     }
 }

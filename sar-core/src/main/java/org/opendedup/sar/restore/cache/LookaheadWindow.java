@@ -1,7 +1,7 @@
 package org.opendedup.sar.restore.cache;
 
+import com.carrotsearch.hppc.LongIntHashMap;
 import java.util.Arrays;
-import org.opendedup.sar.common.LongIntMap;
 
 /**
  * The part of a recipe that a reader has passed and not used yet (lookahead paper §3.3), by chunk or by container.
@@ -15,11 +15,11 @@ import org.opendedup.sar.common.LongIntMap;
  */
 final class LookaheadWindow {
     /** Means that a key has no entry. */
-    static final int NONE = LongIntMap.ABSENT;
+    static final int NONE = -1;
 
     private static final int INITIAL = 64;
 
-    private final LongIntMap entries = new LongIntMap();
+    private final LongIntHashMap entries = new LongIntHashMap();
     // Arrays indexed by entry.
     private long[] keys = new long[INITIAL];
     private long[] next = new long[INITIAL];
@@ -45,7 +45,7 @@ final class LookaheadWindow {
         if (head - tail == entryAt.length) {
             growRing();
         }
-        int entry = entries.get(key);
+        int entry = entries.getOrDefault(key, NONE);
         if (entry == NONE) {
             entry = newEntry(key);
             next[entry] = head;
@@ -76,7 +76,7 @@ final class LookaheadWindow {
 
     /** Returns the entry of a key, or {@link #NONE}. */
     int find(long key) {
-        return entries.get(key);
+        return entries.getOrDefault(key, NONE);
     }
 
     /** Returns the entry of the current reference. */
@@ -122,7 +122,9 @@ final class LookaheadWindow {
     }
 
     long heapBytes() {
-        return entries.heapBytes() + (long) keys.length * 3 * Long.BYTES + (long) entryAt.length * 2 * Integer.BYTES;
+        return entries.ramBytesAllocated()
+                + (long) keys.length * 3 * Long.BYTES
+                + (long) entryAt.length * 2 * Integer.BYTES;
     }
 
     private int newEntry(long key) {

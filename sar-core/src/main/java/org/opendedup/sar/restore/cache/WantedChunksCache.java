@@ -1,8 +1,8 @@
 package org.opendedup.sar.restore.cache;
 
+import com.carrotsearch.hppc.LongHashSet;
 import java.util.Arrays;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.LongIntMap;
 
 /**
  * Keeps chunks, not containers: of the chunks read, it keeps those that the window wants, each until the window has no
@@ -28,11 +28,8 @@ final class WantedChunksCache implements ContainerCache {
     private final LookaheadWindow window = new LookaheadWindow();
     /** The next references of the chunks that are kept or arriving. */
     private final PositionSet references = new PositionSet();
-    /**
-     * Containers of which a chunk was dropped that is still wanted: they are read again in any case. A set: the values
-     * mean nothing.
-     */
-    private final LongIntMap toBeReadAgain = new LongIntMap();
+    /** Containers of which a chunk was dropped that is still wanted: they are read again in any case. */
+    private final LongHashSet toBeReadAgain = new LongHashSet();
 
     private final FarthestChunks farthest = new FarthestChunks();
 
@@ -130,7 +127,7 @@ final class WantedChunksCache implements ContainerCache {
 
     private void giveUp(int entry) {
         references.remove(window.next(entry));
-        toBeReadAgain.put(ChunkId.container(window.key(entry)), 0);
+        toBeReadAgain.add(ChunkId.container(window.key(entry)));
         leave(entry);
     }
 
@@ -144,9 +141,7 @@ final class WantedChunksCache implements ContainerCache {
     }
 
     private void wasRead(long container) {
-        if (toBeReadAgain.contains(container)) {
-            toBeReadAgain.remove(container);
-        }
+        toBeReadAgain.remove(container);
     }
 
     @Override
@@ -183,7 +178,7 @@ final class WantedChunksCache implements ContainerCache {
     public long tableBytes() {
         return window.heapBytes()
                 + references.heapBytes()
-                + toBeReadAgain.heapBytes()
+                + toBeReadAgain.ramBytesAllocated()
                 + farthest.heapBytes()
                 + (long) states.length * (Integer.BYTES + Byte.BYTES);
     }

@@ -24,9 +24,38 @@ public record BackgroundFrames(ContainerStore containers, DiskQueue disk, FrameC
     }
 
     @Override
+    public int gapBytes() {
+        return disk.model().gapBytes();
+    }
+
+    @Override
     public void read(long container, int[] frames, int count, FrameConsumer consumer) throws IOException {
         try (DiskQueue.Turn turn = disk.enter()) {
-            containers.readFrames(container, frames, count, disk.model().gapBytes(), consumer);
+            containers.readFrames(container, frames, count, gapBytes(), new InTurn(container, turn, consumer));
+        }
+    }
+
+    /** Passes frames on, and notes their requests for the model of the disk. */
+    private record InTurn(long container, DiskQueue.Turn turn, FrameConsumer consumer) implements FrameConsumer {
+        @Override
+        public void frame(int frame, Frame contents) {
+            consumer.frame(frame, contents);
+        }
+
+        @Override
+        public void damaged(int frame, IOException failure) {
+            consumer.damaged(frame, failure);
+        }
+
+        @Override
+        public void requested(long offset, int bytes, long nanos) {
+            turn.requested(container, offset, bytes, nanos);
+            consumer.requested(offset, bytes, nanos);
+        }
+
+        @Override
+        public boolean verifiesFingerprints() {
+            return consumer.verifiesFingerprints();
         }
     }
 }

@@ -2,7 +2,7 @@ package org.opendedup.sar.restore.frame;
 
 import java.util.HashMap;
 import java.util.Map;
-import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.tier.copies.ChunkRequest;
 import org.opendedup.sar.tier.distributor.DataDistributor;
@@ -11,11 +11,11 @@ import org.opendedup.sar.tier.distributor.DataDistributor;
  * Assigns the frames that a request reads from the disk to the chunks that want them, and counts these chunks. Safe for
  * use by many threads.
  */
-final class HomeReads implements FrameLoader.Sink {
+final class HomeReads implements FrameSink {
     private static final int NONE = -1;
 
     private final WantedChunks wanted;
-    /** By frame key, the last chunk that misses the frame. */
+    /** By {@link FrameId}, the last chunk that misses the frame. */
     private final Map<Long, Integer> lastOfFrame = new HashMap<>();
     /** For each chunk, the previous chunk that misses the same frame, or {@link #NONE}. */
     private final int[] before;
@@ -37,18 +37,18 @@ final class HomeReads implements FrameLoader.Sink {
         before = new int[wanted.chunks().count()];
         for (int i = 0; i < before.length; i++) {
             if (wanted.isMissing(i) && wanted.chunks().frame(i) >= 0) {
-                Integer other = lastOfFrame.put(wanted.frameKey(i), i);
+                Integer other = lastOfFrame.put(wanted.frameId(i), i);
                 before[i] = other == null ? NONE : other;
             }
         }
     }
 
     @Override
-    public synchronized void read(int number, Frame frame) {
-        Integer last = lastOfFrame.get(ChunkId.of(frame.container(), number));
+    public synchronized void onFrame(int number, Frame frame) {
+        Integer last = lastOfFrame.get(FrameId.of(frame.container(), number));
         for (int i = last == null ? NONE : last; i != NONE; i = before[i]) {
             ChunkRequest wants = wanted.chunks();
-            if (FrameLoader.holds(frame, wants.chunkId(i), wants.check(i), wants.length(i))) {
+            if (FrameLoader.holds(frame, wants.chunkId(i), wants.fingerprintPrefix(i), wants.length(i))) {
                 wanted.setData(i, frame);
                 chunks++;
                 bytes += wants.length(i);
@@ -57,7 +57,7 @@ final class HomeReads implements FrameLoader.Sink {
     }
 
     @Override
-    public void readContainer(long nanos) {
+    public void onContainerRead(long nanos) {
         distributor.noteHomeRead(nanos);
     }
 

@@ -1,14 +1,13 @@
 package org.opendedup.sar.restore.frame;
 
+import com.carrotsearch.hppc.LongIntHashMap;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.LongIntMap;
 import org.opendedup.sar.container.format.Frame;
-import org.opendedup.sar.restore.lookahead.ChunkHolds;
 
 /**
  * The bytes of chunks that sequential readers are going to want. Each chunk is stored once, however many readers, and
@@ -18,7 +17,7 @@ import org.opendedup.sar.restore.lookahead.ChunkHolds;
 public final class PinnedChunks {
     private static final int SHARDS = 16;
     /**
-     * Bytes of a {@link Holding} with its places in the maps here and in {@link ChunkHolds}, of a {@link Pinned} and of
+     * Bytes of a {@link Holding} with its places in the maps here and in {@code ChunkHolds}, of a {@link Pinned} and of
      * its room's object: 140 to 220.
      */
     private static final int HOLDING_BYTES = 184;
@@ -35,7 +34,7 @@ public final class PinnedChunks {
         this(memory, new Slabs(memory, maxBytes));
     }
 
-    public PinnedChunks(ByteGauge memory, Slabs slabs) {
+    PinnedChunks(ByteGauge memory, Slabs slabs) {
         this.memory = memory;
         this.slabs = slabs;
         Arrays.setAll(shards, i -> new Shard());
@@ -47,7 +46,7 @@ public final class PinnedChunks {
     }
 
     /**
-     * The memory that the chunks of one step may use beyond their charge. The length of a chunk is known only when it
+     * The memory that the chunks of one batch may use beyond their charge. The length of a chunk is known only when it
      * arrives: a recipe may name 64 bytes of a chunk of 64 KiB. Safe for use by many threads.
      */
     public static final class Surplus {
@@ -78,10 +77,11 @@ public final class PinnedChunks {
      * released meanwhile.
      *
      * @param data array with the chunk's bytes and others; not to be changed
-     * @param check first four bytes of the chunk's fingerprint, as {@link org.opendedup.sar.common.Fingerprints#check}
+     * @param fingerprintPrefix first four bytes of the chunk's fingerprint, as
+     *     {@link org.opendedup.sar.common.Fingerprints#fingerprintPrefix}
      * @param slot the chunk's room in {@code data}; null if all of {@code data} is the chunk's
      */
-    public record Pinned(byte[] data, int offset, int length, int check, Slabs.@Nullable Slot slot)
+    public record Pinned(byte[] data, int offset, int length, int fingerprintPrefix, Slabs.@Nullable Slot slot)
             implements AutoCloseable {
         private Pinned used() {
             if (slot != null) {
@@ -103,7 +103,7 @@ public final class PinnedChunks {
         private int holders;
         /** Largest charge of a holder, in bytes. */
         private int charged;
-        /** Number of steps that are about to bring the bytes, if they have not arrived. */
+        /** Number of batches that are about to bring the bytes, if they have not arrived. */
         private volatile int bringers;
 
         private volatile @Nullable Pinned pinned;
@@ -121,8 +121,8 @@ public final class PinnedChunks {
             }
         }
 
-        /** Waits until the bytes have arrived, or no step is about to bring them. */
-        public synchronized void await() throws InterruptedException {
+        /** Waits until the bytes have arrived, or no batch is about to bring them. */
+        synchronized void await() throws InterruptedException {
             waiting++;
             try {
                 while (pinned == null && bringers > 0) {
@@ -137,7 +137,9 @@ public final class PinnedChunks {
     /** The chunks of some of the containers: all chunks of one container are in one shard. Guarded by its monitor. */
     private static final class Shard {
         /** Maps chunk ids to places in {@link #holdings}. */
-        private final LongIntMap places = new LongIntMap();
+        private static final int NONE = -1;
+
+        private final LongIntHashMap places = new LongIntHashMap();
 
         private @Nullable Holding[] holdings = new Holding[64];
         /** Free places, up to {@link #freeCount}; all places from {@link #used} on are free as well. */
@@ -148,8 +150,8 @@ public final class PinnedChunks {
 
         @Nullable
         Holding get(long chunkId) {
-            int place = places.get(chunkId);
-            return place == LongIntMap.ABSENT ? null : holdings[place];
+            int place = places.getOrDefault(chunkId, NONE);
+            return place == NONE ? null : holdings[place];
         }
 
         /** Returns the holding of a chunk that is held. */
@@ -182,8 +184,7 @@ public final class PinnedChunks {
         }
 
         void remove(long chunkId) {
-            int place = places.get(chunkId);
-            places.remove(chunkId);
+            int place = places.remove(chunkId);
             holdings[place] = null;
             free[freeCount++] = place;
         }
@@ -278,7 +279,7 @@ public final class PinnedChunks {
         }
     }
 
-    /** As {@link #use}, but waits for the bytes of a held chunk, as long as a step is about to bring them. */
+    /** As {@link #use}, but waits for the bytes of a held chunk, as long as a batch is about to bring them. */
     @Nullable
     public Pinned await(long chunkId) throws InterruptedException {
         Shard shard = shard(ChunkId.container(chunkId));
@@ -293,7 +294,7 @@ public final class PinnedChunks {
     }
 
     /**
-     * Undoes one {@link #bring}. If the bytes have not arrived and no other step brings them, waiting threads are
+     * Undoes one {@link #bring}. If the bytes have not arrived and no other batch brings them, waiting threads are
      * woken.
      */
     public void brought(long chunkId) {
@@ -326,24 +327,30 @@ public final class PinnedChunks {
             for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
                 Holding holding = shard.get(ChunkId.of(frame.container(), slot));
                 if (holding != null && holding.pinned == null) {
-                    fill(holding, frame.data(), frame.offset(slot), frame.length(slot), frame.check(slot), surplus);
+                    fill(
+                            holding,
+                            frame.data(),
+                            frame.offset(slot),
+                            frame.length(slot),
+                            frame.fingerprintPrefix(slot),
+                            surplus);
                 }
             }
         }
     }
 
     /** Copies a chunk's bytes, if it is held and has none yet, and there is memory for them. */
-    public void fill(long chunkId, byte[] source, int offset, int length, int check, Surplus surplus) {
+    public void fill(long chunkId, byte[] source, int offset, int length, int fingerprintPrefix, Surplus surplus) {
         Shard shard = shard(ChunkId.container(chunkId));
         synchronized (shard) {
             Holding holding = shard.get(chunkId);
             if (holding != null && holding.pinned == null) {
-                fill(holding, source, offset, length, check, surplus);
+                fill(holding, source, offset, length, fingerprintPrefix, surplus);
             }
         }
     }
 
-    private void fill(Holding holding, byte[] source, int offset, int length, int check, Surplus surplus) {
+    private void fill(Holding holding, byte[] source, int offset, int length, int fingerprintPrefix, Surplus surplus) {
         if (!surplus.take(heldBytes(length) - holding.charged)) {
             return;
         }
@@ -353,14 +360,14 @@ public final class PinnedChunks {
                 return;
             }
             System.arraycopy(source, offset, slot.bytes(), slot.offset(), length);
-            holding.pinned = new Pinned(slot.bytes(), slot.offset(), length, check, slot);
+            holding.pinned = new Pinned(slot.bytes(), slot.offset(), length, fingerprintPrefix, slot);
         } else {
             byte[] own = slabs.array(length);
             if (own == null) {
                 return;
             }
             System.arraycopy(source, offset, own, 0, length);
-            holding.pinned = new Pinned(own, 0, length, check, null);
+            holding.pinned = new Pinned(own, 0, length, fingerprintPrefix, null);
         }
         holding.changed();
     }

@@ -72,8 +72,8 @@ public final class RecipePieces {
     }
 
     /** First four bytes of the chunk's fingerprint. */
-    public int check() {
-        return page.check(entry);
+    public int fingerprintPrefix() {
+        return page.fingerprintPrefix(entry);
     }
 
     /** Offset in its chunk at which the piece begins. */

@@ -6,6 +6,7 @@ import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.tier.copies.ChunkRequest;
 import org.opendedup.sar.tier.copies.Source;
 import org.opendedup.sar.tier.distributor.DataDistributor;
+import org.opendedup.sar.tier.distributor.SsdRead;
 
 /**
  * Reads of a volume with an SSD (SAR paper §3.6).
@@ -40,7 +41,7 @@ public final class TieredReads {
         try {
             loader.noteHits(wanted.takeFromMemory());
             tier.distributor().split(chunks, wanted::frameOf);
-            DataDistributor.SsdRead ssd = tier.distributor().start(chunks);
+            SsdRead ssd = tier.distributor().start(chunks);
             readHome(wanted, inode);
             if (!ssd.await()) {
                 readHome(wanted, inode);
@@ -52,7 +53,7 @@ public final class TieredReads {
         if (continues && wanted.isFirstCut()) {
             chunks.clearData(0);
         }
-        tier.promotion().read(chunks, tier.counts());
+        tier.promotion().onChunksRead(chunks, tier.counts());
     }
 
     /** Reads every chunk that is to be read from home and has no data yet. */
@@ -63,19 +64,19 @@ public final class TieredReads {
             if (wanted.isMissing(i)) {
                 // Another thread has read the frame or was reading it; or it cannot be read, and then this throws.
                 Frame frame = loader.frame(inode, chunks.chunkId(i));
-                loader.check(inode, frame, chunks.chunkId(i), chunks.check(i), chunks.length(i));
+                loader.check(inode, frame, chunks.chunkId(i), chunks.fingerprintPrefix(i), chunks.length(i));
                 wanted.setData(i, frame);
                 chunks.setSource(i, Source.MEMORY);
             }
         }
     }
 
-    private void fetchHome(WantedChunks wanted, long inode, long[] frames) throws IOException {
+    private void fetchHome(WantedChunks wanted, long inode, long[] frames) {
         if (frames.length == 0) {
             return;
         }
         HomeReads reads = new HomeReads(wanted, tier.distributor());
-        loader.fetch(inode, () -> frames, reads);
+        loader.fetch(inode, frames, reads);
         reads.finish();
     }
 }

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.restore.frame.PinnedChunks.Pinned;
 import org.opendedup.sar.tier.copies.ChunkRequest;
@@ -27,7 +28,7 @@ public final class WantedChunks implements AutoCloseable {
     /** Replaces an offset in a chunk: the piece is zeros. */
     private static final int ZEROS = -1;
     /**
-     * Replaces the key of a frame: its container's frame table is not in memory, so the frame is not in memory either.
+     * Replaces the id of a frame: its container's frame table is not in memory, so the frame is not in memory either.
      */
     private static final long UNKNOWN = 0;
 
@@ -64,12 +65,12 @@ public final class WantedChunks implements AutoCloseable {
         if (piece.isZero()) {
             addPiece(ZEROS, piece.length());
         } else {
-            addChunk(piece.chunkId(), piece.check(), piece.chunkOffset(), piece.length());
+            addChunk(piece.chunkId(), piece.fingerprintPrefix(), piece.chunkOffset(), piece.length());
         }
     }
 
     /** Adds {@code length} bytes of a chunk, from byte {@code skip} on. */
-    public void addChunk(long chunk, int check, int skip, int length) throws IOException {
+    public void addChunk(long chunk, int fingerprintPrefix, int skip, int length) throws IOException {
         int last = chunks.count() - 1;
         boolean continues = count > 0
                 && skips[count - 1] != ZEROS
@@ -80,7 +81,7 @@ public final class WantedChunks implements AutoCloseable {
             chunks.setLength(last, skip + length);
         } else {
             addPiece(skip, length);
-            chunks.add(chunk, skip + length, check, loader.knownFrameOf(chunk));
+            chunks.add(chunk, skip + length, fingerprintPrefix, loader.knownFrameOf(chunk));
         }
     }
 
@@ -110,7 +111,7 @@ public final class WantedChunks implements AutoCloseable {
         Long container = ChunkId.container(chunkId);
         IOException known = unreadable.get(container);
         if (known != null) {
-            throw new IOException("its container's frames could not be told before: " + known.getMessage(), known);
+            throw new IOException("the frames of its container could not be located: " + known.getMessage(), known);
         }
         try {
             return loader.frameOf(inode, chunkId);
@@ -120,9 +121,9 @@ public final class WantedChunks implements AutoCloseable {
         }
     }
 
-    /** Returns {@code ChunkId.of(container, frame)} of the frame that holds a chunk; the frame must be known. */
-    public long frameKey(int chunk) {
-        return ChunkId.of(ChunkId.container(chunks.chunkId(chunk)), chunks.frame(chunk));
+    /** Returns the {@link FrameId} of the frame that holds a chunk; the frame must be known. */
+    public long frameId(int chunk) {
+        return FrameId.inContainerOf(chunks.chunkId(chunk), chunks.frame(chunk));
     }
 
     /** As {@link #frameOf}, but -1 if the frame table would have to be read, or the chunk does not exist. */
@@ -132,17 +133,17 @@ public final class WantedChunks implements AutoCloseable {
 
     /**
      * Returns the frames of all chunks that are missing and are to be read from home, each once, in ascending order, as
-     * {@link #frameKey}. A chunk whose frame cannot be found is left out, and stays missing.
+     * {@link #frameId}. A chunk whose frame cannot be found is left out, and stays missing.
      */
     public long[] missingFrames() {
-        long[] keys = new long[chunks.count()];
+        long[] ids = new long[chunks.count()];
         int missing = 0;
         for (int i = 0; i < chunks.count(); i++) {
             if (isMissing(i) && findFrame(i)) {
-                keys[missing++] = frameKey(i);
+                ids[missing++] = frameId(i);
             }
         }
-        return SortedIds.of(keys, missing);
+        return SortedIds.of(ids, missing);
     }
 
     private boolean findFrame(int chunk) {
@@ -150,7 +151,10 @@ public final class WantedChunks implements AutoCloseable {
             try {
                 chunks.setFrame(chunk, frameOf(chunks.chunkId(chunk)));
             } catch (IOException e) {
-                log.debug("chunk {} is left to whoever needs it", ChunkId.toString(chunks.chunkId(chunk)), e);
+                log.debug(
+                        "chunk {} is not read ahead; a reader that needs it gets the error",
+                        ChunkId.toString(chunks.chunkId(chunk)),
+                        e);
                 return false;
             }
         }
@@ -165,18 +169,19 @@ public final class WantedChunks implements AutoCloseable {
     int takeFromMemory() {
         int frames = 0;
         Frame frame = null;
-        long lastKey = UNKNOWN;
+        long last = UNKNOWN;
         for (int i = 0; i < chunks.count(); i++) {
-            long key = chunks.frame(i) < 0 || !isMissing(i) ? UNKNOWN : frameKey(i);
-            if (key == UNKNOWN) {
+            long id = chunks.frame(i) < 0 || !isMissing(i) ? UNKNOWN : frameId(i);
+            if (id == UNKNOWN) {
                 frame = null;
-                lastKey = UNKNOWN;
-            } else if (key != lastKey) {
-                frame = loader.cached(ChunkId.container(key), ChunkId.slot(key));
-                lastKey = key;
+                last = UNKNOWN;
+            } else if (id != last) {
+                frame = loader.cached(FrameId.container(id), FrameId.number(id));
+                last = id;
                 frames += frame == null ? 0 : 1;
             }
-            if (frame != null && FrameLoader.holds(frame, chunks.chunkId(i), chunks.check(i), chunks.length(i))) {
+            if (frame != null
+                    && FrameLoader.holds(frame, chunks.chunkId(i), chunks.fingerprintPrefix(i), chunks.length(i))) {
                 setData(i, frame);
                 chunks.setSource(i, Source.MEMORY);
             }
@@ -185,7 +190,7 @@ public final class WantedChunks implements AutoCloseable {
     }
 
     /** Sets the data of a chunk, from the frame that holds it. */
-    public void setData(int chunk, Frame frame) {
+    void setData(int chunk, Frame frame) {
         int slot = ChunkId.slot(chunks.chunkId(chunk));
         chunks.setData(chunk, frame.data(), frame.offset(slot), frame.length(slot));
     }

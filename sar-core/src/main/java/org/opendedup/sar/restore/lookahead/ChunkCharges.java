@@ -40,9 +40,9 @@ final class ChunkCharges {
     }
 
     /**
-     * Learns from a finished step.
+     * Learns from a finished batch.
      *
-     * @param charged bytes that the step was charged
+     * @param charged bytes that the batch was charged
      * @param taken bytes that its chunks used, or would have used
      */
     void learn(long charged, long taken) {

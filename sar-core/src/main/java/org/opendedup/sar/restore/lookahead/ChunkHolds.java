@@ -1,6 +1,7 @@
 package org.opendedup.sar.restore.lookahead;
 
-import org.opendedup.sar.common.LongIntMap;
+import com.carrotsearch.hppc.LongIntHashMap;
+import com.carrotsearch.hppc.cursors.LongIntCursor;
 import org.opendedup.sar.restore.frame.PinnedChunks;
 
 /**
@@ -8,12 +9,12 @@ import org.opendedup.sar.restore.frame.PinnedChunks;
  * {@link PinnedChunks}, however many of the reader's references want it. Only chunks held here can be released here, so
  * a reader never releases a chunk that another one holds. Safe for use by many threads.
  */
-public final class ChunkHolds {
+final class ChunkHolds {
     private final PinnedChunks pinned;
     /** Number of holders of each chunk, by chunk id. Guarded by this, as are all fields below. */
-    private final LongIntMap holders = new LongIntMap();
+    private final LongIntHashMap holders = new LongIntHashMap();
     /** Charged bytes of each chunk, by chunk id. */
-    private final LongIntMap charges = new LongIntMap();
+    private final LongIntHashMap charges = new LongIntHashMap();
 
     private long bytes;
 
@@ -28,9 +29,8 @@ public final class ChunkHolds {
      * @return additional bytes charged
      */
     synchronized int hold(long chunkId, int charge) {
-        int before = holders.get(chunkId);
-        if (before != LongIntMap.ABSENT) {
-            holders.put(chunkId, before + 1);
+        if (holders.containsKey(chunkId)) {
+            holders.addTo(chunkId, 1);
             return charge > charges.get(chunkId) ? recharge(chunkId, charge) : 0;
         }
         charges.put(chunkId, charge);
@@ -47,9 +47,9 @@ public final class ChunkHolds {
     }
 
     /** Charges a chunk its actual size, if it has arrived; returns the additional bytes charged. */
-    synchronized int came(long chunkId) {
+    synchronized int chargeArrived(long chunkId) {
         int length = pinned.bytes(chunkId);
-        return length < 0 || !holders.contains(chunkId) ? 0 : recharge(chunkId, PinnedChunks.heldBytes(length));
+        return length < 0 || !holders.containsKey(chunkId) ? 0 : recharge(chunkId, PinnedChunks.heldBytes(length));
     }
 
     private int recharge(long chunkId, int charge) {
@@ -67,8 +67,7 @@ public final class ChunkHolds {
             holders.put(chunkId, before - 1);
         } else if (before == 1) {
             holders.remove(chunkId);
-            bytes -= charges.get(chunkId);
-            charges.remove(chunkId);
+            bytes -= charges.remove(chunkId);
             pinned.release(chunkId);
         } else {
             throw new IllegalStateException("a chunk is released that is not held");
@@ -77,14 +76,16 @@ public final class ChunkHolds {
 
     /** Undoes every {@link #hold}. Idempotent. */
     synchronized void releaseAll() {
-        holders.forEachKey(pinned::release);
+        for (LongIntCursor holder : holders) {
+            pinned.release(holder.key);
+        }
         holders.clear();
         charges.clear();
         bytes = 0;
     }
 
     synchronized boolean contains(long chunkId) {
-        return holders.contains(chunkId);
+        return holders.containsKey(chunkId);
     }
 
     /** Bytes charged. */

@@ -12,7 +12,7 @@ import org.opendedup.sar.restore.frame.PinnedChunks;
  * for a while, because the reader may return. The chunk parked longest ago is dropped first. While a chunk is parked,
  * the reader keeps its share of the memory. Safe for use by many threads.
  */
-public final class ParkedChunks implements Closeable {
+final class ParkedChunks implements Closeable {
     /** Heap bytes of a chunk's entry in {@link #chunks}. */
     private static final int ENTRY_BYTES = 96;
 
@@ -42,6 +42,11 @@ public final class ParkedChunks implements Closeable {
         holds = new ChunkHolds(pinned);
     }
 
+    /** Measures whether reading ahead of the reader was of use. */
+    ReadCredit credit() {
+        return credit;
+    }
+
     /** Takes a share of the memory; false if there is not enough now. */
     synchronized boolean tryJoin(StreamBudget budget) {
         share = budget.tryJoin();
@@ -49,7 +54,7 @@ public final class ParkedChunks implements Closeable {
     }
 
     /** Returns the reader's share. Not to be called until {@link #tryJoin} has returned true. */
-    public synchronized StreamBudget.Share share() {
+    synchronized StreamBudget.Share share() {
         if (share == null) {
             throw new IllegalStateException("no share of the memory was taken");
         }
@@ -104,7 +109,7 @@ public final class ParkedChunks implements Closeable {
         return parked.fromHome;
     }
 
-    public synchronized boolean isEmpty() {
+    synchronized boolean isEmpty() {
         return chunks.isEmpty();
     }
 

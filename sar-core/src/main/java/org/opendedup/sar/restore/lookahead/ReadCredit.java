@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
  * dropped unread. A reader that jumps between short runs, or skips parts of a file, is read ahead less. Safe for use by
  * many threads.
  */
-public final class ReadCredit {
+final class ReadCredit {
     /** Bytes that may be fetched unused in any case. */
     private static final long FREE_BYTES = 2 << 20;
     /** Divisor: beyond {@link #FREE_BYTES}, one part in this many of the bytes taken may be fetched unused. */
@@ -43,7 +43,7 @@ public final class ReadCredit {
      * @param run bytes that the position has read in sequence
      * @param skipped bytes that it skipped meanwhile
      */
-    public long mostAhead(boolean several, long left, long run, long skipped) {
+    long mostAhead(boolean several, long left, long run, long skipped) {
         // What the reader skips will be skipped in the fetched part as well: it counts from the first byte, even when
         // nothing was dropped yet.
         long inVain = skipped + Math.max(0, wasted.sum() + left - FREE_BYTES);

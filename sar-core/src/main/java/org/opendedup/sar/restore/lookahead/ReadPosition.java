@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * side by side and slightly out of order, so a sequential request lies near the end of the furthest one. For one thread
  * at a time.
  */
-public final class ReadPosition {
+final class ReadPosition {
     /** Bytes read in sequence after which reading ahead starts; smaller readers are not read ahead. */
     private static final long WARM_UP_BYTES = 256 << 10;
     /**
@@ -128,11 +128,11 @@ public final class ReadPosition {
         return start;
     }
 
-    public long reached() {
+    long reached() {
         return reached;
     }
 
-    public long sequentialBytes() {
+    long sequentialBytes() {
         return sequentialBytes;
     }
 
@@ -140,11 +140,11 @@ public final class ReadPosition {
      * Bytes that were skipped, without those that {@link #KERNEL_REQUESTS} requests of {@code length} bytes under way
      * may still read.
      */
-    public long skippedBytes(int length) {
+    long skippedBytes(int length) {
         return Math.max(0, skippedBytes - (long) KERNEL_REQUESTS * length);
     }
 
-    public boolean continues() {
+    boolean continues() {
         return continues;
     }
 
@@ -157,11 +157,11 @@ public final class ReadPosition {
     }
 
     @Nullable
-    public Lookahead lookahead() {
+    Lookahead lookahead() {
         return lookahead;
     }
 
-    public void setLookahead(@Nullable Lookahead started) {
+    void setLookahead(@Nullable Lookahead started) {
         lookahead = started;
     }
 
@@ -178,7 +178,7 @@ public final class ReadPosition {
      * Whether reading ahead may begin after the request that ends at {@code offset}, of a file, or a part of one, that
      * ends at {@code size}.
      */
-    public boolean mayStart(long offset, long size) {
+    boolean mayStart(long offset, long size) {
         return lookahead == null && isWarm() && offset == reached && reached >= noStartBefore && reached < size;
     }
 }

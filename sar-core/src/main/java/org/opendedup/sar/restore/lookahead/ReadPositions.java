@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The positions at which one reader reads its file. Assigns each request to a position, and chooses the position that
  * is replaced by another. For one thread at a time.
  */
-public final class ReadPositions {
+final class ReadPositions {
     /**
      * Most positions that are remembered, those used last; a position costs 100 bytes when nothing is read ahead for
      * it.
@@ -30,7 +30,7 @@ public final class ReadPositions {
     private long clock;
 
     /** Notes a request, and returns the position that it belongs to, which may be a new one. */
-    public ReadPosition note(long offset, int length) {
+    ReadPosition note(long offset, int length) {
         clock += length;
         all.forEach(ReadPosition::forgetClosed);
         ReadPosition nearest = nearest(offset, length);
@@ -90,7 +90,7 @@ public final class ReadPositions {
     /**
      * Returns where another position began ahead of this one, or the end of the file: what follows was already read.
      */
-    public long end(ReadPosition of, long size) {
+    long end(ReadPosition of, long size) {
         long end = size;
         for (ReadPosition other : all) {
             if (other != of && other.isWarm() && other.start() >= of.reached()) {
@@ -101,7 +101,7 @@ public final class ReadPositions {
     }
 
     /** Bytes that were fetched for other positions, which were left. */
-    public long leftBytes(ReadPosition except) {
+    long leftBytes(ReadPosition except) {
         long bytes = 0;
         for (ReadPosition position : all) {
             Lookahead lookahead = position.lookahead();
@@ -113,12 +113,12 @@ public final class ReadPositions {
     }
 
     /** Whether the reader has read in sequence at other positions, too. */
-    public boolean areSeveral(ReadPosition one) {
+    boolean areSeveral(ReadPosition one) {
         return all.stream().anyMatch(position -> position != one && position.isWarm());
     }
 
     /** Returns the lookaheads of all positions that are read ahead now. */
-    public List<Lookahead> lookaheads() {
+    List<Lookahead> lookaheads() {
         List<Lookahead> active = new ArrayList<>();
         for (ReadPosition position : all) {
             Lookahead lookahead = position.lookahead();
@@ -131,7 +131,7 @@ public final class ReadPositions {
 
     /** Returns the lookahead that a noted request belongs to; null if there is none. */
     @Nullable
-    public Lookahead lookahead(long offset, int length) {
+    Lookahead lookahead(long offset, int length) {
         Lookahead nearest = null;
         long least = Long.MAX_VALUE;
         for (ReadPosition position : all) {
@@ -150,7 +150,7 @@ public final class ReadPositions {
      * none is to be replaced.
      */
     @Nullable
-    public ReadPosition givesWay(ReadPosition to) {
+    ReadPosition givesWay(ReadPosition to) {
         ReadPosition oldest = null;
         for (ReadPosition position : all) {
             if (position.lookahead() != null && (oldest == null || position.usedAt() < oldest.usedAt())) {

@@ -15,7 +15,7 @@ import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.tier.copies.ChunkRequest;
 
 /**
- * All sequential readers that are read ahead. They share the memory and the threads that run their steps: first come,
+ * All sequential readers that are read ahead. They share the memory and the threads that run their batches: first come,
  * first served, so that each gets its turn. Safe for use by many threads.
  */
 public final class ReadStreams {
@@ -27,7 +27,7 @@ public final class ReadStreams {
 
     private final RecipeStore recipes;
     private final int pageBytes;
-    private final StepReads reads;
+    private final BatchSources sources;
     private final StreamBudget budget;
     private final ScheduledExecutorService threads;
     private final Set<Lookahead> active = ConcurrentHashMap.newKeySet();
@@ -37,12 +37,12 @@ public final class ReadStreams {
     public ReadStreams(
             RecipeStore recipes,
             int pageBytes,
-            StepReads reads,
+            BatchSources sources,
             StreamBudget budget,
             ScheduledExecutorService threads) {
         this.recipes = recipes;
         this.pageBytes = pageBytes;
-        this.reads = reads;
+        this.sources = sources;
         this.budget = budget;
         this.threads = threads;
         threads.scheduleWithFixedDelay(
@@ -54,8 +54,8 @@ public final class ReadStreams {
      * many others are read ahead.
      */
     @Nullable
-    public ParkedChunks tryJoin(ReadCredit credit) {
-        ParkedChunks parked = new ParkedChunks(reads.pinned(), credit);
+    ParkedChunks tryJoin(ReadCredit credit) {
+        ParkedChunks parked = new ParkedChunks(sources.pinned(), credit);
         if (!parked.tryJoin(budget)) {
             return null;
         }
@@ -64,7 +64,7 @@ public final class ReadStreams {
     }
 
     /** Drops what is parked for a reader that is closed. */
-    public void close(ParkedChunks parked) {
+    void close(ParkedChunks parked) {
         parked.close();
         sharing.remove(parked);
     }
@@ -72,17 +72,19 @@ public final class ReadStreams {
     /**
      * Reads ahead of one position of a reader, from byte {@code from} of a file up to byte {@code end}; null if there
      * is no memory for another position.
+     *
+     * @param parked what {@link #tryJoin} returned for the reader
      */
     @Nullable
-    public Lookahead start(Lookahead.Reader reader, long inode, long from, long end) throws IOException {
-        StreamBudget.Part part = reader.parked().share().tryPart();
+    Lookahead start(ParkedChunks parked, long inode, long from, long end) throws IOException {
+        StreamBudget.Part part = parked.share().tryPart();
         if (part == null) {
             return null;
         }
         try {
             RecipeCursor cursor = new RecipeCursor(recipes, pageBytes, inode, from);
             Lookahead started =
-                    new Lookahead(reads, part, reader, inode, cursor, from, end, this::requestStep, active::remove);
+                    new Lookahead(sources, part, parked, inode, cursor, from, end, this::requestBatch, active::remove);
             active.add(started);
             return started;
         } catch (IOException | RuntimeException e) {
@@ -92,22 +94,22 @@ public final class ReadStreams {
     }
 
     /** Notes that a reader has taken chunks: unparks and reports those of them that are parked. */
-    public void took(ParkedChunks parked, List<Long> chunks) {
+    void took(ParkedChunks parked, List<Long> chunks) {
         ChunkRequest taken = new ChunkRequest();
         List<PinnedChunks.Pinned> used = new ArrayList<>();
         for (long chunkId : chunks) {
-            PinnedChunks.Pinned chunk = reads.pinned().use(chunkId);
+            PinnedChunks.Pinned chunk = sources.pinned().use(chunkId);
             if (chunk == null) {
                 continue;
             }
             used.add(chunk);
             if (parked.take(chunkId)) {
-                taken.add(chunkId, chunk.length(), chunk.check(), -1);
+                taken.add(chunkId, chunk.length(), chunk.fingerprintPrefix(), -1);
                 taken.setData(taken.count() - 1, chunk.data(), chunk.offset(), chunk.length());
             }
         }
         try {
-            reads.tell(taken);
+            sources.reportTaken(taken);
         } finally {
             used.forEach(PinnedChunks.Pinned::close);
         }
@@ -117,9 +119,9 @@ public final class ReadStreams {
      * Returns the bytes of a chunk that any reader holds, to be closed; waits while they are being fetched. Null if it
      * is not held.
      */
-    public PinnedChunks.@Nullable Pinned chunk(long chunkId) throws IOException {
+    PinnedChunks.@Nullable Pinned chunk(long chunkId) throws IOException {
         try {
-            return reads.pinned().await(chunkId);
+            return sources.pinned().await(chunkId);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for what is read ahead");
@@ -131,9 +133,9 @@ public final class ReadStreams {
         return active.stream().map(Lookahead::status).toList();
     }
 
-    private boolean requestStep(Lookahead lookahead) {
+    private boolean requestBatch(Lookahead lookahead) {
         try {
-            threads.execute(lookahead::step);
+            threads.execute(lookahead::runBatch);
             return true;
         } catch (RejectedExecutionException closing) {
             return false;
@@ -145,6 +147,6 @@ public final class ReadStreams {
         active.forEach(reader -> reader.closeIfIdle(idleNanos));
         sharing.forEach(reader -> reader.releaseIfOld(idleNanos));
         sharing.removeIf(reader -> reader.share().hasEnded());
-        reads.pinned().trim();
+        sources.pinned().trim();
     }
 }

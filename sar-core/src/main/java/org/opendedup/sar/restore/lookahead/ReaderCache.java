@@ -8,8 +8,8 @@ import org.opendedup.sar.restore.cache.ContainerCache;
 import org.opendedup.sar.restore.frame.PinnedChunks;
 
 /**
- * The chunks that stay in memory after the steps of one reader, as its {@link ContainerCache} decides, and the chunks
- * that steps under way bring for it. For one thread at a time.
+ * The chunks that stay in memory after the batches of one reader, as its {@link ContainerCache} decides, and the chunks
+ * that batches under way bring for it. For one thread at a time.
  */
 final class ReaderCache {
     /**
@@ -21,7 +21,7 @@ final class ReaderCache {
     private final PinnedChunks pinned;
     private final StreamBudget.Part budget;
     private final ChunkHolds kept;
-    /** Chunks that steps under way bring. */
+    /** Chunks that batches under way bring. */
     private final ChunkHolds promised;
 
     private final Keeper keeper = new Keeper();
@@ -54,7 +54,7 @@ final class ReaderCache {
         }
     }
 
-    /** Returns the chunks that steps under way hold for the cache. */
+    /** Returns the chunks that batches under way hold for the cache. */
     ChunkHolds promised() {
         return promised;
     }
@@ -109,27 +109,30 @@ final class ReaderCache {
     }
 
     /**
-     * Whether a reference may be the next in a step for a cache of whole containers. Such a cache decides about each
-     * reference by what was used earlier, so a step is either references that are in the cache, or consecutive
+     * Whether a reference may be the next in a batch for a cache of whole containers. Such a cache decides about each
+     * reference by what was used earlier, so a batch is either references that are in the cache, or consecutive
      * references to one container, which is read whole.
      */
-    boolean goesOn(Step step, long chunkId) {
+    boolean goesOn(PrefetchBatch batch, long chunkId) {
         long container = ChunkId.container(chunkId);
         boolean isCached = cache.contains(chunkId);
-        if (!step.mayGoOnIn(container, isCached)) {
+        if (!batch.mayGoOnIn(container, isCached)) {
             return false;
         }
         if (!isCached) {
-            step.readWhole(container);
+            batch.readWhole(container);
         }
         return true;
     }
 
     /**
-     * See {@link Step.Window}: chunks that are not planned, to be brought for the cache. They are held until the step
+     * Returns chunks of these containers that the window wants and that are not planned, the nearest first and each
+     * once, as many as the cache has room for. They are to be brought for the cache, and are held until the batch
      * releases them.
+     *
+     * @param containers ids, in ascending order
      */
-    long[] promise(long[] containers, Step step, ReaderWindow window, ChunkCharges charges) {
+    long[] promise(long[] containers, PrefetchBatch batch, ReaderWindow window, ChunkCharges charges) {
         if (containers.length == 0) {
             return containers;
         }
@@ -143,7 +146,7 @@ final class ReaderCache {
                     && cache.wants(chunkId)
                     && !promised.contains(chunkId)
                     && !pinned.has(chunkId)) {
-                step.promise(chunkId, charges.of(chunkId, window.neededBytes(i)));
+                batch.promise(chunkId, charges.of(chunkId, window.neededBytes(i)));
                 chunks = count == chunks.length ? Arrays.copyOf(chunks, 2 * count) : chunks;
                 chunks[count++] = chunkId;
             }
@@ -151,10 +154,10 @@ final class ReaderCache {
         return Arrays.copyOf(chunks, count);
     }
 
-    /** Ends a step: the cache chooses which of its chunks stay. */
-    void tell(Step step, StepReads.Fetched fetched) throws IOException {
-        step.tell(fetched.containers(), cache);
-        for (int i = 0; i < step.references(); i++) {
+    /** Ends a batch: the cache chooses which of its chunks stay. */
+    void endBatch(PrefetchBatch batch, BatchRead.Fetched fetched) throws IOException {
+        batch.reportTo(cache, fetched.containers());
+        for (int i = 0; i < batch.references(); i++) {
             cache.advance();
         }
     }

@@ -15,7 +15,7 @@ import org.opendedup.sar.restore.frame.WantedChunks;
  * For one thread at a time.
  */
 final class ReaderWindow {
-    /** Heap bytes of a planned reference in the lists of the step that fetches it. */
+    /** Heap bytes of a planned reference in the lists of the batch that fetches it. */
     private static final int PLANNED_BYTES = 64;
 
     private final References references = new References();
@@ -96,8 +96,8 @@ final class ReaderWindow {
         return references.neededBytes(reference);
     }
 
-    int check(int reference) {
-        return references.check(reference);
+    int fingerprintPrefix(int reference) {
+        return references.fingerprintPrefix(reference);
     }
 
     long lookedAtBytes() {
@@ -123,7 +123,8 @@ final class ReaderWindow {
 
     /** Adds the current reference of the cursor. */
     void look(RecipeCursor cursor) {
-        references.add(cursor.offset(), cursor.length(), cursor.chunkId(), cursor.neededBytes(), cursor.check());
+        references.add(
+                cursor.offset(), cursor.length(), cursor.chunkId(), cursor.neededBytes(), cursor.fingerprintPrefix());
         lookedAtBytes += cursor.neededBytes();
         lookedTo = cursor.offset() + 1;
     }
@@ -141,7 +142,7 @@ final class ReaderWindow {
         return more;
     }
 
-    /** Ends the plan of a step; returns the offset up to which all is planned. */
+    /** Ends the plan of a batch; returns the offset up to which all is planned. */
     long endPlan() {
         plannedTo = planned < references.count() ? references.offset(planned) : lookedTo;
         return plannedTo;
@@ -154,10 +155,10 @@ final class ReaderWindow {
     }
 
     /** Charges planned references the actual size of chunks that have arrived; returns the additional bytes. */
-    long came(WantedChunks chunks) {
+    long chargeArrived(WantedChunks chunks) {
         long more = 0;
         for (int i = 0; i < chunks.chunks().count(); i++) {
-            more += holds.came(chunks.chunks().chunkId(i));
+            more += holds.chargeArrived(chunks.chunks().chunkId(i));
         }
         return more;
     }

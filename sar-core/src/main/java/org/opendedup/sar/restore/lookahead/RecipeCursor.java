@@ -110,7 +110,7 @@ final class RecipeCursor {
     }
 
     /** First four bytes of the chunk's fingerprint. */
-    int check() {
-        return page.check(entry);
+    int fingerprintPrefix() {
+        return page.fingerprintPrefix(entry);
     }
 }

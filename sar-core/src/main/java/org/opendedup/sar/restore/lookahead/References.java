@@ -19,7 +19,7 @@ final class References {
     private long[] chunkIds = new long[FIRST_CAPACITY];
     private int[] lengths = new int[FIRST_CAPACITY];
     private int[] needed = new int[FIRST_CAPACITY];
-    private int[] checks = new int[FIRST_CAPACITY];
+    private int[] fingerprintPrefixes = new int[FIRST_CAPACITY];
 
     int count() {
         return count;
@@ -35,9 +35,9 @@ final class References {
      * @param offset file offset at which it begins
      * @param length bytes of the file that it stands for
      * @param neededBytes bytes that it needs of its chunk, from the first byte of the chunk on
-     * @param check first four bytes of the chunk's fingerprint
+     * @param fingerprintPrefix first four bytes of the chunk's fingerprint
      */
-    void add(long offset, int length, long chunkId, int neededBytes, int check) {
+    void add(long offset, int length, long chunkId, int neededBytes, int fingerprintPrefix) {
         if (count == capacity) {
             grow();
         }
@@ -46,7 +46,7 @@ final class References {
         chunkIds[at] = chunkId;
         lengths[at] = length;
         needed[at] = neededBytes;
-        checks[at] = check;
+        fingerprintPrefixes[at] = fingerprintPrefix;
     }
 
     private void grow() {
@@ -54,7 +54,7 @@ final class References {
         chunkIds = unrolled(chunkIds);
         lengths = unrolled(lengths);
         needed = unrolled(needed);
-        checks = unrolled(checks);
+        fingerprintPrefixes = unrolled(fingerprintPrefixes);
         first = 0;
         capacity *= 2;
     }
@@ -95,8 +95,8 @@ final class References {
         return needed[at(i)];
     }
 
-    int check(int i) {
-        return checks[at(i)];
+    int fingerprintPrefix(int i) {
+        return fingerprintPrefixes[at(i)];
     }
 
     private int at(int i) {

@@ -13,8 +13,8 @@ import org.opendedup.sar.restore.cache.ContainerCache;
  */
 public final class StreamBudget {
     /**
-     * Least bytes of a share. With less, a step is so short that a disk seeks all the time; another reader is refused a
-     * share.
+     * Least bytes of a share. With less, a batch is so short that a disk seeks all the time; another reader is refused
+     * a share.
      */
     public static final long MIN_SHARE_BYTES = 8 << 20;
 
@@ -36,9 +36,9 @@ public final class StreamBudget {
     private static final int CACHE_PARTS = 9;
     private static final int TABLE_PARTS = PARTS - AHEAD_PARTS - CACHE_PARTS;
     /**
-     * Parts for the chunks of one step, by their own bytes: with their rooms a step uses at most a ninth of a share.
+     * Parts for the chunks of one batch, by their own bytes: with their rooms a batch uses at most a ninth of a share.
      */
-    private static final int STEP_PARTS = 4;
+    private static final int BATCH_PARTS = 4;
 
     private final long bytes;
     private final CacheMaker caches;
@@ -91,7 +91,7 @@ public final class StreamBudget {
      * The memory of one reader: equal parts for the positions that it reads at, and the memory of what is parked for
      * it.
      */
-    public final class Share {
+    final class Share {
         /** Guarded by the budget, as are all fields below. */
         private final Set<Part> parts = new HashSet<>();
 
@@ -130,7 +130,7 @@ public final class StreamBudget {
         }
 
         /** Whether the share has no part left and nothing is parked: a reader that wants a part has to join again. */
-        public boolean hasEnded() {
+        boolean hasEnded() {
             synchronized (StreamBudget.this) {
                 return ended;
             }
@@ -186,9 +186,9 @@ public final class StreamBudget {
             return bytes() / PARTS * AHEAD_PARTS;
         }
 
-        /** Bytes of chunks in one step, now. */
-        long stepBytes() {
-            return bytes() / PARTS * STEP_PARTS;
+        /** Bytes of chunks in one batch, now. */
+        long batchBytes() {
+            return bytes() / PARTS * BATCH_PARTS;
         }
 
         /** Most bytes that the position may be charged now for what stays in its cache. */

@@ -12,9 +12,9 @@ import org.opendedup.sar.tier.copies.ChunkRequest;
 import org.opendedup.sar.tier.copies.Source;
 
 /**
- * The chunks that the reader has taken, of the steps that are planned or held for one position. The promotion is
- * informed of these, not of chunks that were fetched ahead and dropped. A step is reported as a whole where possible,
- * because the length of a run on the disk shows only in a whole step. For one thread at a time; reports may be
+ * The chunks that the reader has taken, of the batches that are planned or held for one position. The promotion is
+ * informed of these, not of chunks that were fetched ahead and dropped. A batch is reported as a whole where possible,
+ * because the length of a run on the disk shows only in a whole batch. For one thread at a time; reports may be
  * delivered by any thread.
  */
 final class TakenChunks {
@@ -22,33 +22,33 @@ final class TakenChunks {
     private final ParkedChunks parked;
     private final ReadCredit credit;
     /** Whether taken chunks are to be reported. */
-    private final boolean tells;
+    private final boolean reports;
     /** In the order of the file. */
-    private final Deque<StepChunks> steps = new ArrayDeque<>();
+    private final Deque<BatchChunks> batches = new ArrayDeque<>();
 
-    private final List<Told> toTell = new ArrayList<>();
+    private final List<Report> pending = new ArrayList<>();
     /** Bytes fetched from the disk or the SSD, and not taken. */
     private long untakenBytes;
     /** Whether the file was written to: chunks that are not taken then say nothing about the reader. */
     private boolean outdated;
 
-    TakenChunks(PinnedChunks pinned, ParkedChunks parked, ReadCredit credit, boolean tells) {
+    TakenChunks(PinnedChunks pinned, ParkedChunks parked, boolean reports) {
         this.pinned = pinned;
         this.parked = parked;
-        this.credit = credit;
-        this.tells = tells;
+        credit = parked.credit();
+        this.reports = reports;
     }
 
-    /** The references of one step; the numbers of all references of a position rise. */
-    private static final class StepChunks {
+    /** The references of one batch; the numbers of all references of a position rise. */
+    private static final class BatchChunks {
         private final long first;
         private final int count;
         private final ChunkRequest chunks;
         private final BitSet taken = new BitSet();
-        private final BitSet told = new BitSet();
+        private final BitSet reported = new BitSet();
         private boolean ended;
 
-        StepChunks(long first, int count, ChunkRequest chunks) {
+        BatchChunks(long first, int count, ChunkRequest chunks) {
             this.first = first;
             this.count = count;
             this.chunks = chunks;
@@ -64,21 +64,21 @@ final class TakenChunks {
         }
     }
 
-    /** A report of chunks that a reader has taken. Its owner must call {@link #tell}. */
-    static final class Told {
+    /** A report of chunks that a reader has taken. Its owner must call {@link #deliver}. */
+    static final class Report {
         private final ParkedChunks parked;
         private final ChunkRequest chunks;
         private final List<Integer> which = new ArrayList<>();
         private final List<Pinned> data = new ArrayList<>();
 
-        private Told(ParkedChunks parked, ChunkRequest chunks) {
+        private Report(ParkedChunks parked, ChunkRequest chunks) {
             this.parked = parked;
             this.chunks = chunks;
         }
 
         /** Reports the chunks to the promotion. */
-        void tell(StepReads reads) {
-            // Another thread may report another part of the same step.
+        void deliver(BatchSources sources) {
+            // Another thread may report another part of the same batch.
             synchronized (chunks) {
                 for (int n = 0; n < data.size(); n++) {
                     Pinned chunk = data.get(n);
@@ -90,7 +90,7 @@ final class TakenChunks {
                     }
                 }
                 try {
-                    reads.tell(chunks);
+                    sources.reportTaken(chunks);
                 } finally {
                     chunks.clearData();
                     data.forEach(Pinned::close);
@@ -100,31 +100,33 @@ final class TakenChunks {
     }
 
     /**
-     * Adds a planned step. Its references are those of {@code chunks}; their numbers follow each other from
+     * Adds a planned batch. Its references are those of {@code chunks}; their numbers follow each other from
      * {@code first} on.
      */
     void planned(long first, ChunkRequest chunks) {
         if (chunks.count() > 0) {
-            steps.add(new StepChunks(first, chunks.count(), chunks));
+            batches.add(new BatchChunks(first, chunks.count(), chunks));
         }
     }
 
-    /** Notes that the step whose first reference has this number has ended: where its chunks came from is known now. */
+    /**
+     * Notes that the batch whose first reference has this number has ended: where its chunks came from is known now.
+     */
     void ended(long first) {
-        for (StepChunks step : steps) {
-            if (step.first == first) {
-                step.ended = true;
-                for (int i = 0; i < step.count; i++) {
-                    note(step, i, step.fetchedBytes(i), step.taken.get(i));
+        for (BatchChunks batch : batches) {
+            if (batch.first == first) {
+                batch.ended = true;
+                for (int i = 0; i < batch.count; i++) {
+                    note(batch, i, batch.fetchedBytes(i), batch.taken.get(i));
                 }
-                tellWhole(step);
+                reportWhole(batch);
             }
         }
     }
 
-    private void note(StepChunks step, int i, int fetched, boolean isTaken) {
+    private void note(BatchChunks batch, int i, int fetched, boolean isTaken) {
         if (isTaken) {
-            credit.took(step.chunks.length(i));
+            credit.took(batch.chunks.length(i));
         } else {
             untakenBytes += fetched;
         }
@@ -132,80 +134,80 @@ final class TakenChunks {
 
     /** Notes that the reader has taken the chunks of the references {@code from} to {@code to} (exclusive). */
     void took(long from, long to) {
-        for (StepChunks step : steps) {
-            if (step.end() <= from) {
+        for (BatchChunks batch : batches) {
+            if (batch.end() <= from) {
                 continue;
             }
-            if (step.first >= to) {
+            if (batch.first >= to) {
                 break;
             }
-            took(step, (int) Math.max(0, from - step.first), (int) Math.min(step.count, to - step.first));
-            tellWhole(step);
+            took(batch, (int) Math.max(0, from - batch.first), (int) Math.min(batch.count, to - batch.first));
+            reportWhole(batch);
         }
     }
 
-    private void took(StepChunks step, int from, int to) {
-        for (int i = step.taken.nextClearBit(from); i < to; i = step.taken.nextClearBit(i)) {
-            step.taken.set(i);
-            if (step.ended) {
-                untakenBytes -= step.fetchedBytes(i);
-                credit.took(step.chunks.length(i));
+    private void took(BatchChunks batch, int from, int to) {
+        for (int i = batch.taken.nextClearBit(from); i < to; i = batch.taken.nextClearBit(i)) {
+            batch.taken.set(i);
+            if (batch.ended) {
+                untakenBytes -= batch.fetchedBytes(i);
+                credit.took(batch.chunks.length(i));
             }
         }
     }
 
-    private void tellWhole(StepChunks step) {
-        if (step.ended && step.taken.cardinality() == step.count) {
-            tell(step);
+    private void reportWhole(BatchChunks batch) {
+        if (batch.ended && batch.taken.cardinality() == batch.count) {
+            report(batch);
         }
     }
 
-    private void tell(StepChunks step) {
-        Told more = null;
-        for (int i = next(step, 0); tells && i >= 0; i = next(step, i + 1)) {
-            step.told.set(i);
-            Pinned chunk = pinned.use(step.chunks.chunkId(i));
+    private void report(BatchChunks batch) {
+        Report more = null;
+        for (int i = next(batch, 0); reports && i >= 0; i = next(batch, i + 1)) {
+            batch.reported.set(i);
+            Pinned chunk = pinned.use(batch.chunks.chunkId(i));
             if (chunk != null) {
-                more = more == null ? new Told(parked, step.chunks) : more;
+                more = more == null ? new Report(parked, batch.chunks) : more;
                 more.which.add(i);
                 more.data.add(chunk);
             }
         }
         if (more != null) {
-            toTell.add(more);
+            pending.add(more);
         }
     }
 
     /** Returns the next reference that is taken and not reported; -1 if there is none. */
-    private static int next(StepChunks step, int from) {
-        int i = step.taken.nextSetBit(from);
-        while (i >= 0 && step.told.get(i)) {
-            i = step.taken.nextSetBit(i + 1);
+    private static int next(BatchChunks batch, int from) {
+        int i = batch.taken.nextSetBit(from);
+        while (i >= 0 && batch.reported.get(i)) {
+            i = batch.taken.nextSetBit(i + 1);
         }
         return i;
     }
 
-    /** Notes that the first reference, which has this number, is about to be released; its step has ended. */
+    /** Notes that the first reference, which has this number, is about to be released; its batch has ended. */
     void passing(long number) {
-        StepChunks step = first(number);
-        if (step == null) {
+        BatchChunks batch = first(number);
+        if (batch == null) {
             return;
         }
-        int i = (int) (number - step.first);
-        if (!step.taken.get(i)) {
-            untakenBytes -= step.fetchedBytes(i);
-            credit.wasted(step.fetchedBytes(i));
-        } else if (!step.told.get(i)) {
-            tell(step);
+        int i = (int) (number - batch.first);
+        if (!batch.taken.get(i)) {
+            untakenBytes -= batch.fetchedBytes(i);
+            credit.wasted(batch.fetchedBytes(i));
+        } else if (!batch.reported.get(i)) {
+            report(batch);
         }
-        if (number + 1 == step.end()) {
-            steps.removeFirst();
+        if (number + 1 == batch.end()) {
+            batches.removeFirst();
         }
     }
 
-    private @Nullable StepChunks first(long number) {
-        StepChunks step = steps.peekFirst();
-        return step == null || number < step.first ? null : step;
+    private @Nullable BatchChunks first(long number) {
+        BatchChunks batch = batches.peekFirst();
+        return batch == null || number < batch.first ? null : batch;
     }
 
     /** Notes that the plan no longer matches the file. */
@@ -214,23 +216,23 @@ final class TakenChunks {
     }
 
     /**
-     * Notes that all steps have ended and that all of them are about to be released.
+     * Notes that all batches have ended and that all of them are about to be released.
      *
      * @param parks whether chunks that were not taken are parked
      */
     void passAll(boolean parks) {
         long most = parks ? parked.mostBytes() : 0;
-        for (StepChunks step : steps) {
-            tell(step);
-            for (int i = step.taken.nextClearBit(0); i < step.count; i = step.taken.nextClearBit(i + 1)) {
-                int fetched = step.fetchedBytes(i);
+        for (BatchChunks batch : batches) {
+            report(batch);
+            for (int i = batch.taken.nextClearBit(0); i < batch.count; i = batch.taken.nextClearBit(i + 1)) {
+                int fetched = batch.fetchedBytes(i);
                 credit.wasted(outdated ? 0 : fetched);
                 if (most > 0) {
-                    most -= parked.park(step.chunks.chunkId(i), fetched, step.chunks.source(i) == Source.HOME);
+                    most -= parked.park(batch.chunks.chunkId(i), fetched, batch.chunks.source(i) == Source.HOME);
                 }
             }
         }
-        steps.clear();
+        batches.clear();
         untakenBytes = 0;
     }
 
@@ -240,12 +242,12 @@ final class TakenChunks {
     }
 
     /** Returns and removes the pending reports; the caller has to deliver them. */
-    List<Told> toTell() {
-        if (toTell.isEmpty()) {
+    List<Report> takePending() {
+        if (pending.isEmpty()) {
             return List.of();
         }
-        List<Told> now = List.copyOf(toTell);
-        toTell.clear();
+        List<Report> now = List.copyOf(pending);
+        pending.clear();
         return now;
     }
 }

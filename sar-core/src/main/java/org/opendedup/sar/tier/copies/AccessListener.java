@@ -9,7 +9,7 @@ public interface AccessListener {
     boolean isActive();
 
     /** Counts written duplicates that cannot be reported, with the reason. */
-    void missed(int duplicates, Refusal why);
+    void onDuplicatesMissed(int duplicates, Refusal why);
 
     /** Returns the run length, in bytes, from which a run counts as long, whatever else belongs to it. */
     default long longRunBytes() {
@@ -20,7 +20,7 @@ public interface AccessListener {
      * Notes that bytes {@code from} to {@code to} (exclusive) of a file were stored, with duplicates, but their run may
      * continue after {@code to}. They can be judged later, by the recipe.
      */
-    default void unfinished(long inode, long from, long to) {}
+    default void onRunUnfinished(long inode, long from, long to) {}
 
     /**
      * Notes that duplicates were written. Each has its chunk id, whole length, current references, data, and the bytes
@@ -28,8 +28,8 @@ public interface AccessListener {
      *
      * @param inode the file
      */
-    void written(long inode, ChunkRequest duplicates);
+    void onDuplicatesWritten(long inode, ChunkRequest duplicates);
 
     /** Notes that chunks were read. This request read those with source HOME and data from the disk. */
-    void read(ChunkRequest request, CountSource counts);
+    void onChunksRead(ChunkRequest request, CountSource counts);
 }

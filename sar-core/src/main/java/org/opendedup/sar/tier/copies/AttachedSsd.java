@@ -10,10 +10,9 @@ import org.opendedup.sar.ssd.OfferListener;
 import org.opendedup.sar.ssd.SsdLogStatistics;
 import org.opendedup.sar.ssd.SsdStore;
 import org.opendedup.sar.ssd.StoreMemory;
-import org.opendedup.sar.tier.SsdLifecycle;
 
 /**
- * An SSD in use, as the {@link SsdLifecycle} sees it: an {@link SsdStore}, or that of a test. Safe for use by many
+ * An SSD in use, as the {@code SsdLifecycle} sees it: an {@link SsdStore}, or that of a test. Safe for use by many
  * threads.
  */
 public interface AttachedSsd extends PromotionTarget, CopyStore, TierContents, Closeable {

@@ -4,7 +4,6 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkHash;
 import org.opendedup.sar.ssd.CopyRequest;
-import org.opendedup.sar.tier.promotion.FileRuns;
 
 /**
  * The stored chunks that one request writes again or reads, in file order, repeated as often as they are referenced,
@@ -16,7 +15,7 @@ public final class ChunkRequest implements CopyRequest {
     private int count;
     private long[] chunkIds = new long[CHUNKS];
     private int[] lengths = new int[CHUNKS];
-    private int[] checks = new int[CHUNKS];
+    private int[] fingerprintPrefixes = new int[CHUNKS];
     private int[] frames = new int[CHUNKS];
     private int[] references = new int[CHUNKS];
     private long[] runBytes = new long[CHUNKS];
@@ -40,16 +39,17 @@ public final class ChunkRequest implements CopyRequest {
      * Adds the next chunk, with its home as source.
      *
      * @param length on the read path, the bytes needed from the start of the chunk; on the write path, all its bytes
-     * @param check first bytes of its fingerprint, see {@link org.opendedup.sar.common.Fingerprints#check}
+     * @param fingerprintPrefix first bytes of its fingerprint, see
+     *     {@link org.opendedup.sar.common.Fingerprints#fingerprintPrefix}
      * @param frame number of the frame in the container that holds it; -1 while unknown
      */
-    public void add(long chunkId, int length, int check, int frame) {
+    public void add(long chunkId, int length, int fingerprintPrefix, int frame) {
         if (count == chunkIds.length) {
             grow();
         }
         chunkIds[count] = chunkId;
         lengths[count] = length;
-        checks[count] = check;
+        fingerprintPrefixes[count] = fingerprintPrefix;
         frames[count] = frame;
         references[count] = 0;
         runBytes[count] = 0;
@@ -61,7 +61,7 @@ public final class ChunkRequest implements CopyRequest {
         int chunks = chunkIds.length * 2;
         chunkIds = Arrays.copyOf(chunkIds, chunks);
         lengths = Arrays.copyOf(lengths, chunks);
-        checks = Arrays.copyOf(checks, chunks);
+        fingerprintPrefixes = Arrays.copyOf(fingerprintPrefixes, chunks);
         frames = Arrays.copyOf(frames, chunks);
         references = Arrays.copyOf(references, chunks);
         runBytes = Arrays.copyOf(runBytes, chunks);
@@ -124,8 +124,8 @@ public final class ChunkRequest implements CopyRequest {
     }
 
     @Override
-    public int check(int i) {
-        return checks[i];
+    public int fingerprintPrefix(int i) {
+        return fingerprintPrefixes[i];
     }
 
     public int frame(int i) {
@@ -146,7 +146,7 @@ public final class ChunkRequest implements CopyRequest {
     }
 
     /**
-     * Returns the bytes of the chunk's run in its file, or {@link FileRuns#UNFINISHED}; 0 if they were not set: then
+     * Returns the bytes of the chunk's run in its file, or {@code FileRuns.UNFINISHED}; 0 if they were not set: then
      * the run in this request counts.
      */
     public long runBytes(int i) {

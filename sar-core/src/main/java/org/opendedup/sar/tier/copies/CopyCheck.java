@@ -7,8 +7,8 @@ import org.opendedup.sar.common.Fingerprints;
 /** Checks whether bytes that an SSD returned are those that a recipe refers to. For use by one thread. */
 @FunctionalInterface
 public interface CopyCheck {
-    /** @param check first bytes of the chunk's fingerprint, as in the recipe */
-    boolean isRight(byte[] data, int offset, int length, int check);
+    /** @param fingerprintPrefix first bytes of the chunk's fingerprint, as in the recipe */
+    boolean isRight(byte[] data, int offset, int length, int fingerprintPrefix);
 
     /** Returns a check that computes the fingerprint of the bytes. */
     static CopyCheck byFingerprint() {
@@ -18,9 +18,9 @@ public interface CopyCheck {
         } catch (NoSuchAlgorithmException e) {
             throw new AssertionError("every Java platform has SHA-256", e);
         }
-        return (data, offset, length, check) -> {
+        return (data, offset, length, fingerprintPrefix) -> {
             digest.update(data, offset, length);
-            return Fingerprints.check(digest.digest(), 0) == check;
+            return Fingerprints.fingerprintPrefix(digest.digest(), 0) == fingerprintPrefix;
         };
     }
 }

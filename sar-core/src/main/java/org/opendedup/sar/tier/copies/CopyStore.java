@@ -1,9 +1,7 @@
 package org.opendedup.sar.tier.copies;
 
-import org.opendedup.sar.tier.distributor.DataDistributor;
-
 /**
- * The copies that serve reads: the part of an attached SSD that the {@link DataDistributor} needs. Safe for use by many
+ * The copies that serve reads: the part of an attached SSD that the {@code DataDistributor} needs. Safe for use by many
  * threads.
  */
 public interface CopyStore {

@@ -23,12 +23,20 @@ public interface PromotionTarget {
     /**
      * Offers a chunk. Never waits. Copies the bytes before it returns.
      *
-     * @param check first bytes of its fingerprint, which the bytes must match
+     * @param fingerprintPrefix first bytes of its fingerprint, which the bytes must match
      * @param count current references to it
      * @param saving see {@link DiskCost#saving}
      * @param cause why it is promoted
      */
-    OfferAnswer offer(long chunkId, int check, int count, int saving, Cause cause, byte[] data, int offset, int length);
+    OfferAnswer offer(
+            long chunkId,
+            int fingerprintPrefix,
+            int count,
+            int saving,
+            Cause cause,
+            byte[] data,
+            int offset,
+            int length);
 
     /**
      * Notes that a chunk was requested again: updates its references and what a read of it saves, and raises its heat.

@@ -7,11 +7,11 @@ public interface SsdHealth {
     SsdHealth IGNORED = new SsdHealth() {};
 
     /** Notes that the SSD answered too late too often, and is not used for this pause. */
-    default void suspended(Duration pause) {}
+    default void onSuspended(Duration pause) {}
 
     /** Notes that the SSD answered in time again. */
-    default void resumed() {}
+    default void onResumed() {}
 
     /** Notes that a read returned the right bytes. */
-    default void goodRead() {}
+    default void onGoodRead() {}
 }

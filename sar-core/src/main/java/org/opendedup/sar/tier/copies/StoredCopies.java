@@ -72,8 +72,15 @@ public record StoredCopies(SsdStore store, StoreMemory memory) implements Attach
 
     @Override
     public OfferAnswer offer(
-            long chunkId, int check, int count, int saving, Cause cause, byte[] data, int offset, int length) {
-        return store.offer(chunkId, check, count, saving, cause.ordinal(), data, offset, length);
+            long chunkId,
+            int fingerprintPrefix,
+            int count,
+            int saving,
+            Cause cause,
+            byte[] data,
+            int offset,
+            int length) {
+        return store.offer(chunkId, fingerprintPrefix, count, saving, cause.ordinal(), data, offset, length);
     }
 
     @Override

@@ -3,10 +3,9 @@ package org.opendedup.sar.tier.copies;
 import java.util.function.Consumer;
 import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.MapTable;
-import org.opendedup.sar.tier.demotion.DataDemotion;
 
 /**
- * The part of an attached SSD that {@link DataDemotion} needs: its Map table, its fill level, and a way to remove a
+ * The part of an attached SSD that {@code DataDemotion} needs: its Map table, its fill level, and a way to remove a
  * chunk. Safe for use by many threads.
  */
 public interface TierContents {

@@ -271,7 +271,7 @@ public final class DataDemotion implements Admission, Closeable {
                     forget();
                 }
             } catch (IOException | RuntimeException e) {
-                log.warn("what should leave the SSD stays there for now: {}", e.getMessage(), e);
+                log.warn("chunks that were to be demoted remain on the SSD for now: {}", e.getMessage(), e);
                 forget();
             }
         }

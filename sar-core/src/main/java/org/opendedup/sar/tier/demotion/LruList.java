@@ -117,11 +117,11 @@ public final class LruList {
     }
 
     /** Returns the noted bytes of all items: the most that the SSD would need if all were read again. */
-    public long bytes() {
+    long bytes() {
         return bytes.sum();
     }
 
-    public int capacity() {
+    int capacity() {
         return capacity;
     }
 
@@ -136,7 +136,7 @@ public final class LruList {
     }
 
     /** Removes all items. */
-    public void clear() {
+    void clear() {
         for (int set = 0; set < sets; set++) {
             synchronized (locks[set % LOCKS]) {
                 for (int i = firstOf(set); i < firstOf(set + 1); i++) {

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.tier.copies.ChunkRequest;
 import org.opendedup.sar.tier.copies.CopyCheck;
 import org.opendedup.sar.tier.copies.CopyStore;
@@ -109,14 +110,14 @@ public final class DataDistributor implements Closeable {
      */
     private final class Suspension implements SsdHealth {
         @Override
-        public void suspended(Duration pause) {
-            health.suspended(pause);
+        public void onSuspended(Duration pause) {
+            health.onSuspended(pause);
             probes.schedule(DataDistributor.this::probe, pause.toNanos(), TimeUnit.NANOSECONDS);
         }
 
         @Override
-        public void resumed() {
-            health.resumed();
+        public void onResumed() {
+            health.onResumed();
         }
     }
 
@@ -252,7 +253,7 @@ public final class DataDistributor implements Closeable {
     }
 
     private static long frame(ChunkRequest request, int i) {
-        return ChunkId.of(ChunkId.container(request.chunkId(i)), request.frame(i));
+        return FrameId.inContainerOf(request.chunkId(i), request.frame(i));
     }
 
     /**
@@ -283,39 +284,28 @@ public final class DataDistributor implements Closeable {
         return read;
     }
 
-    /** A running read of the SSD. */
-    public interface SsdRead {
-        /**
-         * Waits, but not longer than the patience for the request. Sets the source of chunks that failed or are not
-         * there in time to HOME.
-         *
-         * @return whether every chunk sent to the SSD has its data now
-         */
-        boolean await();
-    }
-
     /** Counts how reads of the SSD went. */
     private final class Outcome implements DistributedRead.Outcome {
         @Override
-        public void partInTime(int chunks, long bytes, long nanos) {
+        public void onPartInTime(int chunks, long bytes, long nanos) {
             ssdRequests.increment();
             ssdHits.add(chunks);
             ssdBytes.add(bytes);
             ssdLatency.record(nanos);
             if (chunks > 0) {
-                health.goodRead();
+                health.onGoodRead();
             }
         }
 
         @Override
-        public void partLate(int chunks, long nanos) {
+        public void onPartLate(int chunks, long nanos) {
             ssdRequests.increment();
             late.add(chunks);
             ssdLatency.record(nanos);
         }
 
         @Override
-        public void answered(long startNanos, boolean late) {
+        public void onAnswered(long startNanos, boolean late) {
             if (late) {
                 breaker.late(startNanos);
             } else {

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * A running read of one request's chunks from the SSD. The reading threads fill requests of their own; only
  * {@link #await}, in the request's thread, copies their results. So nothing that an SSD does too late affects a reader.
  */
-final class DistributedRead implements DataDistributor.SsdRead {
+final class DistributedRead implements SsdRead {
     private static final Logger log = LoggerFactory.getLogger(DistributedRead.class);
     /**
      * Chunks per part. A FUSE request of 128 KiB needs 16 chunks of 8 KiB: one part. Several threads read larger
@@ -42,9 +42,9 @@ final class DistributedRead implements DataDistributor.SsdRead {
     /** Receives the outcome of a read: first of each part, then once of the whole. */
     interface Outcome {
         /** Notes a part that finished in time; {@code chunks} of it were good. */
-        void partInTime(int chunks, long bytes, long nanos);
+        void onPartInTime(int chunks, long bytes, long nanos);
 
-        void partLate(int chunks, long nanos);
+        void onPartLate(int chunks, long nanos);
 
         /**
          * Notes that the reader has its answer.
@@ -52,7 +52,7 @@ final class DistributedRead implements DataDistributor.SsdRead {
          * @param startNanos when the read was started
          * @param late whether the reader abandoned a part
          */
-        void answered(long startNanos, boolean late);
+        void onAnswered(long startNanos, boolean late);
     }
 
     private final ChunkRequest request;
@@ -126,7 +126,7 @@ final class DistributedRead implements DataDistributor.SsdRead {
             complete &= part.await(deadline);
         }
         if (!Thread.currentThread().isInterrupted()) {
-            outcome.answered(startNanos, late);
+            outcome.onAnswered(startNanos, late);
         }
         return complete;
     }
@@ -155,7 +155,7 @@ final class DistributedRead implements DataDistributor.SsdRead {
 
         void add(int i) {
             places[copy.count()] = i;
-            copy.add(request.chunkId(i), request.length(i), request.check(i), request.frame(i));
+            copy.add(request.chunkId(i), request.length(i), request.fingerprintPrefix(i), request.frame(i));
             copy.setSource(copy.count() - 1, Source.SSD);
         }
 
@@ -183,7 +183,7 @@ final class DistributedRead implements DataDistributor.SsdRead {
             byte[] data = copy.data(i);
             return data != null
                     && copy.length(i) >= wantedBytes
-                    && check.isRight(data, copy.offset(i), copy.length(i), copy.check(i));
+                    && check.isRight(data, copy.offset(i), copy.length(i), copy.fingerprintPrefix(i));
         }
 
         boolean await(long deadline) {
@@ -204,7 +204,7 @@ final class DistributedRead implements DataDistributor.SsdRead {
 
         private void noteLate() {
             late = true;
-            outcome.partLate(copy.count(), System.nanoTime() - startNanos);
+            outcome.onPartLate(copy.count(), System.nanoTime() - startNanos);
         }
 
         void giveUp() {
@@ -229,7 +229,7 @@ final class DistributedRead implements DataDistributor.SsdRead {
                     request.setSource(places[i], Source.HOME);
                 }
             }
-            outcome.partInTime(good, bytes, nanos);
+            outcome.onPartInTime(good, bytes, nanos);
             return good == copy.count();
         }
     }

@@ -77,7 +77,7 @@ final class LatenessBreaker {
     private void suspendFor(long nanos) {
         pauseNanos = nanos;
         pauseEndNanos = nanoClock.getAsLong() + nanos;
-        listener.suspended(Duration.ofNanos(nanos));
+        listener.onSuspended(Duration.ofNanos(nanos));
     }
 
     /**
@@ -105,7 +105,7 @@ final class LatenessBreaker {
         suspended = false;
         calm = true;
         if (was) {
-            listener.resumed();
+            listener.onResumed();
         }
     }
 }

@@ -2,10 +2,6 @@ package org.opendedup.sar.tier.promotion;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.Closeable;
-import java.util.function.LongSupplier;
-import org.opendedup.sar.container.ContainerStore;
-import org.opendedup.sar.metadata.RecipeStore;
-import org.opendedup.sar.tier.copies.CountSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,20 +24,6 @@ public final class BackgroundPromotion implements Closeable {
     private final Thread worker;
 
     /**
-     * Access to recipes and chunks.
-     *
-     * @param pageBytes bytes of a file that one page of its recipe spans
-     * @param diskUse a number that changes with every use of the disk by the volume's users, but not by this class
-     */
-    public record Sources(
-            RecipeStore recipes,
-            int pageBytes,
-            ContainerStore containers,
-            HomeFrames frames,
-            CountSource counts,
-            LongSupplier diskUse) {}
-
-    /**
      * @param windowBytes bytes of a file over which a restore keeps what it has read in memory
      * @param heapBytes heap bytes for the part of a recipe that is being analysed
      * @param name name of the volume, for the thread's name
@@ -49,7 +31,7 @@ public final class BackgroundPromotion implements Closeable {
     public BackgroundPromotion(
             SelectivePromotion promotion,
             Admission admission,
-            Sources sources,
+            PromotionSources sources,
             long windowBytes,
             long heapBytes,
             String name) {
@@ -59,7 +41,7 @@ public final class BackgroundPromotion implements Closeable {
     BackgroundPromotion(
             SelectivePromotion promotion,
             Admission admission,
-            Sources sources,
+            PromotionSources sources,
             long windowBytes,
             long heapBytes,
             long quietNanos,
@@ -98,7 +80,7 @@ public final class BackgroundPromotion implements Closeable {
             } catch (PromotionStopped e) {
                 log.debug("promotion in the background waits: {}", e.getMessage());
             } catch (RuntimeException e) {
-                log.warn("promotion in the background failed, and goes on: {}", e.getMessage(), e);
+                log.warn("promotion in the background failed, and continues: {}", e.getMessage(), e);
             }
         }
     }

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.container.format.FrameTable;
 
 /** Positions of a container's chunks on the disk; its frames are numbered in the order of their positions. */
-public interface ContainerLayout {
+interface ContainerLayout {
     /** Returns the frame that holds a slot, or -1. */
     int frameOf(int slot);
 

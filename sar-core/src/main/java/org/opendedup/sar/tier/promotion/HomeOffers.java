@@ -1,11 +1,14 @@
 package org.opendedup.sar.tier.promotion;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.tier.copies.CountSource;
 
@@ -19,15 +22,20 @@ final class HomeOffers {
      */
     private static final int MAX_RETRIES = 100;
 
+    /** Chunk bytes of the frames that are read in one turn, and are in memory until they are offered. */
+    private static final int TURN_BYTES = 2 << 20;
+
     private final SelectivePromotion promotion;
     private final ContainerStore containers;
+    private final HomeFrames home;
     private final CountSource counts;
     private final IdleDisk disk;
 
-    HomeOffers(SelectivePromotion promotion, ContainerStore containers, CountSource counts, IdleDisk disk) {
+    HomeOffers(SelectivePromotion promotion, PromotionSources sources, IdleDisk disk) {
         this.promotion = promotion;
-        this.containers = containers;
-        this.counts = counts;
+        containers = sources.containers();
+        home = sources.frames();
+        counts = sources.counts();
         this.disk = disk;
     }
 
@@ -41,51 +49,49 @@ final class HomeOffers {
     }
 
     /**
-     * Reads the chunks of a request, in the one or two disk reads that a restore would use, and offers them.
+     * Reads the chunks of a request in turns of up to {@value #TURN_BYTES} bytes, and offers them after each turn: the
+     * queue of the SSD may have no room for seconds, and meanwhile the disk is for others.
      *
      * @throws PromotionStopped if the SSD accepts nothing, or the volume is being closed
      */
     void offer(RecipeRequests requests, int request) throws IOException {
-        int from = requests.firstChunk(request);
-        int[] frames = new int[requests.firstChunk(request + 1) - from];
-        int count = 0;
-        for (int i = from; i < requests.firstChunk(request + 1); i++) {
-            int frame = containers.frameOf(requests.chunkId(i));
-            if (count == 0 || frames[count - 1] != frame) {
+        long container = requests.container(request);
+        FrameTable table = containers.frameTable(container);
+        int end = requests.firstChunk(request + 1);
+        for (int from = requests.firstChunk(request); from < end; ) {
+            int[] frames = new int[end - from];
+            int count = 0;
+            int bytes = 0;
+            int to = from;
+            for (; to < end; to++) {
+                int frame = home.frameOf(requests.chunkId(to));
+                if (count > 0 && frames[count - 1] == frame) {
+                    continue;
+                }
+                bytes += table.rawLength(frame);
+                if (count > 0 && bytes > TURN_BYTES) {
+                    break;
+                }
                 frames[count++] = frame;
             }
+            disk.await();
+            Read read = new Read();
+            home.read(container, frames, count, read);
+            offer(requests, request, from, to, read.frames);
+            read.throwIfFailed();
+            from = to;
         }
-        Offers offers = new Offers(requests, request);
-        containers.readFrames(requests.container(request), frames, count, RecipeUse.MAX_GAP_BYTES, offers);
-        offers.throwIfFailed();
     }
 
-    /** Offers a request's chunks as their frames arrive. */
-    private final class Offers implements FrameConsumer {
-        private final RecipeRequests requests;
-        private final int request;
-        /** The next chunk to offer: frames arrive in the order of their slots. */
-        private int next;
-
+    /** The frames of one turn, up to the first that can't be read. */
+    private static final class Read implements FrameConsumer {
+        private final List<Frame> frames = new ArrayList<>();
         private @Nullable IOException failure;
-
-        Offers(RecipeRequests requests, int request) {
-            this.requests = requests;
-            this.request = request;
-            next = requests.firstChunk(request);
-        }
 
         @Override
         public void frame(int frame, Frame contents) {
-            int end = contents.firstSlot() + contents.count();
-            while (failure == null
-                    && next < requests.firstChunk(request + 1)
-                    && ChunkId.slot(requests.chunkId(next)) < end) {
-                try {
-                    offer(requests.chunkId(next++), contents);
-                } catch (IOException e) {
-                    failure = e;
-                }
+            if (failure == null) {
+                frames.add(contents);
             }
         }
 
@@ -94,37 +100,48 @@ final class HomeOffers {
             failure = e;
         }
 
-        private void offer(long chunkId, Frame contents) throws IOException {
-            int slot = ChunkId.slot(chunkId);
-            int count = counts.count(chunkId);
-            if (count == 0) {
-                // The chunk is no longer referenced.
-                return;
-            }
-            for (int retry = 0; retry < MAX_RETRIES; retry++) {
-                OfferAnswer answer = promotion.offerForRecipe(
-                        chunkId,
-                        contents.check(slot),
-                        count,
-                        requests.saving(request),
-                        contents.data(),
-                        contents.offset(slot),
-                        contents.length(slot));
-                if (answer == OfferAnswer.UNAVAILABLE) {
-                    throw new PromotionStopped("no SSD takes anything");
-                }
-                if (answer != OfferAnswer.QUEUE_FULL) {
-                    return;
-                }
-                disk.pauseOrStop(RETRY_MILLIS);
-            }
-            throw new PromotionStopped("too much is on its way to the SSD");
-        }
-
         void throwIfFailed() throws IOException {
             if (failure != null) {
                 throw failure;
             }
         }
+    }
+
+    /** Offers chunks {@code from} to {@code to} (exclusive) of a request, as far as their frames were read. */
+    private void offer(RecipeRequests requests, int request, int from, int to, List<Frame> frames) throws IOException {
+        int next = from;
+        for (Frame frame : frames) {
+            int end = frame.firstSlot() + frame.count();
+            for (; next < to && ChunkId.slot(requests.chunkId(next)) < end; next++) {
+                offer(requests.chunkId(next), requests.saving(request), frame);
+            }
+        }
+    }
+
+    private void offer(long chunkId, int saving, Frame contents) throws IOException {
+        int slot = ChunkId.slot(chunkId);
+        int count = counts.count(chunkId);
+        if (count == 0) {
+            // The chunk is no longer referenced.
+            return;
+        }
+        for (int retry = 0; retry < MAX_RETRIES; retry++) {
+            OfferAnswer answer = promotion.offerForRecipe(
+                    chunkId,
+                    contents.fingerprintPrefix(slot),
+                    count,
+                    saving,
+                    contents.data(),
+                    contents.offset(slot),
+                    contents.length(slot));
+            if (answer == OfferAnswer.UNAVAILABLE) {
+                throw new PromotionStopped("no SSD accepts chunks");
+            }
+            if (answer != OfferAnswer.QUEUE_FULL) {
+                return;
+            }
+            disk.pauseOrStop(RETRY_MILLIS);
+        }
+        throw new PromotionStopped("the queue to the SSD is full");
     }
 }

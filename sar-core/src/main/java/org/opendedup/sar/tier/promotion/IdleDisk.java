@@ -44,8 +44,15 @@ final class IdleDisk {
         }
     }
 
-    /** Waits until the disk was unused for a while; returns at once if it was not used since the last call. */
+    /**
+     * Waits until the disk was unused for a while; returns at once if it was not used since the last call.
+     *
+     * @throws PromotionStopped if the thread must end
+     */
     void await() throws PromotionStopped {
+        if (closed) {
+            throw PromotionStopped.closing();
+        }
         long before = diskUse.getAsLong();
         while (before != lastUse) {
             lastUse = before;

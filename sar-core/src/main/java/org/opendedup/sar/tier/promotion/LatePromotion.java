@@ -41,7 +41,7 @@ final class LatePromotion {
 
     LatePromotion(
             SelectivePromotion promotion,
-            BackgroundPromotion.Sources sources,
+            PromotionSources sources,
             OfferRetries retries,
             IdleDisk disk,
             long delayNanos) {
@@ -59,7 +59,7 @@ final class LatePromotion {
     void note(long inode, long from, long to) {
         if (promotion.isActive() && !spans.note(inode, from, to, System.nanoTime())) {
             // The number of duplicates in the dropped range is unknown: it counts as one.
-            promotion.missed(1, Refusal.QUEUE);
+            promotion.onDuplicatesMissed(1, Refusal.QUEUE);
         }
     }
 

@@ -21,15 +21,13 @@ final class OfferRetries {
     private static final Logger log = LoggerFactory.getLogger(OfferRetries.class);
 
     private static final int ROOM_MILLIS = 20;
-    /** Frames read in one turn of the disk: 2 MiB with frames of 64 KiB, as much as a buffer of the queue holds. */
-    private static final int FRAMES_PER_TURN = 32;
 
     private final SelectivePromotion promotion;
     private final HomeFrames home;
     private final CountSource counts;
     private final IdleDisk disk;
 
-    OfferRetries(SelectivePromotion promotion, BackgroundPromotion.Sources sources, IdleDisk disk) {
+    OfferRetries(SelectivePromotion promotion, PromotionSources sources, IdleDisk disk) {
         this.promotion = promotion;
         home = sources.frames();
         counts = sources.counts();
@@ -93,7 +91,7 @@ final class OfferRetries {
 
         /** Offers the chunks of the next frames; returns the number of the first chunk after them. */
         private int takeTurn(int first) throws PromotionStopped {
-            int[] missing = new int[FRAMES_PER_TURN];
+            int[] missing = new int[HomeFrames.FRAMES_PER_TURN];
             int count = 0;
             int last = -1;
             int end = first;
@@ -174,7 +172,7 @@ final class OfferRetries {
     private void awaitRoom() throws PromotionStopped {
         while (!promotion.hasQueueRoom()) {
             if (!promotion.isActive()) {
-                throw new PromotionStopped("no SSD takes anything");
+                throw new PromotionStopped("no SSD accepts chunks");
             }
             disk.pauseOrStop(ROOM_MILLIS);
         }

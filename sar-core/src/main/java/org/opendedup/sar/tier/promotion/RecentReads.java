@@ -1,9 +1,7 @@
 package org.opendedup.sar.tier.promotion;
 
-import org.opendedup.sar.tier.demotion.LruList;
-
 /**
- * Remembers the chunks recently read from the disk: {@link LruList#noteRead} of the list in use. Safe for use by many
+ * Remembers the chunks recently read from the disk: {@code LruList.noteRead} of the list in use. Safe for use by many
  * threads.
  */
 @FunctionalInterface

@@ -30,7 +30,7 @@ final class RecipePromotion {
 
     private final SelectivePromotion promotion;
     private final Admission admission;
-    private final BackgroundPromotion.Sources sources;
+    private final PromotionSources sources;
     private final OfferRetries retries;
     private final RecentInodes inodes;
     private final RecipeUse use;
@@ -45,7 +45,7 @@ final class RecipePromotion {
     RecipePromotion(
             SelectivePromotion promotion,
             Admission admission,
-            BackgroundPromotion.Sources sources,
+            PromotionSources sources,
             OfferRetries retries,
             IdleDisk disk,
             long windowBytes,
@@ -58,7 +58,7 @@ final class RecipePromotion {
         use = new RecipeUse(windowBytes, maxReferences(heapBytes));
         this.retries = retries;
         this.disk = disk;
-        home = new HomeOffers(promotion, sources.containers(), sources.counts(), disk);
+        home = new HomeOffers(promotion, sources, disk);
     }
 
     static int maxReferences(long heapBytes) {
@@ -121,7 +121,7 @@ final class RecipePromotion {
             if (first && page < 0 && use.bytes() < MIN_FILE_BYTES) {
                 return;
             }
-            RecipeRequests requests = use.analyse(this::layout);
+            RecipeRequests requests = use.analyse(this::layout, sources.frames().gapBytes());
             use.clear();
             new Plan(requests).run();
             first = false;
@@ -180,7 +180,7 @@ final class RecipePromotion {
                 retries.work();
                 disk.await();
                 if (!promotion.promotesByRecipe()) {
-                    throw new PromotionStopped("nothing is to be promoted any more");
+                    throw new PromotionStopped("promotion has ended");
                 }
                 // Requests of two visits to a container may need the same chunks.
                 if (home.missingBytes(requests, request) > 0) {

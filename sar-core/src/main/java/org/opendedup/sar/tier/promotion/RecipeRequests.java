@@ -8,7 +8,7 @@ import org.opendedup.sar.disk.DiskCost;
  * The disk requests of a restore that read few useful bytes, as {@link RecipeUse} found them: by container in ascending
  * order, each with its chunks. SSD copies save a request only if all its chunks have one. A struct of arrays.
  */
-public final class RecipeRequests {
+final class RecipeRequests {
     private int count;
     private int[] firstChunks = new int[64];
     private int[] savings = new int[64];
@@ -40,11 +40,11 @@ public final class RecipeRequests {
     }
 
     /** Returns the number of requests. */
-    public int count() {
+    int count() {
         return count;
     }
 
-    public long container(int request) {
+    long container(int request) {
         return ChunkId.container(chunkIds[firstChunks[request]]);
     }
 
@@ -52,31 +52,31 @@ public final class RecipeRequests {
      * Returns the index of a request's first chunk among all chunks; that of the next request is one past its last
      * chunk.
      */
-    public int firstChunk(int request) {
+    int firstChunk(int request) {
         return firstChunks[request];
     }
 
-    public long chunkId(int chunk) {
+    long chunkId(int chunk) {
         return chunkIds[chunk];
     }
 
     /** Returns the bytes needed of a chunk. */
-    public int length(int chunk) {
+    int length(int chunk) {
         return lengths[chunk];
     }
 
     /** Returns the saving of a request; see {@link DiskCost#saving}. */
-    public int saving(int request) {
+    int saving(int request) {
         return savings[request];
     }
 
     /** Returns how often a restore visits the container. */
-    public int visits(int request) {
+    int visits(int request) {
         return visits[request];
     }
 
     /** Returns all requests; those that save the most disk time per byte of SSD first. */
-    public int[] bestFirst() {
+    int[] bestFirst() {
         long[] keys = new long[count];
         for (int request = 0; request < count; request++) {
             long worth = Math.min((long) savings[request] * visits[request], Integer.MAX_VALUE);

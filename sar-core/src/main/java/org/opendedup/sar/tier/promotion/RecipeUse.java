@@ -9,13 +9,10 @@ import org.opendedup.sar.disk.DiskCost;
  * {@link RecipeRequests} out. A restore is slowed by containers of which it needs little, or which it must visit again.
  * For use by one thread.
  */
-public final class RecipeUse {
+final class RecipeUse {
     private static final int POSITION_BITS = 20;
     /** Most references of one part: 8 GiB of file in chunks of 8 KiB, analysed in about 80 MiB of heap. */
-    public static final int MAX_REFERENCES = 1 << POSITION_BITS;
-
-    /** Largest gap between frames that one read joins, in bytes, as on the read path. */
-    static final int MAX_GAP_BYTES = 256 << 10;
+    static final int MAX_REFERENCES = 1 << POSITION_BITS;
 
     private final long windowBytes;
     private final int maxReferences;
@@ -28,7 +25,7 @@ public final class RecipeUse {
      * @param windowBytes bytes of the file over which a restore keeps what it has read in memory: a container needed
      *     again later must be visited again
      */
-    public RecipeUse(long windowBytes) {
+    RecipeUse(long windowBytes) {
         this(windowBytes, MAX_REFERENCES);
     }
 
@@ -43,16 +40,16 @@ public final class RecipeUse {
     }
 
     /** Returns how many more references can be added. */
-    public int room() {
+    int room() {
         return maxReferences - count;
     }
 
-    public boolean isEmpty() {
+    boolean isEmpty() {
         return count == 0;
     }
 
     /** Returns the bytes of the file that these references cover. */
-    public long bytes() {
+    long bytes() {
         long bytes = 0;
         for (int i = 0; i < count; i++) {
             bytes += lengths[i];
@@ -61,7 +58,7 @@ public final class RecipeUse {
     }
 
     /** Adds the next reference in file order; there must be {@link #room}. */
-    public void add(long fileOffset, long chunkId, int length) {
+    void add(long fileOffset, long chunkId, int length) {
         assert room() > 0 : count;
         if (count == chunkIds.length) {
             chunkIds = Arrays.copyOf(chunkIds, 2 * count);
@@ -74,12 +71,16 @@ public final class RecipeUse {
     }
 
     /** Removes all references. */
-    public void clear() {
+    void clear() {
         count = 0;
     }
 
-    /** Returns the disk requests of visits that need less than half of their container. */
-    public RecipeRequests analyse(ContainerLayout.Source layouts) {
+    /**
+     * Returns the disk requests of visits that need less than half of their container.
+     *
+     * @param gapBytes largest gap between two frames, in bytes, over which a restore joins them to one request
+     */
+    RecipeRequests analyse(ContainerLayout.Source layouts, int gapBytes) {
         RecipeRequests requests = new RecipeRequests();
         int[] order = byContainer();
         for (int from = 0; from < count; ) {
@@ -90,7 +91,7 @@ public final class RecipeUse {
             }
             ContainerLayout layout = layouts.of(container);
             if (layout != null) {
-                addVisits(layout, order, from, to, requests);
+                addVisits(layout, gapBytes, order, from, to, requests);
             }
             from = to;
         }
@@ -129,7 +130,8 @@ public final class RecipeUse {
         return distinct;
     }
 
-    private void addVisits(ContainerLayout layout, int[] order, int from, int to, RecipeRequests requests) {
+    private void addVisits(
+            ContainerLayout layout, int gapBytes, int[] order, int from, int to, RecipeRequests requests) {
         int visits = 1;
         for (int i = from + 1; i < to; i++) {
             visits += isFarBehind(order[i], order[i - 1]) ? 1 : 0;
@@ -140,7 +142,7 @@ public final class RecipeUse {
             while (end < to && !isFarBehind(order[end], order[end - 1])) {
                 end++;
             }
-            new Visit(container, layout, wanted(order, start, end)).addTo(requests, visits);
+            new Visit(container, layout, gapBytes, wanted(order, start, end)).addTo(requests, visits);
             start = end;
         }
     }
@@ -172,7 +174,7 @@ public final class RecipeUse {
     }
 
     /** What is needed of a container between its read and the end of the window. */
-    private record Visit(long container, ContainerLayout layout, long[] wanted) {
+    private record Visit(long container, ContainerLayout layout, int gapBytes, long[] wanted) {
         void addTo(RecipeRequests requests, int visitsOfContainer) {
             if (2 * bytes(0, wanted.length) >= layout.rawBytes()) {
                 return;
@@ -204,7 +206,7 @@ public final class RecipeUse {
                     || frame >= 0
                             && next >= 0
                             && layout.fileOffset(next) - layout.fileOffset(frame) - layout.fileLength(frame)
-                                    <= MAX_GAP_BYTES;
+                                    <= gapBytes;
         }
 
         private long bytes(int from, int to) {

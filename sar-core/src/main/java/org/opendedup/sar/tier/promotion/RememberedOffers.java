@@ -1,7 +1,7 @@
 package org.opendedup.sar.tier.promotion;
 
+import com.carrotsearch.hppc.LongIntHashMap;
 import java.util.Arrays;
-import org.opendedup.sar.common.LongIntMap;
 import org.opendedup.sar.tier.copies.Cause;
 
 /**
@@ -12,6 +12,9 @@ import org.opendedup.sar.tier.copies.Cause;
 final class RememberedOffers {
     /** Heap bytes per chunk: up to three places of 12 bytes in the map, and one in the sorted list. */
     static final int BYTES_PER_CHUNK = 3 * (Long.BYTES + Integer.BYTES) + Long.BYTES;
+
+    /** Result of {@link #get} for a chunk that is not remembered. */
+    static final int ABSENT = -1;
 
     private static final int CAUSE_BITS = 2;
     private static final int MOST_RUN_BYTES = (1 << Integer.SIZE - 1 - CAUSE_BITS) - 1;
@@ -32,7 +35,7 @@ final class RememberedOffers {
 
     private final int most;
     /** Run bytes and cause of each chunk. Guarded by this. */
-    private final LongIntMap chunks = new LongIntMap();
+    private final LongIntHashMap chunks = new LongIntHashMap();
 
     private volatile int size;
 
@@ -42,7 +45,7 @@ final class RememberedOffers {
 
     /** @param runBytes bytes of the run in which it was requested */
     synchronized Answer add(long chunkId, Cause cause, long runBytes) {
-        if (chunks.contains(chunkId)) {
+        if (chunks.containsKey(chunkId)) {
             return Answer.KNOWN;
         }
         if (chunks.size() >= most) {
@@ -59,18 +62,19 @@ final class RememberedOffers {
             return false;
         }
         synchronized (this) {
-            boolean removed = chunks.remove(chunkId);
+            boolean known = chunks.containsKey(chunkId);
+            chunks.remove(chunkId);
             size = chunks.size();
-            return removed;
+            return known;
         }
     }
 
     /**
-     * Returns the packed data of a chunk, for {@link #cause} and {@link #runBytes}; {@link LongIntMap#ABSENT} if it is
-     * not remembered.
+     * Returns the packed data of a chunk, for {@link #cause} and {@link #runBytes}; {@link #ABSENT} if it is not
+     * remembered.
      */
     synchronized int get(long chunkId) {
-        return chunks.get(chunkId);
+        return chunks.getOrDefault(chunkId, ABSENT);
     }
 
     static Cause cause(int remembered) {
@@ -83,9 +87,7 @@ final class RememberedOffers {
 
     /** Returns all chunks, ascending: the order in which a disk reads them with the fewest seeks. */
     synchronized long[] sorted() {
-        long[] ids = new long[chunks.size()];
-        int[] count = {0};
-        chunks.forEachKey(chunkId -> ids[count[0]++] = chunkId);
+        long[] ids = chunks.keys().toArray();
         Arrays.sort(ids);
         return ids;
     }

@@ -8,7 +8,7 @@ import org.opendedup.sar.tier.copies.ChunkRequest;
  * disk one request together (SAR paper §3.4: nonsequential by length and address). {@link FileRuns} measures those of a
  * file. No state.
  */
-public final class Runs {
+final class Runs {
     private Runs() {}
 
     /** Returns the index one past the last chunk of the run that begins with chunk {@code from}. */

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.LongIntMap;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.disk.DiskCost;
 import org.opendedup.sar.ssd.MapEntry;
@@ -18,7 +17,6 @@ import org.opendedup.sar.tier.copies.CountSource;
 import org.opendedup.sar.tier.copies.PromotionTarget;
 import org.opendedup.sar.tier.copies.Refusal;
 import org.opendedup.sar.tier.copies.Source;
-import org.opendedup.sar.tier.demotion.LruList;
 import org.opendedup.sar.tier.policy.PromotionPolicies;
 import org.opendedup.sar.tier.policy.PromotionPolicy;
 import org.opendedup.sar.tier.policy.TierSettings;
@@ -52,13 +50,13 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
      */
     @FunctionalInterface
     public interface SpanListener {
-        void later(long inode, long from, long to);
+        void onRunUnfinished(long inode, long from, long to);
     }
 
     /**
      * @param target destination of promoted chunks, across attach and detach
      * @param admission guards a full SSD
-     * @param recentReads chunks recently read from the disk, an {@link LruList}; replaced at attach as well
+     * @param recentReads chunks recently read from the disk, an {@code LruList}; replaced at attach as well
      * @param mostRemembered chunks that may be remembered while the queue is full
      */
     public SelectivePromotion(
@@ -105,9 +103,9 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
     }
 
     @Override
-    public void unfinished(long inode, long from, long to) {
+    public void onRunUnfinished(long inode, long from, long to) {
         if (rules.settings().enabled()) {
-            unfinishedListener.later(inode, from, to);
+            unfinishedListener.onRunUnfinished(inode, from, to);
         }
     }
 
@@ -117,7 +115,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
     }
 
     @Override
-    public void missed(int duplicates, Refusal why) {
+    public void onDuplicatesMissed(int duplicates, Refusal why) {
         if (rules.settings().enabled()) {
             counters.offered(duplicates);
             counters.refused(why, duplicates);
@@ -125,7 +123,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
     }
 
     @Override
-    public void written(long inode, ChunkRequest duplicates) {
+    public void onDuplicatesWritten(long inode, ChunkRequest duplicates) {
         Rules now = rules;
         if (!now.settings().enabled() || duplicates.count() == 0) {
             return;
@@ -194,7 +192,14 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
         }
         long chunkId = request.chunkId(i);
         OfferAnswer answer = target.offer(
-                chunkId, request.check(i), count, saving, cause, data, request.offset(i), request.length(i));
+                chunkId,
+                request.fingerprintPrefix(i),
+                count,
+                saving,
+                cause,
+                data,
+                request.offset(i),
+                request.length(i));
         switch (answer) {
             case TAKEN, LANDED -> {
                 noteTaken(answer, cause, request.length(i));
@@ -246,7 +251,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
     }
 
     @Override
-    public void decided(OfferFate fate, int tag, int lengthBytes) {
+    public void onDecided(OfferFate fate, int tag, int lengthBytes) {
         counters.decided();
         switch (fate) {
             case LANDED -> counters.landed(Cause.values()[tag], lengthBytes);
@@ -280,7 +285,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
             forget(chunkId, Refusal.UNREFERENCED);
             return false;
         }
-        return remembered.get(chunkId) != LongIntMap.ABSENT;
+        return remembered.get(chunkId) != RememberedOffers.ABSENT;
     }
 
     /** Forgets a remembered chunk. */
@@ -298,7 +303,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
      */
     void offerAgain(long chunkId, CountSource counts, Frame contents) throws IOException {
         int known = remembered.get(chunkId);
-        if (known == LongIntMap.ABSENT) {
+        if (known == RememberedOffers.ABSENT) {
             return;
         }
         PromotionPolicy policy = rules.policy();
@@ -316,7 +321,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
         } else {
             OfferAnswer answer = target.offer(
                     chunkId,
-                    contents.check(slot),
+                    contents.fingerprintPrefix(slot),
                     count,
                     saving,
                     cause,
@@ -336,13 +341,13 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
                 }
                 noteTaken(answer, cause, length);
             }
-            case QUEUE_FULL, UNAVAILABLE -> log.debug("chunk {} has to wait on", ChunkId.toString(chunkId));
+            case QUEUE_FULL, UNAVAILABLE -> log.debug("chunk {} keeps waiting", ChunkId.toString(chunkId));
             default -> forget(chunkId, refusal(answer));
         }
     }
 
     @Override
-    public void read(ChunkRequest request, CountSource counts) {
+    public void onChunksRead(ChunkRequest request, CountSource counts) {
         Rules now = rules;
         boolean promotes = now.settings().enabled() && now.settings().promoteOnRead() && target.isAvailable();
         int hits = 0;
@@ -463,8 +468,10 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
     /**
      * Offers a chunk that was read from home for {@link RecipePromotion}, which itself retries while the queue is full.
      */
-    OfferAnswer offerForRecipe(long chunkId, int check, int count, int saving, byte[] data, int offset, int length) {
-        OfferAnswer answer = target.offer(chunkId, check, count, saving, Cause.RECIPE, data, offset, length);
+    OfferAnswer offerForRecipe(
+            long chunkId, int fingerprintPrefix, int count, int saving, byte[] data, int offset, int length) {
+        OfferAnswer answer =
+                target.offer(chunkId, fingerprintPrefix, count, saving, Cause.RECIPE, data, offset, length);
         switch (answer) {
             case QUEUE_FULL -> {}
             case TAKEN, LANDED -> {

@@ -22,9 +22,7 @@ import org.opendedup.sar.tier.policy.TierSettings;
  * @param memoryBudgetBytes all memory of the volume's process in bytes, native memory included, except 150 MB of the
  *     JVM's own
  * @param writeThreads number of threads that fingerprint and compress
- * @param rootMode permissions of the root directory of a new volume, e.g. 0755
- * @param rootUid owner of the root directory
- * @param rootGid group of the root directory
+ * @param root attributes of the root directory of a new volume
  * @param tier how the SSD is used; null without one
  * @param restore how sequential reads are cached
  * @param requests share of the memory budget that the front end uses; not kept with the volume
@@ -39,20 +37,10 @@ public record VolumeConfig(
         int pageBytes,
         long memoryBudgetBytes,
         int writeThreads,
-        int rootMode,
-        int rootUid,
-        int rootGid,
+        RootDirectory root,
         @Nullable TierSettings tier,
         RestoreSettings restore,
         RequestBuffers requests) {
-    /**
-     * Maximum data size of a container, in bytes. Its file has at most 4 MiB: long enough for a disk to stream, short
-     * enough to be rewritten at once. The last frames and the directory must not extend the file beyond 4 MiB. ext4
-     * allocates space in pieces of 2 MiB to files of up to 4 MiB, and of 4 MiB to larger ones. Space in these pieces
-     * that a file does not fill stays unused between the files. A disk then seeks from each container to the next.
-     */
-    public static final int CONTAINER_BYTES = (4 << 20) - (384 << 10);
-
     /**
      * Checks the settings.
      *
@@ -76,9 +64,7 @@ public record VolumeConfig(
             int pageBytes,
             long memoryBudgetBytes,
             int writeThreads,
-            int rootMode,
-            int rootUid,
-            int rootGid) {
+            RootDirectory root) {
         this(
                 name,
                 capacityBytes,
@@ -89,9 +75,7 @@ public record VolumeConfig(
                 pageBytes,
                 memoryBudgetBytes,
                 writeThreads,
-                rootMode,
-                rootUid,
-                rootGid,
+                root,
                 null,
                 RestoreSettings.DEFAULT,
                 RequestBuffers.NONE);
@@ -135,9 +119,7 @@ public record VolumeConfig(
                 pageBytes,
                 memoryBudgetBytes,
                 writeThreads,
-                rootMode,
-                rootUid,
-                rootGid,
+                root,
                 tier,
                 restore,
                 requests);
@@ -158,4 +140,13 @@ public record VolumeConfig(
             this(data, metadata, hashDb, null);
         }
     }
+
+    /**
+     * Attributes of the root directory.
+     *
+     * @param mode permissions, e.g. 0755
+     * @param uid owner
+     * @param gid group
+     */
+    public record RootDirectory(int mode, int uid, int gid) {}
 }

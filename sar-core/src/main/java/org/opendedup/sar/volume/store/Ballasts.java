@@ -8,6 +8,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Ballast;
 import org.opendedup.sar.io.Device;
+import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,14 +69,14 @@ public final class Ballasts {
         return of(locations.data(), locations.metadata(), System::nanoTime);
     }
 
-    public static Ballasts of(Path data, Path metadata, LongSupplier nanoClock) throws IOException {
+    static Ballasts of(Path data, Path metadata, LongSupplier nanoClock) throws IOException {
         return new Ballasts(
                 List.of(placed(data, DATA_BYTES, DATA_PART), placed(metadata, METADATA_BYTES, METADATA_PART)),
                 nanoClock);
     }
 
     private static Placed placed(Path folder, long bytes, int part) throws IOException {
-        Device device = Device.of(folder);
+        Device device = FileDevice.of(folder);
         return new Placed(device, new Ballast(folder, Math.min(bytes, device.totalBytes() / part)));
     }
 
@@ -139,7 +140,7 @@ public final class Ballasts {
         for (Placed placed : all) {
             try {
                 if (placed.ballast.exists() && !placed.ballast.isSound()) {
-                    log.info("{} takes up no space, and is made anew", placed.ballast);
+                    log.info("{} occupies no space and is made again", placed.ballast);
                     placed.ballast.free();
                 }
             } catch (IOException e) {

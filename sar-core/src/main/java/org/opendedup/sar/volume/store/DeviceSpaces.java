@@ -137,7 +137,7 @@ public final class DeviceSpaces {
             toldNs = System.nanoTime();
             told = true;
             log.warn(
-                    "writes are refused until there is space; reading goes on, and all that is durable stays: {}",
+                    "writes are refused until there is space; reads continue, and everything durable is kept: {}",
                     cause.getMessage());
         }
     }
@@ -148,7 +148,7 @@ public final class DeviceSpaces {
             shortage = null;
             if (told) {
                 told = false;
-                log.info("there is space again, all that was accepted is written");
+                log.info("there is space again; everything that was accepted is written");
             }
         }
     }

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
@@ -13,9 +14,12 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * @param ballasts ballasts that are deleted when a device is full
  */
 public record VolumeDevices(Device data, Device metadata, Device index, Ballasts ballasts) {
-    public static VolumeDevices of(VolumeConfig.Locations locations, Ballasts ballasts) throws IOException {
+    static VolumeDevices of(VolumeConfig.Locations locations, Ballasts ballasts) throws IOException {
         return new VolumeDevices(
-                Device.of(locations.data()), Device.of(locations.metadata()), ofIndex(locations.hashDb()), ballasts);
+                FileDevice.of(locations.data()),
+                FileDevice.of(locations.metadata()),
+                ofIndex(locations.hashDb()),
+                ballasts);
     }
 
     /**
@@ -27,7 +31,7 @@ public record VolumeDevices(Device data, Device metadata, Device index, Ballasts
         while (existing.getParent() != null && !Files.exists(existing)) {
             existing = existing.getParent();
         }
-        return Device.of(existing);
+        return FileDevice.of(existing);
     }
 
     /** Returns the devices of a volume whose stores the caller provides: only the device of the containers is known. */

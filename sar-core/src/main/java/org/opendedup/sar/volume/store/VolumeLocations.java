@@ -128,7 +128,8 @@ public final class VolumeLocations {
             throw e;
         } catch (IOException e) {
             log.warn(
-                    "the fingerprint index in {} can't be opened: duplicates are stored again until a mount opens it: {}",
+                    "the fingerprint index in {} can't be opened: "
+                            + "duplicates are stored again until a mount opens it: {}",
                     folder,
                     e.getMessage());
             return ChunkIndexes.none();
@@ -142,13 +143,13 @@ public final class VolumeLocations {
     private static ChunkIndex openIndex(Path folder, MemoryPlan plan) throws IOException {
         long memory = plan.indexNative() + plan.indexHeap();
         if (!Files.isDirectory(folder)) {
-            log.warn("the fingerprint index at {} is missing; it is made again from the containers", folder);
+            log.warn("the fingerprint index at {} is missing; it is rebuilt from the containers", folder);
             PrivateFiles.createFolders(folder);
         }
         try {
             return readable(ChunkIndexes.openRocksDb(folder, memory));
         } catch (CorruptionException e) {
-            log.warn("the fingerprint index is damaged and is made again from the containers: {}", e.getMessage());
+            log.warn("the fingerprint index is damaged and is rebuilt from the containers: {}", e.getMessage());
             ChunkIndexes.destroy(folder);
             return ChunkIndexes.openRocksDb(folder, memory);
         }

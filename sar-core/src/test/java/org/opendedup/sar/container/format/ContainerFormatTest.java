@@ -24,8 +24,8 @@ import org.opendedup.sar.container.TestChunks;
 import org.opendedup.sar.io.CrashDirectory;
 
 /**
- * The container format, version 1, against files kept since it was fixed. With {@code -Dsar.golden=DIR} the files are
- * written to that folder, for a new version of the format; those of an old version never change.
+ * Compares the container format, version 1, with files kept since it was fixed. With {@code -Dsar.golden=DIR} the files
+ * are written to that folder, for a new version of the format; those of an old version never change.
  */
 final class ContainerFormatTest {
     private static final String NAME = ContainerFormat.fileName(1, ContainerFormat.SEALED_SUFFIX);
@@ -81,7 +81,7 @@ final class ContainerFormatTest {
 
     @Test
     void theSameChunksMakeTheSameFile() throws IOException {
-        // Compressors may write other bytes from version to version; what is not compressed may not change.
+        // Compressors may produce other bytes in other versions; uncompressed bytes may not change.
         byte[] expected = golden(Compression.Codec.NONE);
         assertArrayEquals(expected, write(Compression.Codec.NONE));
     }

@@ -16,8 +16,8 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.index.ChunkIndex;
 
 /**
- * Every page of every file of an index is lost once, and every file cut off: opening it then either succeeds or says
- * that it is damaged, so that it is made again. Nothing else may happen: the volume could not be mounted.
+ * Loses every page of every file of an index once, and truncates every file. Opening the index then either succeeds or
+ * reports damage, so that it is rebuilt. Any other failure would prevent a mount.
  */
 @Tag("slow")
 class DamagedIndexTest {

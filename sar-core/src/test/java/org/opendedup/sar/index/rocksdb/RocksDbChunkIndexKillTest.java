@@ -21,11 +21,11 @@ import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.index.TestSegments;
 import org.opendedup.sar.volume.store.ChunkIndexes;
 
-/** The promise of {@link ChunkIndex#cover} across the death of the process. */
+/** The promise of {@link ChunkIndex#cover}, also if the process is killed. */
 @Tag("slow")
 class RocksDbChunkIndexKillTest {
     private static final int CONTAINER_SLOTS = 500;
-    /** So many containers fill the smallest index's memtables several times. */
+    /** This number of containers fills the smallest index's memtables several times. */
     private static final int CONTAINERS = 200;
 
     @TempDir
@@ -57,7 +57,7 @@ class RocksDbChunkIndexKillTest {
 
     enum Order {
         INSERT_THEN_COVER,
-        /** Wrong; what was covered is even made durable, so that the kill falls where it shows. */
+        /** Wrong on purpose: covering is even made durable, so that the kill shows the fault. */
         COVER_THEN_INSERT
     }
 
@@ -77,7 +77,7 @@ class RocksDbChunkIndexKillTest {
         assertEquals(Child.KILLED, child.exitValue());
     }
 
-    /** The covered containers of which a fingerprint is not found; also fills {@code covered}. */
+    /** The covered containers with a fingerprint that is not found; also fills {@code covered}. */
     private static List<Long> incompleteContainers(Path hashDb, List<Long> covered) throws IOException {
         List<Long> incomplete = new ArrayList<>();
         try (ChunkIndex index = ChunkIndexes.openRocksDb(hashDb, ChunkIndexes.MIN_MEMORY_BYTES)) {
@@ -96,7 +96,7 @@ class RocksDbChunkIndexKillTest {
         return incomplete;
     }
 
-    /** Fills containers and dies in the middle of one. */
+    /** Fills containers and is killed while it fills one. */
     static final class Child {
         static final int KILLED = 99;
 

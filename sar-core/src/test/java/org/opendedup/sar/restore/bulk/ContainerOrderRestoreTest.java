@@ -49,10 +49,10 @@ class ContainerOrderRestoreTest {
     private Volume volume;
     private Places places;
     private final byte[] content = new byte[FILE_BYTES];
-    /** Of the file, by their places in it. */
+    /** The restored pieces of the file, by their offsets in it. */
     private final List<Reference> references = new ArrayList<>();
 
-    private record Reference(long chunkId, int check) {}
+    private record Reference(long chunkId, int fingerprintPrefix) {}
 
     @BeforeEach
     void makeVolume() throws IOException {
@@ -64,13 +64,14 @@ class ContainerOrderRestoreTest {
                 .inode();
         OpenFile file = volume.open(inode, true);
         volume.write(file, 0, ByteBuffer.wrap(content));
-        volume.sync(file, false);
+        volume.sync(file);
         volume.close(file);
         volume.maintenance()
                 .forEachReference(
                         inode,
                         FILE_BYTES,
-                        (offset, chunkId, chunkOffset, length, check) -> references.add(new Reference(chunkId, check)));
+                        (offset, chunkId, chunkOffset, length, fingerprintPrefix) ->
+                                references.add(new Reference(chunkId, fingerprintPrefix)));
         places = new Places(
                 FileDirectory.open(Files.createDirectory(folder.resolve("scratch"))), 1 << 20, StopCheck.NEVER);
     }
@@ -81,7 +82,7 @@ class ContainerOrderRestoreTest {
         volume.close();
     }
 
-    /** Takes what is restored of one file, and notes the order. */
+    /** Receives the restored bytes of one file, and records their order. */
     private static final class InMemory implements PlaceWriter {
         private final byte[] bytes;
         private final Map<Long, Integer> damaged = Collections.synchronizedMap(new HashMap<>());
@@ -117,13 +118,13 @@ class ContainerOrderRestoreTest {
     private void addAll() throws IOException {
         for (int i = references.size() - 1; i >= 0; i--) {
             Reference reference = references.get(i);
-            places.add(reference.chunkId, 0, CHUNK, reference.check, FILE, (long) i * CHUNK);
+            places.add(reference.chunkId, 0, CHUNK, reference.fingerprintPrefix, FILE, (long) i * CHUNK);
         }
     }
 
     private InMemory restore(int length, long from, Milestones milestones) throws IOException {
         InMemory target = new InMemory(length);
-        volume.maintenance().restorer(DiskModel.DEFAULT).restore(places, from, target, milestones);
+        volume.maintenance().restorer(DiskModel.HDD).restore(places, from, target, milestones);
         return target;
     }
 
@@ -140,7 +141,7 @@ class ContainerOrderRestoreTest {
     @Test
     void aPartOfAChunkGoesToItsPlace() throws IOException {
         Reference reference = references.get(9);
-        places.add(reference.chunkId, 100, 50, reference.check, FILE, 7);
+        places.add(reference.chunkId, 100, 50, reference.fingerprintPrefix, FILE, 7);
         InMemory restored = restore(57, 0, NONE);
         assertEquals(50, restored.written.get());
         assertEquals(content[9 * CHUNK + 100], restored.bytes[7]);
@@ -151,7 +152,7 @@ class ContainerOrderRestoreTest {
     void aChunkOfMorePlacesThanAreHandledAtATimeGoesToAllOfThem() throws IOException {
         int copies = 2 * PlaceBatch.MAX_PLACES + 5;
         for (int i = 0; i < copies; i++) {
-            places.add(references.get(3).chunkId, 0, 16, references.get(3).check, FILE, 16L * i);
+            places.add(references.get(3).chunkId, 0, 16, references.get(3).fingerprintPrefix, FILE, 16L * i);
         }
         InMemory restored = restore(16 * copies, 0, NONE);
         assertEquals(16L * copies, restored.written.get());
@@ -164,7 +165,7 @@ class ContainerOrderRestoreTest {
         List<Long> reached = new ArrayList<>();
         InMemory target = new InMemory(FILE_BYTES);
         long first = ChunkId.container(references.get(0).chunkId);
-        volume.maintenance().restorer(DiskModel.DEFAULT).restore(places, 0, target, new Milestones() {
+        volume.maintenance().restorer(DiskModel.HDD).restore(places, 0, target, new Milestones() {
             @Override
             public boolean isDue() {
                 return true;
@@ -197,9 +198,9 @@ class ContainerOrderRestoreTest {
     @Test
     void whatCannotBeHadIsToldAndAllElseIsRestored() throws IOException {
         Reference good = references.get(0);
-        places.add(good.chunkId, 0, CHUNK, good.check, FILE, 0);
-        places.add(good.chunkId, 0, CHUNK, good.check + 1, FILE, CHUNK);
-        places.add(good.chunkId, 1, CHUNK, good.check, FILE, 2 * CHUNK);
+        places.add(good.chunkId, 0, CHUNK, good.fingerprintPrefix, FILE, 0);
+        places.add(good.chunkId, 0, CHUNK, good.fingerprintPrefix + 1, FILE, CHUNK);
+        places.add(good.chunkId, 1, CHUNK, good.fingerprintPrefix, FILE, 2 * CHUNK);
         places.add(good.chunkId | (ChunkId.MAX_SLOTS - 1), 0, CHUNK, 0, FILE, 3 * CHUNK);
         places.add(ChunkId.of(1_000_000, 0), 0, CHUNK, 0, FILE, 4 * CHUNK);
         InMemory restored = restore(5 * CHUNK, 0, NONE);
@@ -226,7 +227,7 @@ class ContainerOrderRestoreTest {
         };
         var e = assertThrows(
                 IOException.class,
-                () -> volume.maintenance().restorer(DiskModel.DEFAULT).restore(places, 0, full, NONE));
+                () -> volume.maintenance().restorer(DiskModel.HDD).restore(places, 0, full, NONE));
         assertEquals("the disk is full", e.getMessage());
         assertTrue(calls.get() < references.size() / 2, () -> calls + " calls");
     }

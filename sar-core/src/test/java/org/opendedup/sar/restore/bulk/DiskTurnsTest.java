@@ -20,7 +20,7 @@ import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.restore.TieredVolume;
 import org.opendedup.sar.restore.frame.StopCheck;
 
-/** A restore in container order gives others their turns at the disk. */
+/** A restore in container order gives other readers turns at the disk. */
 class DiskTurnsTest {
     private static final int CHUNKS = 500;
 
@@ -39,14 +39,14 @@ class DiskTurnsTest {
             long offset = 0;
             for (int i = 0; i < CHUNKS; i++) {
                 byte[] chunk = volume.chunks.get(i);
-                int check = Fingerprints.check(TieredVolume.fingerprint(chunk), 0);
-                places.add(volume.ids.get(i), 0, chunk.length, check, 1, offset);
+                int fingerprintPrefix = Fingerprints.fingerprintPrefix(TieredVolume.fingerprint(chunk), 0);
+                places.add(volume.ids.get(i), 0, chunk.length, fingerprintPrefix, 1, offset);
                 offset += chunk.length;
                 containers.add(ChunkId.container(volume.ids.get(i)));
             }
             DiskQueue queue = DiskQueue.of(DiskOption.parse("hdd"), stored);
             AtomicInteger written = new AtomicInteger();
-            new ContainerOrderRestore(volume.containers, queue, DiskModel.DEFAULT, true)
+            new ContainerOrderRestore(volume.containers, queue, DiskModel.HDD, true)
                     .restore(
                             places,
                             0,

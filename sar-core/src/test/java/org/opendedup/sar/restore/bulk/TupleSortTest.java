@@ -58,9 +58,9 @@ class TupleSortTest {
 
     @Test
     void sortingIsStopped() throws IOException {
-        int[] checks = {0};
+        int[] fingerprintPrefixes = {0};
         try (TupleSort sort = new TupleSort(scratch, "run", 2, 2 * Long.BYTES, () -> {
-            if (++checks[0] == 1000) {
+            if (++fingerprintPrefixes[0] == 1000) {
                 throw new InterruptedIOException("stopped");
             }
         })) {
@@ -73,7 +73,7 @@ class TupleSortTest {
         assertEquals(List.of(), scratch.list());
     }
 
-    /** A level's runs are merged when it is full: a tuple is written once for each level, not once for each merge. */
+    /** A level's runs are merged when it is full: a tuple is written once per level, not once per merge. */
     @Test
     void eachTupleIsWrittenOnceForEachLevel() throws IOException {
         int[] flushes = {0};

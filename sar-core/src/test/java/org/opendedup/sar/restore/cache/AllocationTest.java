@@ -49,7 +49,7 @@ class AllocationTest {
         long before = allocatedBytes();
         read(cache, window, REFERENCES);
         long allocated = allocatedBytes() - before;
-        // Less than a byte a reference: what the JVM itself may do in between.
+        // Less than a byte per reference: the JVM itself may allocate that meanwhile.
         assertTrue(allocated < REFERENCES, allocated + " bytes for " + REFERENCES + " references");
     }
 
@@ -66,7 +66,7 @@ class AllocationTest {
         }
     }
 
-    /** Two streams in turn: every fifth reference goes all over forty containers, the others through them. */
+    /** Two streams in turn: every fifth reference is to any of forty containers, the others read them in sequence. */
     private static long chunkId(long reference) {
         long place = reference % 5 == 0 ? reference * 7919 : reference;
         return ChunkId.of(1 + place / CHUNKS % 40, (int) (place % CHUNKS));

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 
-/** What every policy promises; {@link TestReader} checks it at each step. */
+/** The contract of every policy; {@link TestReader} checks it at each step. */
 class ContainerCacheContractTest {
     private final Random random = new Random(TestSeed.next());
 
@@ -20,7 +20,7 @@ class ContainerCacheContractTest {
     void cacheAndHolderAgreeAndTheMemoryIsKept(CachePolicy policy) {
         for (int i = 0; i < 100; i++) {
             TestRecipe recipe = TestRecipe.random(random, 3 + random.nextInt(30), 300, 10);
-            // From less than a chunk to all there is.
+            // From less than a chunk to all chunks.
             CacheParameters parameters = CacheParameters.of(1 + random.nextInt(1 << random.nextInt(12)), 60)
                     .withLogShare(random.nextInt(10) / 10.0)
                     .withCounting(
@@ -47,7 +47,7 @@ class ContainerCacheContractTest {
 
     @Test
     void aCacheThatTellsItsHolderNothingIsCaught() {
-        // The control: the reader's checks must see a policy that keeps and does not say so.
+        // The control: the reader's checks must detect a policy that keeps a chunk without reporting it.
         TestRecipe recipe = TestRecipe.random(random, 20, 100, 10);
         assertThrows(
                 AssertionError.class,

@@ -82,10 +82,7 @@ class ContainerReferencesTest {
         assertEquals(1, bloom.count(7));
     }
 
-    /**
-     * Containers that saturate their counters come and go; each goes on to be counted as if it had come for the first
-     * time.
-     */
+    /** Containers that saturate their counters leave the window and return; each is then counted as if it were new. */
     @Test
     void theFilterIsEmptyWhenTheWindowIs() {
         var exact = new ExactReferences();

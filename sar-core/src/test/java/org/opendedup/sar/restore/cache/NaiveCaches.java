@@ -10,8 +10,8 @@ import java.util.Map;
 import org.opendedup.sar.common.ChunkId;
 
 /**
- * The policies as one would write them down: every decision looks at the whole recipe again. Each answers the
- * containers read, in order.
+ * Simple implementations of the policies: every decision examines the whole recipe again. Each returns the containers
+ * read, in order.
  */
 final class NaiveCaches {
     private final TestRecipe recipe;
@@ -56,7 +56,7 @@ final class NaiveCaches {
         return first(cached, Comparator.comparing(each -> references(each, current)));
     }
 
-    /** Among equals the one used longest ago. */
+    /** Among equals, the one used longest ago. */
     private static int first(List<Integer> cached, Comparator<Integer> order) {
         return cached.stream().min(order).orElseThrow();
     }

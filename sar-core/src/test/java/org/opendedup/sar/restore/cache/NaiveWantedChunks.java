@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import org.opendedup.sar.common.ChunkId;
 
-/** {@link WantedChunksCache} as one would write it down: every decision looks at the whole recipe again. */
+/** A simple implementation of {@link WantedChunksCache}: every decision examines the whole recipe again. */
 final class NaiveWantedChunks {
     private final TestRecipe recipe;
     private final long memoryBytes;
@@ -48,7 +48,7 @@ final class NaiveWantedChunks {
         return reads;
     }
 
-    /** Chunks referenced from one reference to another, in order of the first. */
+    /** Chunks referenced between two references, in order of their first reference. */
     private List<Long> wanted(int from, int to) {
         return Arrays.stream(recipe.chunkIds(), from, Math.max(from, to))
                 .distinct()
@@ -71,7 +71,7 @@ final class NaiveWantedChunks {
         }
     }
 
-    /** What may be given up, by container, of each its farthest chunks, the farthest first. */
+    /** The chunks that may be evicted, by container: of each its farthest chunks, the farthest first. */
     private List<List<Long>> mostGainedFirst(int current, int end) {
         List<Long> wanted = new ArrayList<>(wanted(current, end));
         Collections.reverse(wanted);
@@ -92,7 +92,7 @@ final class NaiveWantedChunks {
             best.add(choice);
             areas.put(choice, area(choice, current));
         });
-        // Of equals, the one met last.
+        // Of equals, the one found last.
         Collections.reverse(best);
         best.sort(Comparator.comparing(chunks -> -areas.get(chunks)));
         return best;

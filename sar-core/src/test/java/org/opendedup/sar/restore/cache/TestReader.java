@@ -22,7 +22,7 @@ final class TestReader implements ChunkHolder {
     private final long memoryBytes;
     private final ContainerCache cache;
     private final Set<Long> held = new HashSet<>();
-    /** What the cache wants of the container that is being read. */
+    /** The chunks that the cache wants of the container being read. */
     private final Set<Long> wanted = new HashSet<>();
 
     private final List<Integer> reads = new ArrayList<>();
@@ -35,7 +35,7 @@ final class TestReader implements ChunkHolder {
     }
 
     /**
-     * The containers read, in order.
+     * Returns the containers read, in order.
      *
      * @param stepReferences references read at once
      * @param onlyWanted whether only the missing chunks of a container are read, not all of it
@@ -98,7 +98,7 @@ final class TestReader implements ChunkHolder {
         assertTrue(cache.weightBytes() <= cache.highWaterBytes());
         long heldBytes = held.stream().mapToLong(recipe::bytes).sum();
         if (cache instanceof LookaheadLogCache) {
-            // What is in the log and in its container counts twice.
+            // A chunk that is in the log and in its container counts twice.
             assertTrue(heldBytes <= cache.weightBytes());
         } else {
             assertEquals(heldBytes, cache.weightBytes());
@@ -120,7 +120,7 @@ final class TestReader implements ChunkHolder {
     @Override
     public void drop(long chunkId) {
         assertTrue(held.remove(chunkId), () -> "dropped, but not kept: " + ChunkId.toString(chunkId));
-        // It may leave the log and come back with its container, in one read.
+        // It may leave the log and return with its container, in one read.
         wanted.add(chunkId);
     }
 

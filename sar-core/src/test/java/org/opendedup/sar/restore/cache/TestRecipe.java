@@ -11,7 +11,7 @@ import org.opendedup.sar.common.ChunkId;
  * @param chunkIds the references
  */
 record TestRecipe(int[][] lengths, long[] chunkIds) {
-    /** Runs of neighbouring chunks out of random containers, some of them far more often than others. */
+    /** Runs of neighbouring chunks from random containers, some of them far more often than others. */
     static TestRecipe random(Random random, int containers, int references, int chunkBytes) {
         int[][] lengths = new int[containers + 1][];
         lengths[0] = new int[0];

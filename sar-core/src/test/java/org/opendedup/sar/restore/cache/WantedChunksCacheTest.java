@@ -11,7 +11,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 
-/** The policies that keep chunks read exactly what their model reads. */
+/** The policies that keep chunks read exactly the containers that their model reads. */
 class WantedChunksCacheTest {
     private static final int CONTAINER_BYTES = 60;
 

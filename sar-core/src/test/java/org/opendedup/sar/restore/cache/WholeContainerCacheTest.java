@@ -10,7 +10,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 
-/** Whole-container policies read exactly what their models in {@link NaiveCaches} read. */
+/** Whole-container policies read exactly the containers that their models in {@link NaiveCaches} read. */
 class WholeContainerCacheTest {
     private static final int RECIPES = 60;
     private static final int CHUNK_BYTES = 10;
@@ -39,7 +39,7 @@ class WholeContainerCacheTest {
 
     @Test
     void theModelsTellPoliciesApart() {
-        // The control of the four above: a policy that decides by another rule than its model's reads other containers.
+        // The control of the four above: a policy with another rule than its model's reads other containers.
         CacheParameters parameters = CacheParameters.of(300, 60).withWindowContainers(20);
         TestRecipe recipe = TestRecipe.random(random, 20, 400, CHUNK_BYTES);
         assertNotEquals(

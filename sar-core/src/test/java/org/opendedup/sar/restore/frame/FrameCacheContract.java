@@ -27,7 +27,7 @@ import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.io.CrashDirectory;
 
-/** What every policy of the restore cache keeps to, whatever it evicts. */
+/** The contract of every frame cache, whatever it evicts. */
 public abstract class FrameCacheContract {
     private static final int FRAME_BYTES = 64 << 10;
     private static final int FRAMES = 40;

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.DiskOption;
@@ -48,7 +49,7 @@ class FrameLoaderTest {
 
     private long key(int chunk) throws IOException {
         long id = volume.ids.get(chunk);
-        return ChunkId.of(ChunkId.container(id), volume.containers.frameOf(id));
+        return FrameId.inContainerOf(id, volume.containers.frameOf(id));
     }
 
     private void assertHolds(Frame frame, int chunk) {
@@ -58,7 +59,7 @@ class FrameLoaderTest {
     }
 
     /** Gives up when it is asked about the last frame, and waits before: until then the others are claimed. */
-    private static final class GivingUp implements FrameLoader.Sink {
+    private static final class GivingUp implements FrameSink {
         final CountDownLatch claimed = new CountDownLatch(1);
         final CountDownLatch goOn = new CountDownLatch(1);
         private final long last;
@@ -69,7 +70,7 @@ class FrameLoaderTest {
 
         @Override
         public boolean wants(FrameTable table, long container, int frame) {
-            if (ChunkId.of(container, frame) != last) {
+            if (FrameId.of(container, frame) != last) {
                 return true;
             }
             claimed.countDown();
@@ -87,7 +88,7 @@ class FrameLoaderTest {
         GivingUp sink = new GivingUp(key(CHUNKS - 1));
         long[] wanted = {key(0), key(CHUNKS - 1)};
         FutureTask<Void> fetching = new FutureTask<>(() -> {
-            loader.fetch(TieredVolume.INODE, () -> wanted, sink);
+            loader.fetch(TieredVolume.INODE, wanted, sink);
             return null;
         });
         new Thread(fetching).start();
@@ -99,7 +100,7 @@ class FrameLoaderTest {
         while (waiter.getState() != Thread.State.WAITING) {
             LockSupport.parkNanos(100_000);
         }
-        // The control: he waits for the other.
+        // The control: this reader waits for the other.
         assertFalse(waiting.isDone());
         sink.goOn.countDown();
         assertHolds(waiting.get(), 0);
@@ -107,18 +108,18 @@ class FrameLoaderTest {
         assertFalse(loader.isBeingRead(wanted[0]));
     }
 
-    /** The frame tables of containers that do not exist can't be read. */
+    /** The frame tables of containers that do not exist cannot be read. */
     @Test
     void aContainerThatCannotBeReadDoesNotCostTheOthers() throws Exception {
-        long[] wanted = {key(0), key(CHUNKS - 1), ChunkId.of(1 << 20, 0)};
+        long[] wanted = {key(0), key(CHUNKS - 1), FrameId.of(1 << 20, 0)};
         int[] read = new int[1];
-        FrameLoader.Sink counting = new FrameLoader.Sink() {
+        FrameSink counting = new FrameSink() {
             @Override
-            public synchronized void read(int number, Frame frame) {
+            public synchronized void onFrame(int number, Frame frame) {
                 read[0]++;
             }
         };
-        loader.fetch(TieredVolume.INODE, () -> wanted, counting);
+        loader.fetch(TieredVolume.INODE, wanted, counting);
         assertEquals(2, read[0]);
         assertHolds(loader.frame(TieredVolume.INODE, volume.ids.get(0)), 0);
         assertEquals(1, loader.hits());

@@ -27,7 +27,7 @@ class PinnedChunksTest {
     private final ByteGauge memory = new ByteGauge();
     private final PinnedChunks pinned = new PinnedChunks(memory, Long.MAX_VALUE);
 
-    /** Every byte of a chunk is told by its slot. */
+    /** Every byte of a chunk shows its slot. */
     private static byte[] bytesOf(long chunkId) {
         byte[] bytes = new byte[BYTES];
         Arrays.fill(bytes, (byte) ChunkId.slot(chunkId));
@@ -39,7 +39,7 @@ class PinnedChunksTest {
     }
 
     private static boolean isWhole(Pinned chunk, long chunkId) {
-        return chunk.check() == (int) chunkId
+        return chunk.fingerprintPrefix() == (int) chunkId
                 && Arrays.equals(
                         bytesOf(chunkId), 0, BYTES, chunk.data(), chunk.offset(), chunk.offset() + chunk.length());
     }
@@ -102,7 +102,7 @@ class PinnedChunksTest {
         fillOthers();
         assertTrue(isWhole(inUse, chunk));
         inUse.close();
-        // The control: now they are somebody else's.
+        // The control: now another chunk uses them.
         fillOthers();
         assertFalse(isWhole(inUse, chunk));
     }
@@ -117,7 +117,7 @@ class PinnedChunksTest {
         }
     }
 
-    /** Readers who use chunks while others hold, fill and release them never see the bytes of another. */
+    /** Readers that use chunks while others hold, fill and release them never see the bytes of another chunk. */
     @Test
     @Timeout(60)
     void whoUsesAChunkSeesItsBytesWhileOthersComeAndGo() throws Exception {

@@ -74,7 +74,7 @@ class SlabsTest {
         assertEquals(0, slabs.freeSlabs());
     }
 
-    /** What a user wrote stays until he leaves, however others come and go. */
+    /** The bytes of a user stay until it leaves, whatever others do. */
     @Test
     void nobodyWritesToWhatAnotherUses() {
         Random random = new Random(TestSeed.next());
@@ -100,7 +100,7 @@ class SlabsTest {
                 leaving.slot.leave();
             }
         }
-        // The control: arrays were used again.
+        // The control: arrays were reused.
         assertTrue(memory.mostBytes() < written / 4, memory.mostBytes() + " bytes for " + written);
         users.forEach(user -> assertTrue(user.seesHisOwn()));
         users.forEach(user -> user.slot.leave());

@@ -32,7 +32,7 @@ import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.TieredVolume;
 import org.opendedup.sar.tier.copies.FakeCopyStore.Fault;
 
-/** Reading with an SSD beside the disk: where bytes come from, and that nothing the SSD does makes them wrong. */
+/** Reading with an SSD: the source of the bytes, and that no failure of the SSD makes them wrong. */
 class TieredReadsTest {
     private static final int CHUNKS = 90;
 
@@ -239,7 +239,7 @@ class TieredReadsTest {
         }
     }
 
-    /** A cache that is asked before home, and says that home can't be read. */
+    /** A cache that is asked before home, and reports that home cannot be read. */
     private static final class NoHome implements FrameCache {
         @Override
         public Frame get(long container, int frame) {

@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -29,8 +29,8 @@ import org.opendedup.sar.restore.TieredVolume;
 import org.opendedup.sar.restore.frame.FrameCaches;
 
 /**
- * Readers whose reading ahead ends while they go on: they get their bytes, and no other reader loses what is held for
- * it.
+ * Readers whose reading ahead ends while they continue: they get their bytes, and no other reader loses what is held
+ * for it.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 @Tag("slow")
@@ -63,19 +63,22 @@ class LookaheadCloseTest {
     }
 
     private Lookahead start() throws IOException {
-        ReadCredit credit = new ReadCredit();
-        ParkedChunks parked = engine.streams().tryJoin(credit);
+        ParkedChunks parked = TieredVolume.streams(engine).tryJoin(new ReadCredit());
         assertNotNull(parked);
-        Lookahead started = engine.streams().start(new Lookahead.Reader(parked, credit), TieredVolume.INODE, 0, size());
+        Lookahead started = TieredVolume.streams(engine).start(parked, TieredVolume.INODE, 0, size());
         assertNotNull(started);
         return started;
     }
 
-    /** Reads through what is read ahead alone; false if some of it was not. */
+    /** Reads only what is read ahead. Returns false if a part of it was not. */
     private boolean read(Lookahead ahead, int offset) throws IOException {
         ByteBuffer target = ByteBuffer.allocate(REQUEST);
         ahead.note(offset + REQUEST, size(), Long.MAX_VALUE);
-        boolean isAhead = engine.readAhead(ahead, TieredVolume.INODE, offset, REQUEST, target, new ArrayList<>());
+        boolean isAhead;
+        try (ReadAhead.Request request =
+                new ReadAhead.Request(TieredVolume.streams(engine), List.of(ahead), ahead, null, offset, REQUEST)) {
+            isAhead = TieredVolume.readAhead(engine, request, offset, target);
+        }
         if (isAhead) {
             assertArrayEquals(Arrays.copyOfRange(volume.expected(), offset, offset + REQUEST), target.array());
         }
@@ -88,7 +91,7 @@ class LookaheadCloseTest {
         }
     }
 
-    /** Until there is no room for more before the reader. */
+    /** Returns when there is no memory for more chunks ahead of the reader. */
     private static void awaitNothingUnderWay(Lookahead ahead) throws InterruptedException {
         StreamStatus before;
         do {
@@ -97,7 +100,7 @@ class LookaheadCloseTest {
         } while (ahead.status().diskBytes() > before.diskBytes());
     }
 
-    /** In about a half of the rounds the reader comes after the end. */
+    /** In about half of the rounds the reader arrives after the end. */
     @Test
     void aReaderThatGoesOnWhileItsReadingAheadEndsIsNotToldOfThat() throws Exception {
         int rounds = 300;
@@ -124,7 +127,7 @@ class LookaheadCloseTest {
         boolean failed = false;
         together.await();
         try {
-            // Far enough that what is fetched was passed.
+            // Far enough that the reader has passed the fetched chunks.
             ahead.note(size() - REQUEST, size(), Long.MAX_VALUE);
         } catch (IllegalStateException e) {
             failed = true;
@@ -134,10 +137,7 @@ class LookaheadCloseTest {
         return failed;
     }
 
-    /**
-     * One reads to the end, while another one, who began at the same place, has ended and is told of requests all the
-     * same.
-     */
+    /** One reader reads to the end. Another one, which began at the same place, has ended but still gets requests. */
     @Test
     void whoComesAfterTheEndLeavesWhatIsHeldForOthers() throws Exception {
         try (Lookahead other = start()) {
@@ -167,14 +167,11 @@ class LookaheadCloseTest {
         }
     }
 
-    /**
-     * It is read ahead for by the same one to the end. The control: when it waits no more, the same look at it finds it
-     * idle.
-     */
+    /** The same lookahead serves it to the end. The control: when it no longer waits, the same check finds it idle. */
     @Test
     void aReaderThatWaitsForTheDiskIsNotIdle() throws Exception {
         try (ReadStream stream = engine.stream(TieredVolume.INODE)) {
-            // Its first requests are those before the reader is known to be in sequence.
+            // Its first requests precede the detection of the sequence.
             for (int at = 0; at < 3 * REQUEST; at += REQUEST) {
                 assertTrue(read(stream, at));
             }
@@ -189,12 +186,12 @@ class LookaheadCloseTest {
             try (DiskQueue.Turn others = volume.disk.enter()) {
                 reader.start();
                 awaitWaiting(reader);
-                engine.streams().tidy(0);
+                TieredVolume.streams(engine).tidy(0);
             }
             assertTrue(reading.get());
             assertEquals(1, engine.readers().size());
             assertTrue(engine.readers().get(0).readBytes() >= size() - 4 * REQUEST);
-            engine.streams().tidy(0);
+            TieredVolume.streams(engine).tidy(0);
             awaitReaders(0);
         }
         awaitNothingHeld();

@@ -29,7 +29,7 @@ import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.restore.frame.FrameCaches;
 
-/** Readers in sequence: what they get, how much of the disk they need for it, and what they leave in memory. */
+/** Readers in sequence: the bytes they get, the disk reads they need, and the memory they leave used. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 @Tag("slow")
 class LookaheadTest {
@@ -163,7 +163,7 @@ class LookaheadTest {
             read(stream, 20 << 20, (20 << 20) + 1000);
             assertEquals(1, engine.readers().size());
             assertTrue(engine.memory().bytes() > 0);
-            engine.streams().tidy(0);
+            TieredVolume.streams(engine).tidy(0);
             awaitNothingHeld(engine);
         }
     }
@@ -252,7 +252,7 @@ class LookaheadTest {
         assertEquals(before, diskReads());
     }
 
-    /** Steps of a few MiB want thousands of chunks of the SSD at once. */
+    /** Steps of a few MiB want thousands of chunks from the SSD at once. */
     @Test
     void oneReadingAheadServesAPromotedFileToItsEnd() throws IOException {
         volume.attached = volume.ssd;
@@ -273,7 +273,7 @@ class LookaheadTest {
         volume.attached = volume.ssd;
         int[] order = IntStream.range(0, CHUNKS).toArray();
         volume.makeFile(order);
-        // Else the SSD is not asked at all.
+        // Otherwise the SSD is not used at all.
         volume.promote(0);
         damageFrameTable();
         RestoreEngine engine = volume.engine();
@@ -293,7 +293,7 @@ class LookaheadTest {
         assertTrue(failed >= 1 && failed <= 2, failed + " requests failed");
     }
 
-    /** The control: one that is larger than half of the cache leaves it alone. */
+    /** The control: a file that is larger than half of the cache does not enter it. */
     @Test
     void aFileThatFitsIntoHalfOfTheCacheIsReadFromTheDiskOnce() throws IOException {
         volume.makeFile(IntStream.range(0, 4000).toArray());
@@ -302,7 +302,7 @@ class LookaheadTest {
         assertTrue(diskReadsAgain(volume.engine(FrameCaches.lru(2L * bytes - 2), false)) > 0);
     }
 
-    /** How often the disk is read when a file is read in sequence for the second time. */
+    /** Number of disk reads when a file is read in sequence for the second time. */
     private long diskReadsAgain(RestoreEngine engine) throws IOException {
         readAll(engine);
         long before = diskReads();
@@ -341,7 +341,7 @@ class LookaheadTest {
     }
 
     private void damageFrameTable() throws IOException {
-        // The footer that says where it is.
+        // The footer, which has its offset.
         damageOneContainer(length -> length - 5);
     }
 

@@ -36,8 +36,8 @@ import org.opendedup.sar.restore.TieredVolume;
 import org.opendedup.sar.restore.frame.FrameCaches;
 
 /**
- * One opening of a file that is read at several positions in turns, backward, in strides or in runs from anywhere: how
- * many frames are read from the disk for it, and what the promotion hears.
+ * One opening of a file that is read at several positions in turns, backward, in strides or in random runs: the number
+ * of frames read from the disk, and the reads reported to the promotion.
  */
 @Timeout(value = 5, unit = TimeUnit.MINUTES)
 @Tag("slow")
@@ -48,17 +48,17 @@ class ReadPositionsTest {
     private static final int REQUEST = 128 << 10;
     private static final int MIB = 1 << 20;
     private static final long BUDGET = 32 << 20;
-    /** Frames read, to those that one plain pass reads of what was asked for. */
+    /** Frames read, relative to those that one sequential pass reads for the requested bytes. */
     private static final double BOUND = 1.1;
     /**
-     * Where positions drive out each other: a request that is parked in part is read from the disk as a whole, 1.11
-     * measured.
+     * Limit where positions displace each other: a request that is parked in part is read from the disk as a whole;
+     * 1.11 was measured.
      */
     private static final double DRIVEN_OUT_BOUND = 1.2;
     /**
      * Bytes that may be fetched in vain until a reader is known to jump: twice its first run of at most 2 MiB, the step
-     * of 2 MiB that is begun then, and 1 MiB for the second run. Most runs of the test stay below 4 MiB; a slow disk
-     * thread reaches 5.5.
+     * of 2 MiB that is begun then, and 1 MiB for the second run. Most runs of the test stay below 4 MiB; with a slow
+     * disk thread it is up to 5.5 MiB.
      */
     private static final long LEARNING_BYTES = 7 * MIB;
 
@@ -88,26 +88,26 @@ class ReadPositionsTest {
     }
 
     /**
-     * What a pass has cost.
+     * The cost of a pass.
      *
-     * @param frames read, to those that hold what was asked for
-     * @param heard chunks that the promotion was told of, to those asked for
-     * @param heardAgain those of them that it was told of before, to those asked for
-     * @param wantedBytes asked for
+     * @param frames frames read, relative to those that contain the requested bytes
+     * @param heard chunks reported to the promotion, relative to those requested
+     * @param heardAgain those of them reported before, relative to those requested
+     * @param wantedBytes requested bytes
      */
     private record Cost(double frames, double heard, double heardAgain, long wantedBytes) {}
 
-    /** Reads requests of {@link #REQUEST} bytes at these offsets, and compares what comes. */
+    /** Reads requests of {@link #REQUEST} bytes at these offsets, and compares the bytes. */
     private Cost cost(int positions, List<Integer> offsets) throws Exception {
         return cost(positions, offsets, offsets.size());
     }
 
-    /** As above, with a new opening of the file behind each {@code requests}. */
+    /** As above, with a new opening of the file after each {@code requests}. */
     private Cost cost(int positions, List<Integer> offsets, int requests) throws Exception {
         volume.promotions.onceEach.clear();
         RestoreEngine engine = volume.engine(FrameCaches.lru(MIB), false, TieredVolume.budget(BUDGET));
         for (int from = 0; from < offsets.size(); from += requests) {
-            try (ReadStream stream = engine.stream(TieredVolume.INODE, positions)) {
+            try (ReadStream stream = TieredVolume.stream(engine, positions)) {
                 for (int offset : offsets.subList(from, Math.min(offsets.size(), from + requests))) {
                     read(stream, offset);
                 }
@@ -116,7 +116,7 @@ class ReadPositionsTest {
         return costSince(engine, (int) offsets.stream().distinct().count());
     }
 
-    /** Of {@code requests} that the engine was asked, when nothing is held any more. */
+    /** Of {@code requests} to the engine, when no chunk is held any more. */
     private Cost costSince(RestoreEngine engine, int requests) throws InterruptedException {
         while (engine.memory().bytes() > 0) {
             Thread.sleep(1);
@@ -157,7 +157,7 @@ class ReadPositionsTest {
         return offsets;
     }
 
-    /** As above, but turns of 1 to {@code most} requests, each position next with the same chance. */
+    /** As above, but turns of 1 to {@code most} requests, each position next with the same probability. */
     private List<Integer> atRandom(int positions, int most) {
         int part = size() / REQUEST / positions;
         int[] next = new int[positions];
@@ -171,7 +171,7 @@ class ReadPositionsTest {
         return offsets;
     }
 
-    /** As the kernel's threads bring them: each request up to {@code places} before its turn. */
+    /** In the order of the kernel's threads: each request up to {@code places} before its turn. */
     private List<Integer> shuffled(List<Integer> offsets, int places) {
         List<Integer> waiting = new ArrayList<>();
         List<Integer> shuffled = new ArrayList<>();
@@ -195,7 +195,7 @@ class ReadPositionsTest {
         assertTrue(cost.heard >= 0.8 && cost.heard <= 1.05, cost.toString());
     }
 
-    /** Of a reader that is to be known first. */
+    /** For a reader that must be detected first. */
     private static void checkLearned(Cost cost) {
         check(cost, BOUND + (double) LEARNING_BYTES / cost.wantedBytes);
     }
@@ -219,15 +219,13 @@ class ReadPositionsTest {
         check(cost(8, shuffled(atRandom(positions, 12), 6)));
     }
 
-    /** What is fetched ahead for one and not taken is parked for it, where another takes its place. */
+    /** Chunks fetched ahead for one position and not taken are parked for it when another replaces it. */
     @Test
     void readAheadAtOnePositionOnlyReadsEachFrameAboutOnce() throws Exception {
         check(cost(1, inTurns(8, 30)));
     }
 
-    /**
-     * The control: with a new opening at each turn nothing is known of the positions, and what was not taken is lost.
-     */
+    /** The control: with a new opening at each turn the positions are unknown, and untaken chunks are lost. */
     @Test
     void theControlThatForgetsItsPositionsReadsMore() throws Exception {
         int requests = 20;
@@ -263,7 +261,7 @@ class ReadPositionsTest {
         return null;
     }
 
-    /** More positions than are read ahead for. */
+    /** More positions than are read ahead. */
     @Test
     void manyPositionsReadEachFrameAboutOnce() throws Exception {
         check(cost(8, inTurns(20, 1)));

@@ -19,15 +19,14 @@ class ReaderWindowTest {
     private static final long INODE = 7;
     private static final int PAGE_BYTES = 16 << 10;
     private static final int PIECE_BYTES = 64;
-    /** Where the pieces begin in their chunks: far behind the end of the file. */
+    /** Offset of the pieces in their chunks: far after the end of the file. */
     private static final int CHUNK_OFFSET = 2 * PAGE_BYTES;
 
     private static final int CHARGE = PinnedChunks.heldBytes(CHUNK_OFFSET + PIECE_BYTES);
 
     private final PinnedChunks pinned = new PinnedChunks(new ByteGauge(), Long.MAX_VALUE);
-    private final ReadCredit credit = new ReadCredit();
     private final ReaderWindow window =
-            new ReaderWindow(pinned, new TakenChunks(pinned, new ParkedChunks(pinned, credit), credit, false), 0);
+            new ReaderWindow(pinned, new TakenChunks(pinned, new ParkedChunks(pinned, new ReadCredit()), false), 0);
     private final MetadataStore metadata = MetadataStore.format(
             KeyValueStores.heap(), new MetadataHeader(new UUID(1, 1), PAGE_BYTES, 0, MetadataHeader.FORMAT_VERSION));
 
@@ -38,7 +37,7 @@ class ReaderWindowTest {
         metadata.close();
     }
 
-    /** Looks up and fetches a file that has a small piece of each chunk, from far within it. */
+    /** Looks up and fetches a file that has a small piece of each chunk, from the middle of it. */
     private void fetchPieces(int count) throws IOException {
         RecipePage.Builder page = new RecipePage.Builder();
         for (int i = 0; i < count; i++) {
@@ -53,7 +52,7 @@ class ReaderWindowTest {
         window.fetched(window.count(), window.endPlan());
     }
 
-    /** Else the chunks of all pieces within a chunk's length behind the reader stay in memory. */
+    /** Otherwise the chunks of all pieces within a chunk's length behind the reader stay in memory. */
     @Test
     void aReferenceEndsWhereItsBytesOfTheFileEndWhereverTheyLieInTheChunk() throws IOException {
         fetchPieces(4);

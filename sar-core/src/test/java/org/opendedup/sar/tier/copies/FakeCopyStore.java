@@ -6,9 +6,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Copies in memory that can be made to behave as badly as an SSD. Safe for use by many threads. */
+/** Copies in memory that can be made to fail in all ways of an SSD. Safe for use by many threads. */
 public final class FakeCopyStore implements CopyStore {
-    /** How it answers. */
+    /** Behaviour of its reads. */
     public enum Fault {
         NONE,
         /** As an I/O error: no data. */
@@ -22,7 +22,7 @@ public final class FakeCopyStore implements CopyStore {
     public final Set<Long> dropped = ConcurrentHashMap.newKeySet();
     public final AtomicInteger chunksRead = new AtomicInteger();
     public volatile Fault fault = Fault.NONE;
-    /** Reads wait for it, as for an SSD that hangs. */
+    /** Reads wait for it, as with an SSD that hangs. */
     public volatile CountDownLatch gate = new CountDownLatch(0);
 
     @Override

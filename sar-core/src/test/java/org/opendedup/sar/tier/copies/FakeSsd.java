@@ -7,11 +7,11 @@ import org.opendedup.sar.ssd.MapEntry;
 import org.opendedup.sar.ssd.OfferAnswer;
 
 /**
- * An SSD in memory, without a log: what is offered is in its table at once. For one thread at a time, but for what
+ * An SSD in memory, without a log: an offered chunk is in its table at once. For one thread at a time, except what
  * locks.
  */
 public final class FakeSsd implements PromotionTarget, TierContents {
-    /** What a record takes beside its chunk. */
+    /** Bytes of a record in addition to its chunk. */
     public static final int OVERHEAD_BYTES = 24;
 
     public final Map<Long, MapEntry> entries = new HashMap<>();
@@ -45,7 +45,14 @@ public final class FakeSsd implements PromotionTarget, TierContents {
 
     @Override
     public OfferAnswer offer(
-            long chunkId, int check, int count, int saving, Cause cause, byte[] data, int offset, int length) {
+            long chunkId,
+            int fingerprintPrefix,
+            int count,
+            int saving,
+            Cause cause,
+            byte[] data,
+            int offset,
+            int length) {
         if (answer != OfferAnswer.TAKEN) {
             return answer;
         }

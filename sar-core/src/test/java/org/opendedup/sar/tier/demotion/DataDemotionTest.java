@@ -240,7 +240,7 @@ class DataDemotionTest {
         add(1, 2, 5);
         counts.remove(ChunkId.of(1, 0));
         demotion.unreferenced(ChunkId.of(1, 0));
-        // This one was written again before its turn came.
+        // This one was written again before its turn.
         demotion.unreferenced(ChunkId.of(1, 1));
         await(() -> !ssd.contains(ChunkId.of(1, 0)));
         assertEquals(2, ssd.size());

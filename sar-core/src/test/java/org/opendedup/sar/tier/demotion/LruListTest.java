@@ -50,7 +50,7 @@ final class LruListTest {
         assertEquals(1_000_000, new LruList(1_000_000).capacity());
     }
 
-    /** One set: the paper's list as it is. */
+    /** One set: the paper's list. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 16, 31})
     void aSetIsAnLruList(int items) {

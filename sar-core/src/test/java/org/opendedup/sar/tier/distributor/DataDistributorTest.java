@@ -18,19 +18,19 @@ import org.opendedup.sar.tier.copies.FakeCopyStore;
 import org.opendedup.sar.tier.copies.Source;
 import org.opendedup.sar.tier.copies.SsdHealth;
 
-/** An SSD that answers too slowly, and nobody who reads from it any more. */
+/** An SSD that answers too slowly, and readers that no longer use it. */
 @Tag("slow")
 class DataDistributorTest {
     private final FakeCopyStore ssd = new FakeCopyStore();
     private final BlockingQueue<String> told = new LinkedBlockingQueue<>();
     private final SsdHealth health = new SsdHealth() {
         @Override
-        public void suspended(Duration pause) {
+        public void onSuspended(Duration pause) {
             told.add("suspended for " + pause.toSeconds() + " s");
         }
 
         @Override
-        public void resumed() {
+        public void onResumed() {
             told.add("resumed");
         }
     };
@@ -65,7 +65,7 @@ class DataDistributorTest {
         return event;
     }
 
-    /** Chunks 1 to {@code count}, all to come from the SSD. */
+    /** Chunks 1 to {@code count}, all to be read from the SSD. */
     private ChunkRequest request(int count) {
         ChunkRequest request = new ChunkRequest();
         for (int i = 0; i < count; i++) {
@@ -80,8 +80,8 @@ class DataDistributorTest {
     @ValueSource(ints = {1, 32, 33, 511, 512, 513, 1024, 1025, 5000})
     void aRequestMayHaveAnyNumberOfCopies(int copies) throws Exception {
         ChunkRequest request = request(copies);
-        try (DataDistributor distributor =
-                new DataDistributor(() -> ssd, "test", health, () -> (data, offset, length, check) -> true)) {
+        try (DataDistributor distributor = new DataDistributor(
+                () -> ssd, "test", health, () -> (data, offset, length, fingerprintPrefix) -> true)) {
             assertTrue(distributor.start(request).await());
         }
         for (int i = 0; i < copies; i++) {

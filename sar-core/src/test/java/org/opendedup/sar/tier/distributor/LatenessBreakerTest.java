@@ -16,12 +16,12 @@ class LatenessBreakerTest {
     private final List<String> told = new ArrayList<>();
     private final LatenessBreaker breaker = new LatenessBreaker(nanos::get, new SsdHealth() {
         @Override
-        public void suspended(Duration pause) {
+        public void onSuspended(Duration pause) {
             told.add("suspended " + pause.toSeconds());
         }
 
         @Override
-        public void resumed() {
+        public void onResumed() {
             told.add("resumed");
         }
     });

@@ -8,16 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Map;
-import java.util.Random;
 import java.util.Set;
-import java.util.UUID;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -26,18 +19,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.container.ContainerClaims;
-import org.opendedup.sar.container.ContainerOptions;
-import org.opendedup.sar.container.ContainerStore;
-import org.opendedup.sar.container.ContainerWriter;
-import org.opendedup.sar.container.format.Compression;
-import org.opendedup.sar.io.FileDirectory;
-import org.opendedup.sar.metadata.KeyValueStores;
-import org.opendedup.sar.metadata.MetadataHeader;
-import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.tier.copies.Cause;
@@ -48,20 +31,18 @@ import org.opendedup.sar.tier.copies.Requests;
 import org.opendedup.sar.tier.policy.Settings;
 import org.opendedup.sar.tier.policy.TierSettings.Policy;
 
-/** On real containers of 1 MiB, of each of which the file wants 40 chunks of 128, and one that it wants whole. */
+/** On real containers of 1 MiB: of each the file wants 40 chunks of 128, and of one all. */
 @Tag("slow")
 class RecipePromotionTest {
     private static final long INODE = 7;
-    private static final int CHUNK = 8 << 10;
+    private static final int CHUNK = StoredHome.CHUNK;
     private static final int PAGE_BYTES = 32 * CHUNK;
-    private static final int PER_CONTAINER = 128;
+    private static final int PER_CONTAINER = StoredHome.PER_CONTAINER;
     private static final int CONTAINERS = 14;
     private static final int WANTED = 40;
 
     private final FakeSsd ssd = new FakeSsd(Long.MAX_VALUE);
-    private final Map<Long, byte[]> stored = new HashMap<>();
     private final Set<Long> wanted = new HashSet<>();
-    private final ExecutorService workers = Executors.newSingleThreadExecutor();
     private volatile LongSupplier diskUse = () -> 0;
     private long freeBytes = Long.MAX_VALUE;
     private final Admission admission = new Admission() {
@@ -84,42 +65,14 @@ class RecipePromotionTest {
     @TempDir
     Path folder;
 
-    private ContainerStore containers;
-    private MetadataStore metadata;
+    private StoredHome stored;
+    private HomeDouble home;
 
     @BeforeEach
     void open() throws IOException {
-        AtomicLong ids = new AtomicLong();
-        containers = ContainerStore.open(
-                FileDirectory.open(folder),
-                new ContainerOptions(
-                        new Compression(Compression.Codec.NONE, 1, 64 << 10), 16 << 20, PER_CONTAINER, 1, 4 << 20),
-                ids::incrementAndGet,
-                ContainerClaims.NONE,
-                container -> null,
-                (container, table) -> {},
-                workers,
-                1 << 20);
-        metadata = MetadataStore.format(
-                KeyValueStores.heap(),
-                new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 3, MetadataHeader.FORMAT_VERSION));
-        long[] chunkIds = store();
-        writeRecipe(chunkIds);
-    }
-
-    private long[] store() throws IOException {
-        Random random = new Random(TestSeed.next());
-        long[] chunkIds = new long[CONTAINERS * PER_CONTAINER];
-        try (ContainerWriter writer = containers.writer(1)) {
-            for (int i = 0; i < chunkIds.length; i++) {
-                byte[] data = new byte[CHUNK];
-                random.nextBytes(data);
-                chunkIds[i] = writer.append(data, 0, CHUNK, new byte[Fingerprints.BYTES], 0);
-                stored.put(chunkIds[i], data);
-            }
-        }
-        containers.sealAll();
-        return chunkIds;
+        stored = new StoredHome(folder, PAGE_BYTES, CONTAINERS * PER_CONTAINER);
+        home = stored.frames;
+        writeRecipe(stored.chunks.keySet().stream().mapToLong(Long::longValue).toArray());
     }
 
     private void writeRecipe(long[] chunkIds) throws IOException {
@@ -134,29 +87,21 @@ class RecipePromotionTest {
                 }
             }
             if (page.bytes() == PAGE_BYTES) {
-                metadata.recipes().replace(INODE, pages++, page.build());
+                stored.metadata.recipes().replace(INODE, pages++, page.build());
             }
         }
-        metadata.recipes().replace(INODE, pages, page.build());
+        stored.metadata.recipes().replace(INODE, pages, page.build());
     }
 
     @AfterEach
     void close() throws IOException {
-        containers.close();
-        metadata.close();
-        workers.shutdownNow();
+        stored.close();
     }
 
     private BackgroundPromotion promotion(Policy policy, PromotionTarget target) {
         SelectivePromotion promotion =
                 new SelectivePromotion(Settings.of(policy), target, admission, (chunkId, length) -> false, 0);
-        BackgroundPromotion.Sources sources = new BackgroundPromotion.Sources(
-                metadata.recipes(),
-                PAGE_BYTES,
-                containers,
-                new HomeDouble(containers),
-                metadata.counts()::occurrences,
-                () -> diskUse.getAsLong());
+        PromotionSources sources = stored.sources(stored.metadata.counts()::occurrences, () -> diskUse.getAsLong());
         BackgroundPromotion recipes =
                 new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test");
         promotion.listen(recipes::note);
@@ -179,7 +124,7 @@ class RecipePromotionTest {
         }
         assertEquals(wanted, ssd.entries.keySet());
         for (long chunkId : wanted) {
-            assertArrayEquals(stored.get(chunkId), ssd.bytes.get(chunkId));
+            assertArrayEquals(stored.chunks.get(chunkId), ssd.bytes.get(chunkId));
             assertEquals(1, ssd.entries.get(chunkId).count);
         }
     }
@@ -237,8 +182,7 @@ class RecipePromotionTest {
         };
         SelectivePromotion promotion =
                 new SelectivePromotion(Settings.of(Policy.COST), ssd, admission, (chunkId, length) -> false, 0);
-        BackgroundPromotion.Sources sources = new BackgroundPromotion.Sources(
-                metadata.recipes(), PAGE_BYTES, containers, new HomeDouble(containers), counts, () -> 0);
+        PromotionSources sources = stored.sources(counts, () -> 0);
         recipes.set(new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test"));
         recipes.get().note(INODE);
         await(() -> asked.get() > 0);
@@ -269,6 +213,64 @@ class RecipePromotionTest {
         assertTrue(refused.get() > 2);
     }
 
+    @Test
+    void itReadsWhenItsTurnAtTheDiskComes() {
+        try (BackgroundPromotion recipes = promotion(Policy.COST, ssd)) {
+            try (DiskQueue.Turn others = home.disk.enter()) {
+                recipes.note(INODE);
+                await(() -> home.disk.status().waiting() == 1);
+                assertEquals(0, ssd.size());
+            }
+            await(() -> ssd.size() == wanted.size());
+        }
+        // One turn for each container, as 40 chunks of 8 KiB are less than the 2 MiB of a turn.
+        assertEquals(CONTAINERS - 1, home.turns.size());
+        assertEquals(1 + home.turns.size(), home.disk.turns());
+    }
+
+    @Test
+    void aFullQueueOfTheSsdDoesNotKeepTheDiskFromOthers() {
+        AtomicInteger refused = new AtomicInteger();
+        ssd.answer = OfferAnswer.QUEUE_FULL;
+        try (BackgroundPromotion recipes = promotion(Policy.COST, new Counting(ssd, refused))) {
+            recipes.note(INODE);
+            await(() -> refused.get() > 2);
+            assertEquals(1, home.disk.turns());
+            assertEquals(0, home.disk.status().readers());
+            ssd.answer = OfferAnswer.TAKEN;
+            await(() -> ssd.size() == wanted.size());
+        }
+    }
+
+    @Test
+    void closingWaitsForNoMoreThanATurn() throws InterruptedException {
+        BackgroundPromotion recipes = promotion(Policy.COST, ssd);
+        Thread closing = new Thread(recipes::close);
+        try (DiskQueue.Turn others = home.disk.enter()) {
+            recipes.note(INODE);
+            await(() -> home.disk.status().waiting() == 1);
+            closing.start();
+            await(() -> closing.getState() == Thread.State.WAITING);
+        }
+        closing.join();
+        assertTrue(home.turns.size() <= 1, home.turns::toString);
+        assertEquals(0, home.disk.status().readers());
+    }
+
+    @Test
+    void whatCannotBeReadEndsThePromotionOfItsFile() throws IOException {
+        long first = wanted.stream().min(Long::compare).orElseThrow();
+        int frame = stored.containers.frameOf(first) + 1;
+        home.damaged.add(HomeDouble.key(ChunkId.container(first), frame));
+        try (BackgroundPromotion recipes = promotion(Policy.COST, ssd)) {
+            recipes.note(INODE);
+            await(() -> ssd.size() > 0);
+        }
+        // The chunks of the frame before it.
+        assertEquals(StoredHome.PER_FRAME, ssd.size());
+        assertEquals(1, home.turns.size());
+    }
+
     /** Counts the offers to an SSD. */
     private record Counting(FakeSsd ssd, AtomicInteger offers) implements PromotionTarget {
         @Override
@@ -278,9 +280,16 @@ class RecipePromotionTest {
 
         @Override
         public OfferAnswer offer(
-                long chunkId, int check, int count, int saving, Cause cause, byte[] data, int offset, int length) {
+                long chunkId,
+                int fingerprintPrefix,
+                int count,
+                int saving,
+                Cause cause,
+                byte[] data,
+                int offset,
+                int length) {
             offers.incrementAndGet();
-            return ssd.offer(chunkId, check, count, saving, cause, data, offset, length);
+            return ssd.offer(chunkId, fingerprintPrefix, count, saving, cause, data, offset, length);
         }
 
         @Override
@@ -293,17 +302,11 @@ class RecipePromotionTest {
     void writingDuplicatesIsEnoughToHaveTheRecipeLookedAt() {
         SelectivePromotion promotion =
                 new SelectivePromotion(Settings.of(Policy.COST), ssd, admission, (chunkId, length) -> false, 0);
-        BackgroundPromotion.Sources sources = new BackgroundPromotion.Sources(
-                metadata.recipes(),
-                PAGE_BYTES,
-                containers,
-                new HomeDouble(containers),
-                metadata.counts()::occurrences,
-                () -> 0);
+        PromotionSources sources = stored.sources(stored.metadata.counts()::occurrences, () -> 0);
         try (BackgroundPromotion recipes =
                 new BackgroundPromotion(promotion, admission, sources, 64 << 20, 64 << 20, 0, "test")) {
             promotion.listen(recipes::note);
-            promotion.written(INODE, new Requests().run(999, 0, 16, 2).request);
+            promotion.onDuplicatesWritten(INODE, new Requests().run(999, 0, 16, 2).request);
             await(() -> ssd.size() == wanted.size());
         }
         assertEquals(wanted.size(), promotion.statistics().byRecipe());

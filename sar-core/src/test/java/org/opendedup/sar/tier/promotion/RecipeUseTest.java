@@ -16,6 +16,7 @@ class RecipeUseTest {
     private static final int CHUNKS = 512;
     private static final int PER_FRAME = 8;
     private static final int FRAME_FILE_BYTES = PER_FRAME * CHUNK / 2;
+    private static final int GAP_BYTES = 256 << 10;
     private static final long WINDOW = 64 << 20;
 
     private final RecipeUse use = new RecipeUse(WINDOW);
@@ -57,7 +58,7 @@ class RecipeUseTest {
     }
 
     private RecipeRequests analyse() {
-        return use.analyse(container -> new Layout());
+        return use.analyse(container -> new Layout(), GAP_BYTES);
     }
 
     @Test
@@ -81,12 +82,18 @@ class RecipeUseTest {
 
     @Test
     void framesFarApartAreRequestsOfTheirOwn() {
-        int far = PER_FRAME * (1 + RecipeUse.MAX_GAP_BYTES / FRAME_FILE_BYTES);
+        int far = PER_FRAME * (1 + GAP_BYTES / FRAME_FILE_BYTES);
         want(1, 0, 1).want(1, far, 1).want(1, 2 * far + PER_FRAME, 1);
         RecipeRequests requests = analyse();
         assertEquals(2, requests.count());
         assertEquals(2, requests.firstChunk(1));
         assertEquals(3, requests.firstChunk(2));
+        // On a disk that transfers more in the time of a skip they are one, on one that transfers less they are three.
+        assertEquals(
+                1,
+                use.analyse(container -> new Layout(), GAP_BYTES + FRAME_FILE_BYTES)
+                        .count());
+        assertEquals(3, use.analyse(container -> new Layout(), GAP_BYTES - 1).count());
     }
 
     @Test
@@ -131,7 +138,7 @@ class RecipeUseTest {
     @Test
     void aContainerThatCannotBeReadIsLeftOut() {
         want(1, 0, 1).want(2, 0, 1);
-        RecipeRequests requests = use.analyse(container -> container == 1 ? null : new Layout());
+        RecipeRequests requests = use.analyse(container -> container == 1 ? null : new Layout(), GAP_BYTES);
         assertEquals(1, requests.count());
         assertEquals(2, requests.container(0));
     }

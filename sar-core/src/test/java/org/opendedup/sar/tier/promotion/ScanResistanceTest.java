@@ -24,7 +24,8 @@ import org.opendedup.sar.tier.policy.Settings;
 import org.opendedup.sar.tier.policy.TierSettings.Policy;
 
 /**
- * One full read of a volume, everything shared in it read as often as it is referenced, does not turn a hot SSD over.
+ * One full read of a volume, in which every shared chunk is read as often as it is referenced, does not displace the
+ * contents of a hot SSD.
  */
 class ScanResistanceTest {
     private static final int CHUNKS = 20_000;
@@ -36,9 +37,9 @@ class ScanResistanceTest {
     private static final long SSD_BYTES = (long) SSD_CHUNKS * (CHUNK_BYTES + FakeSsd.OVERHEAD_BYTES);
     private static final int RUNS_AT_A_TIME = 50;
     /**
-     * A quarter of the SSD. By cost, writing takes what comes first, so that reading may replace a part of it once by
-     * what is wanted more: 2 to 13 % were seen, by the seed. An SSD that is turned over is written more than once: see
-     * the control.
+     * A quarter of the SSD. By cost, writing promotes the first chunks, so that reading may replace a part of them once
+     * by better ones: 2 to 13 % were measured, depending on the seed. If the contents are displaced, the SSD is written
+     * more than once: see the control.
      */
     private static final long TOLERATED_BYTES = SSD_BYTES / 4;
 
@@ -46,7 +47,7 @@ class ScanResistanceTest {
     private final int[] references = new int[CHUNKS];
     private final FakeSsd ssd = new FakeSsd(SSD_BYTES);
 
-    /** What was read lately, ten times what the SSD holds. */
+    /** Chunks read recently, ten times as many as the SSD holds. */
     private final Map<Long, Boolean> recent = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
 
@@ -67,7 +68,7 @@ class ScanResistanceTest {
         return ChunkId.of(1 + chunk / CHUNKS_PER_CONTAINER, chunk % CHUNKS_PER_CONTAINER);
     }
 
-    /** Short runs in an order of their own, each as often as its first chunk is referenced. */
+    /** Short runs in random order, each as often as its first chunk is referenced. */
     private List<int[]> fullRead() {
         List<int[]> runs = new ArrayList<>();
         for (int from = 0; from < CHUNKS; ) {
@@ -90,7 +91,7 @@ class ScanResistanceTest {
                     requests.request.setSource(chunk - at, Source.SSD);
                 }
             }
-            promotion.read(requests.request, id -> references[chunk(id)]);
+            promotion.onChunksRead(requests.request, id -> references[chunk(id)]);
         }
     }
 
@@ -123,7 +124,7 @@ class ScanResistanceTest {
             for (int chunk = run[0]; chunk < Math.min(run[1], run[0] + 15); chunk++) {
                 requests.chunk(id(chunk), CHUNK_BYTES, references[chunk]);
             }
-            promotion.written(1, requests.request);
+            promotion.onDuplicatesWritten(1, requests.request);
         }
         assertTrue(ssd.liveBytes() > SSD_BYTES * 9 / 10, "the SSD is full");
     }
@@ -141,7 +142,7 @@ class ScanResistanceTest {
         assertTrue(ssd.liveBytes() > SSD_BYTES * 9 / 10, "the SSD is full");
     }
 
-    /** Reads all that is on the SSD a few times more. */
+    /** Reads all chunks on the SSD a few times more. */
     private void heat(SelectivePromotion promotion, DataDemotion demotion) throws InterruptedException {
         for (long id : new ArrayList<>(ssd.entries.keySet())) {
             for (int time = 0; time < 6; time++) {
@@ -151,7 +152,7 @@ class ScanResistanceTest {
         demotion.awaitIdle();
     }
 
-    /** Bytes written to the SSD by one full read, with which the background thread keeps pace. */
+    /** Bytes written to the SSD by one full read, with which the background thread keeps up. */
     private long scan(SelectivePromotion promotion, DataDemotion demotion) throws InterruptedException {
         long before = ssd.offeredBytes;
         int runs = 0;
@@ -182,7 +183,7 @@ class ScanResistanceTest {
     void anSsdFilledByReadingIsNotTurnedOver(Policy policy) throws InterruptedException {
         try (DataDemotion demotion = demotion(policy)) {
             SelectivePromotion promotion = promotion(policy, demotion);
-            // What reaches the threshold may take the place of what was read: the paper's order.
+            // Chunks that reach the threshold may displace read ones: the paper's order.
             share(Settings.THRESHOLD - 1);
             readAtRandom(promotion);
             heat(promotion, demotion);
@@ -191,7 +192,7 @@ class ScanResistanceTest {
         }
     }
 
-    /** What was read twice is on the SSD; all is written again, and nothing of that takes its place. */
+    /** Chunks read twice are on the SSD; everything is written again, and displaces none of them. */
     @Test
     void byCostWritingTakesNoPlaceOfAFullSsd() throws InterruptedException {
         try (DataDemotion demotion = demotion(Policy.COST)) {
@@ -204,7 +205,7 @@ class ScanResistanceTest {
         }
     }
 
-    /** Writes fill an SSD; what is read twice after that takes the place of what nobody has read. */
+    /** Writes fill an SSD; chunks read twice after that displace chunks that were never read. */
     @Test
     void byCostReadingTakesThePlaceOfWhatWasOnlyWritten() throws InterruptedException {
         try (DataDemotion demotion = demotion(Policy.COST)) {

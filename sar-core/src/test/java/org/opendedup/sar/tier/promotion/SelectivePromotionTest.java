@@ -56,11 +56,11 @@ class SelectivePromotionTest {
     }
 
     private void write(Requests requests) {
-        promotion.written(INODE, requests.request);
+        promotion.onDuplicatesWritten(INODE, requests.request);
     }
 
     private void read(Requests requests) {
-        promotion.read(requests.request, chunkId -> 1);
+        promotion.onChunksRead(requests.request, chunkId -> 1);
     }
 
     @Test
@@ -136,7 +136,7 @@ class SelectivePromotionTest {
         for (int round = 0; round < 3; round++) {
             ChunkRequest failed = new ChunkRequest();
             failed.add(ChunkId.of(1, 3), CHUNK_BYTES, 0, 0);
-            promotion.read(failed, chunkId -> 9);
+            promotion.onChunksRead(failed, chunkId -> 9);
         }
         assertEquals(0, ssd.size());
     }
@@ -174,7 +174,7 @@ class SelectivePromotionTest {
         ChunkRequest planned = new ChunkRequest();
         planned.add(ChunkId.of(1, 3), CHUNK_BYTES, 0, 0);
         planned.setSource(0, Source.SSD);
-        promotion.read(planned, chunkId -> 5);
+        promotion.onChunksRead(planned, chunkId -> 5);
         assertEquals(1, ssd.entries.get(ChunkId.of(1, 3)).heat);
         assertEquals(0, hits);
     }
@@ -183,16 +183,16 @@ class SelectivePromotionTest {
     void countsAreAskedForSecondReadsOnly() {
         int[] asked = {0};
         Requests requests = new Requests().run(1, 3, 4, 0);
-        promotion.read(requests.request, chunkId -> asked[0]++);
+        promotion.onChunksRead(requests.request, chunkId -> asked[0]++);
         assertEquals(0, asked[0]);
-        promotion.read(requests.request, chunkId -> asked[0]++);
+        promotion.onChunksRead(requests.request, chunkId -> asked[0]++);
         assertEquals(4, asked[0]);
     }
 
     @Test
     void countsThatCannotBeReadFailNoRead() {
         for (int round = 0; round < 2; round++) {
-            promotion.read(new Requests().run(1, 3, 1, 0).request, chunkId -> {
+            promotion.onChunksRead(new Requests().run(1, 3, 1, 0).request, chunkId -> {
                 throw new IOException("the metadata database is gone");
             });
         }
@@ -226,7 +226,7 @@ class SelectivePromotionTest {
         int written = ssd.entries.get(ChunkId.of(1, 0)).saving;
         ChunkRequest hit = new Requests().run(1, 0, 1, 2).request;
         hit.setSource(0, Source.SSD);
-        promotion.read(hit, chunkId -> 2);
+        promotion.onChunksRead(hit, chunkId -> 2);
         assertTrue(ssd.entries.get(ChunkId.of(1, 0)).saving > 10 * written);
     }
 

@@ -28,9 +28,7 @@ class MemoryPlanTest {
                         256 << 10,
                         budget,
                         writeThreads,
-                        0755,
-                        0,
-                        0)
+                        new VolumeConfig.RootDirectory(0755, 0, 0))
                 .withRequests(new RequestBuffers(requestThreads, 2 * MIB * requestThreads));
         return ssd
                 ? config.withSsd(
@@ -94,14 +92,14 @@ class MemoryPlanTest {
         assertEquals((4L << 30) / 1000 * 180, plan.restoreCache());
     }
 
-    /** A commit is one batch in native memory: a quarter of the database's is not its cache's. */
+    /** A commit is one batch in native memory: a quarter of the database's memory is outside its cache. */
     @ParameterizedTest
     @CsvSource({"256, 6", "1024, 30", "4096, 122", "16384, 128", "262144, 128"})
     void aCommitStaysSmallHoweverLargeTheBudget(long mib, long pendingMib) {
         MemoryPlan plan = MemoryPlan.of(mib * MIB);
         assertEquals(pendingMib, plan.pendingMetadata() / MIB);
         assertTrue(plan.pendingMetadata() / 2 <= plan.metadataNative() / 8, plan + " for the batch");
-        // What it does not have, decoded metadata have.
+        // Decoded metadata has the rest.
         assertTrue(
                 plan.pendingMetadata() + plan.metadataCache() >= 79 * plan.restoreCache() / 180,
                 plan + " for decoded metadata");

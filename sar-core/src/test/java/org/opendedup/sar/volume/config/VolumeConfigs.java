@@ -24,8 +24,6 @@ public final class VolumeConfigs {
                 256 << 10,
                 MEMORY_BUDGET_BYTES,
                 2,
-                0755,
-                0,
-                0);
+                new VolumeConfig.RootDirectory(0755, 0, 0));
     }
 }

@@ -18,7 +18,7 @@ public class AccessControlListTest {
     public static final int MASK = 16;
     public static final int OTHERS = 32;
 
-    /** A list of entries, each its tag and permissions; users and groups are numbered as they come. */
+    /** A list of entries, each its tag and permissions; users and groups are numbered in order. */
     public static byte[] list(int... tagsAndPermissions) {
         byte[] bytes = new byte[4 + 4 * tagsAndPermissions.length];
         bytes[0] = 2;

@@ -40,10 +40,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
 
-/**
- * An index that can't be opened, or not be brought into accord with the volume, never keeps a volume from being
- * mounted.
- */
+/** An index that cannot be opened, or not be made consistent with the volume, never prevents a mount. */
 class IndexOpeningTest {
     private static final long MINUTE_NS = 60_000_000_000L;
 
@@ -81,7 +78,7 @@ class IndexOpeningTest {
         assertEquals(2, openings.size());
     }
 
-    /** Another device's would be of no use. */
+    /** Another device's ballast would not help. */
     @Test
     void ballastsOnOtherDevicesStay() throws IOException {
         Path shm = Path.of("/dev/shm");
@@ -140,7 +137,7 @@ class IndexOpeningTest {
         CrashDirectory data = new CrashDirectory(1);
         KeyValueStore metadata = KeyValueStores.heap();
         Volume.create(config, data, metadata, InstantSource.system());
-        // The index of another volume: it has what this one writes, at other places.
+        // The index of another volume: it has the content that this one writes, at other places.
         ChunkIndex foreign = ChunkIndexes.heap();
         byte[] bytes = new byte[300_000];
         new Random(1).nextBytes(bytes);
@@ -199,11 +196,11 @@ class IndexOpeningTest {
         return bytes;
     }
 
-    /** Whatever made it fail is likely to be there still: trying again every few seconds only fills the log. */
+    /** The cause of the failure probably still exists: retrying every few seconds only fills the log. */
     @Test
     void aBallastThatCouldNotBeMadeIsTriedAgainAfterAMinute() throws IOException {
         Ballasts ballasts = ballasts();
-        // It can't be deleted, being a folder that is not empty; so the new ballast can't be made.
+        // It cannot be deleted, because it is a folder that is not empty; so the new ballast cannot be made.
         Path obstacle = folder.resolve("data").resolve(Ballast.NAME + ".new");
         Path content = folder("data/" + Ballast.NAME + ".new/content");
         Path data = folder.resolve("data").resolve(Ballast.NAME);

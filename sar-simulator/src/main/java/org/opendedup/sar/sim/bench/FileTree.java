@@ -94,9 +94,7 @@ final class FileTree implements Closeable {
                 256 << 10,
                 budgetBytes,
                 2,
-                0755,
-                0,
-                0);
+                new VolumeConfig.RootDirectory(0755, 0, 0));
         boolean isNew = Files.notExists(folder);
         if (isNew) {
             Volume.create(config);

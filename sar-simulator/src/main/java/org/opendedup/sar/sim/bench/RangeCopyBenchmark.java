@@ -96,9 +96,7 @@ public class RangeCopyBenchmark {
                     256 << 10,
                     1L << 30,
                     2,
-                    0755,
-                    0,
-                    0);
+                    new VolumeConfig.RootDirectory(0755, 0, 0));
             Volume.create(config);
             volume = Volume.open(config);
             source = make("source");

@@ -1,5 +1,6 @@
 package org.opendedup.sar.sim.block;
 
+import com.carrotsearch.hppc.LongIntHashMap;
 import java.util.Arrays;
 
 /**
@@ -9,12 +10,12 @@ import java.util.Arrays;
  */
 public final class BlockInts {
     /** Result of {@link #get} for a block without a number; never a number itself. */
-    public static final int ABSENT = LongIntMap.ABSENT;
+    public static final int ABSENT = -1;
 
     private static final int GROUP_BITS = 4;
     private static final int GROUP = 1 << GROUP_BITS;
 
-    private final LongIntMap groups = new LongIntMap();
+    private final LongIntHashMap groups = new LongIntHashMap();
     private int[] values = new int[64 * GROUP];
     /** The group of the last request, and the index of its values; {@link #ABSENT} if it has none. */
     private long lastGroup = -1;
@@ -40,7 +41,7 @@ public final class BlockInts {
     private int find(long number) {
         if (number != lastGroup) {
             lastGroup = number;
-            lastIndex = groups.get(number);
+            lastIndex = groups.getOrDefault(number, ABSENT);
         }
         return lastIndex;
     }
@@ -63,6 +64,6 @@ public final class BlockInts {
 
     /** Returns the size of the tables in heap bytes. */
     public long heapBytes() {
-        return groups.heapBytes() + (long) Integer.BYTES * values.length;
+        return groups.ramBytesAllocated() + (long) Integer.BYTES * values.length;
     }
 }

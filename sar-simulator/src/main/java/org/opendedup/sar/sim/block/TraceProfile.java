@@ -93,7 +93,7 @@ public record TraceProfile(
         return ALL.stream()
                 .filter(profile -> profile.name.equals(name))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("no profile is named '" + name + "'; there are "
+                .orElseThrow(() -> new IllegalArgumentException("there is no profile '" + name + "'; the profiles are "
                         + String.join(", ", ALL.stream().map(TraceProfile::name).toList())));
     }
 }

@@ -1,5 +1,6 @@
 package org.opendedup.sar.sim.block;
 
+import com.carrotsearch.hppc.LongIntHashMap;
 import java.util.Arrays;
 
 /**
@@ -16,13 +17,13 @@ public final class TraceStatistics {
     private final Side reads = new Side((byte) 1);
     private final Side writes = new Side((byte) 2);
 
-    private final LongIntMap blocks = new LongIntMap();
+    private final LongIntHashMap blocks = new LongIntHashMap();
     /** By number of the block: its last content, and whether it was read or written. */
     private int[] contentOfBlock = new int[1024];
 
     private byte[] sidesOfBlock = new byte[1024];
 
-    private final LongIntMap contents = new LongIntMap();
+    private final LongIntHashMap contents = new LongIntHashMap();
     /** By number of the content: accesses, blocks that have had it, and whether it was read or written. */
     private int[] accesses = new int[1024];
 
@@ -86,9 +87,8 @@ public final class TraceStatistics {
     }
 
     private int numberOfBlock(long block) {
-        int number = blocks.get(block);
-        if (number == LongIntMap.ABSENT) {
-            number = blocks.size();
+        int number = blocks.getOrDefault(block, blocks.size());
+        if (number == blocks.size()) {
             blocks.put(block, number);
             if (number == contentOfBlock.length) {
                 contentOfBlock = Arrays.copyOf(contentOfBlock, 2 * number);
@@ -99,9 +99,8 @@ public final class TraceStatistics {
     }
 
     private int numberOfContent(long content) {
-        int number = contents.get(content);
-        if (number == LongIntMap.ABSENT) {
-            number = contents.size();
+        int number = contents.getOrDefault(content, contents.size());
+        if (number == contents.size()) {
             contents.put(content, number);
             if (number == accesses.length) {
                 accesses = Arrays.copyOf(accesses, 2 * number);

@@ -72,7 +72,7 @@ public final class DataFiles {
             return path + ": this user may not read it";
         }
         if (why instanceof NoSuchFileException) {
-            return path + ": is gone";
+            return path + ": does not exist any more";
         }
         String message = why.getMessage();
         return path + ": " + (message == null ? why.getClass().getSimpleName() : message);

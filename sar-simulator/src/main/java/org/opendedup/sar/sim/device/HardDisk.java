@@ -7,7 +7,7 @@ package org.opendedup.sar.sim.device;
  * <p>The time of a request is its overhead, the seek, the rotation until its first byte is under the head, and the
  * transfer. So rewriting data that was just read waits for the rest of a revolution, without a special rule.
  */
-public final class HardDisk implements Device {
+final class HardDisk implements Device {
     private static final double NANOS_PER_SECOND = 1e9;
 
     private final Simulation simulation;
@@ -22,7 +22,7 @@ public final class HardDisk implements Device {
 
     private record Request(Transfer transfer, Completion completion) {}
 
-    public HardDisk(Simulation simulation, DiskParameters parameters) {
+    HardDisk(Simulation simulation, DiskParameters parameters) {
         this.simulation = simulation;
         this.parameters = parameters;
         geometry = new DiskGeometry(parameters);

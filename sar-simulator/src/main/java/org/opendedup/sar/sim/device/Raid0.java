@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A RAID 0: units are striped over devices in turn, without redundancy. For one thread. */
-public final class Raid0 implements Device {
+final class Raid0 implements Device {
     private final List<Device> devices;
     private final long unitBytes;
     private final long capacityBytes;
 
     /** @param devices at least one, all of one size */
-    public Raid0(List<? extends Device> devices, long unitBytes) {
+    Raid0(List<? extends Device> devices, long unitBytes) {
         this.devices = List.copyOf(devices);
         this.unitBytes = unitBytes;
         capacityBytes = devices.get(0).capacityBytes() / unitBytes * unitBytes * devices.size();

@@ -8,13 +8,13 @@ import java.util.List;
  * and when all of that has been read, new data and new parity are written. A full stripe is written with its parity,
  * without reading. For one thread.
  */
-public final class Raid5 implements Device {
+final class Raid5 implements Device {
     private final List<Device> disks;
     private final Raid5Layout layout;
     private final long capacityBytes;
 
     /** @param disks at least three, all of one size */
-    public Raid5(List<? extends Device> disks, long unitBytes) {
+    Raid5(List<? extends Device> disks, long unitBytes) {
         if (disks.size() < 3) {
             throw new IllegalArgumentException("RAID 5 of " + disks.size() + " disks; it takes at least 3");
         }

@@ -3,7 +3,6 @@ package org.opendedup.sar.sim.device;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -11,11 +10,13 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sim.device.SelfCheck.Finding;
+import org.opendedup.sar.sim.options.ReportOption;
 import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.ReportFolder;
 import org.opendedup.sar.sim.report.Section;
 import org.opendedup.sar.sim.report.Table;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -23,7 +24,7 @@ import picocli.CommandLine.Spec;
 /** {@code sar-sim selfcheck}: checks whether the device models reach the published times. Exit code 1 if not. */
 @Command(
         name = "selfcheck",
-        description = "Compares the device models with what was published of the devices. Ends with 1 if one is off.",
+        description = "Compares the device models with published figures of the devices. Exits with 1 if one differs.",
         mixinStandardHelpOptions = true)
 public final class SelfcheckCommand implements Callable<Integer> {
     @Spec
@@ -37,19 +38,16 @@ public final class SelfcheckCommand implements Callable<Integer> {
             names = "--machine",
             paramLabel = "NAME|FILE",
             defaultValue = "sar",
-            description = "A machine that comes with the program (sar, lookahead, tddfs) or a parameter file.")
+            description =
+                    "Machine of this program (sar, lookahead, tddfs) or a parameter file. Default: ${DEFAULT-VALUE}.")
     String machine = "sar";
 
-    @Option(
-            names = "--report",
-            paramLabel = "FOLDER",
-            description = "Write report.html there, and the findings as JSON and CSV beside it.")
-    @Nullable
-    Path report;
+    @Mixin
+    ReportOption report = new ReportOption();
 
     @Override
     public Integer call() throws IOException {
-        ReportFolder folder = report == null ? null : new ReportFolder(report);
+        ReportFolder folder = report.folder();
         List<Finding> findings = SelfCheck.run(Machine.load(machine));
         boolean passed = SelfCheck.passed(findings);
         PrintWriter out = out();
@@ -78,7 +76,7 @@ public final class SelfcheckCommand implements Callable<Integer> {
                 List.of(
                         new Report.Fact("machine", machine),
                         new Report.Fact("result", passed ? "all within 1 %" : "the model is off")),
-                List.of(Section.of("Findings", "Without an expected value a line is not judged.", table)),
+                List.of(Section.of("Findings", "A line without an expected value is not checked.", table)),
                 List.of(table));
     }
 

@@ -6,7 +6,7 @@ import java.util.ArrayDeque;
  * An SSD: each request takes a latency and a transfer time, independent of the place. It serves a few requests at once,
  * the others in order. For one thread.
  */
-public final class Ssd implements Device {
+final class Ssd implements Device {
     private static final double NANOS_PER_SECOND = 1e9;
 
     private final Simulation simulation;
@@ -17,7 +17,7 @@ public final class Ssd implements Device {
 
     private record Request(Transfer transfer, Completion completion) {}
 
-    public Ssd(Simulation simulation, SsdParameters parameters) {
+    Ssd(Simulation simulation, SsdParameters parameters) {
         this.simulation = simulation;
         this.parameters = parameters;
         meter = new Meter(simulation, parameters.power());

@@ -10,14 +10,16 @@ import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.common.Terminal;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.sim.options.ChunkingOption;
+import org.opendedup.sar.sim.options.HelpOption;
 import org.opendedup.sar.volume.config.MemoryPlan;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -30,42 +32,48 @@ import picocli.CommandLine.TypeConversionException;
         name = "estimate",
         sortOptions = false,
         description = {
-            "Says what a volume would make of your data, before there is one.",
+            "Estimates how a volume would store your data, before you make the volume.",
             "",
-            "That is what it would store, the memory and SSD it wants, and how fast a disk would give it back.",
+            "Prints the stored size, the memory and the SSD that the volume needs, and how fast a disk would read",
+            "the data.",
             "",
-            "Folders, files and images are read and cut into chunks as the volume does it; nothing is written. Each PATH counts as",
-            "stored after those before it, so give backups in their order.",
+            "Reads folders, files and images and cuts them into chunks as a volume does. Writes nothing. Each PATH",
+            "counts as stored after those before it, so give backups in their order.",
             ""
         },
         footer = {
             "",
-            "How exact it is. All data is read (but see --sample). Of every chunk a fingerprint is kept, some 40 bytes; when --memory is",
-            "full, only those are kept whose hash ends in one zero bit, then two, and so on. What is kept is chosen by content and not",
-            "by place, so different chunks and their references are counted without bias; +- is one standard error of that: two times",
-            "out of three the truth is within it, 19 out of 20 within twice as much. Without +- a figure is exact, but for what a real",
-            "volume writes in another order, or ends early. Sizes of an SSD and speeds of a restore come without +-, and are not exact.",
+            "Accuracy: all data is read, unless --sample is given. A fingerprint of each chunk is kept, of about 40",
+            "bytes. When --memory is full, only fingerprints are kept whose hash ends in one zero bit, then in two,",
+            "and so on. They are chosen by content, not by place, so the numbers of different chunks and of their",
+            "references have no bias. +- is one standard error: the true value lies within it in 2 of 3 cases, and",
+            "within twice as much in 19 of 20. A figure without +- is exact, except for chunks that a real volume",
+            "writes in another order or ends early. Sizes of an SSD and speeds of a restore have no +- and are not",
+            "exact.",
             "",
-            "A sample of the data (--sample) is another matter: duplicates of what was not read are not found. The deduplication ratio",
-            "is then a lower bound, and the stored size an upper one. +- leaves out the error of drawing the pieces: chunks of one piece",
-            "are alike, so compression and zeros of the whole may be farther off than it says.",
+            "--sample: duplicates of data that was not read are not found. The deduplication ratio is then a lower",
+            "bound, and the stored size an upper bound. +- does not include the error of drawing the pieces. Chunks",
+            "of one piece are similar, so compression and zeros of all data may differ by more than +-.",
             "",
-            "SSD: what must be on it so that a share of the bytes of one full restore comes from it: the chunks with the most",
-            "references, each compressed by itself, and room for cleaning and for the table of what is there; 'memory' is what that table",
-            "takes of the volume's. SAR leaves chunks in long runs on the disk, where they do no harm,",
-            "so it may want less.",
+            "SSD: the size that serves a share of the bytes of one full restore. It holds the chunks with the most",
+            "references, each compressed by itself, and room for cleaning and for the table of chunks. 'memory' is",
+            "the part of the volume's memory that this table uses. SAR keeps chunks in long runs on the disk, which",
+            "reads them well, so it may need less.",
             "",
-            "Restore: the disk's time alone, from cold caches, all data of a PATH in its order; a seek for each request, and the bytes",
-            "at the disk's rate. 'plain' is the same data as files, each in one piece. With chunks left out (see above) single",
-            "scattered chunks escape the count, and the figure is too good; with very many left out it is not known, and not shown.",
+            "Restore: the time of the disk alone, with empty caches, for all data of a PATH in its order: one seek",
+            "for each request, and the transfer of the bytes. 'plain' is the same data as files, each in one piece.",
+            "If fingerprints were dropped (see Accuracy), some scattered chunks are not counted, and the speed is",
+            "too high. If very many were dropped, no speed is shown.",
             "",
-            "Links are not followed, but for a PATH itself; a file with several names counts once; devices are passed over. Files that",
-            "can't be read are named. Ctrl-C ends the reading and gives the figures of what was read, which are",
-            "no bounds for the rest.",
+            "Symbolic links are not followed, except for a PATH itself. A file with several names counts once.",
+            "Devices are skipped. Files that cannot be read are named. Ctrl-C stops reading and prints the figures",
+            "of the data that was read; they are no bounds for the rest.",
             "",
-            "Memory: --memory, 16 MB for buffers, and 100 bytes for each file with several names. SAR_SIM_MEMORY=4g gives Java more.",
+            "Memory: --memory, 16 MB for buffers, and 100 bytes for each file with several names. SAR_SIM_MEMORY=4g",
+            "gives Java more.",
             "",
-            "Exit codes:  0 done, 1 failed, 2 wrong usage, 3 done, but for files that could not be read; 130 stopped by Ctrl-C",
+            "Exit codes:  0 done, 1 failed, 2 wrong usage, 3 done, except for files that could not be read,",
+            "             130 stopped by Ctrl-C",
             "",
             "Example:",
             "  sar-sim estimate --hash-type SHA256 --disk-seek 8 --disk-rate 200MB /var/lib/libvirt/images"
@@ -89,30 +97,24 @@ public final class EstimateCommand implements Callable<Integer> {
     @Nullable
     CommandSpec spec;
 
-    @Parameters(arity = "1..*", paramLabel = "PATH", description = "Folders, files, images.")
+    @Parameters(arity = "1..*", paramLabel = "PATH", description = "Folders, files or images.")
     List<Path> paths = List.of();
 
-    @Option(
-            names = {"--chunking", "--hash-type"},
-            paramLabel = "TYPE",
-            defaultValue = "VARIABLE_SHA256",
-            description =
-                    "As of mkfs.sdfs: VARIABLE_SHA256 cuts by content, 2 to 64 KiB; SHA256 into 4 KiB, for disk images. "
-                            + "Default: ${DEFAULT-VALUE}.")
-    Chunking chunking = Chunking.VARIABLE_SHA256;
+    @Mixin
+    ChunkingOption chunking = new ChunkingOption();
 
     @Option(
             names = {"--compress", "--chunk-store-compress"},
             paramLabel = "CODEC",
             converter = CodecConverter.class,
-            description =
-                    "As of mkfs.sdfs: zstd, zstd:LEVEL (1 to 19), lz4 or none. Default: zstd:1, with --backup-volume zstd:3.")
+            description = "Compression as in mkfs.sdfs: zstd, zstd:LEVEL (1 to 19), lz4 or none. Default: zstd:1; with "
+                    + "--backup-volume zstd:3.")
     @Nullable
     Codec codec;
 
     @Option(
             names = "--backup-volume",
-            description = "As of mkfs.sdfs: larger frames (256KB, else 64KB), compressed harder.")
+            description = "As in mkfs.sdfs: compress harder, in frames of 256KB instead of 64KB.")
     boolean backupVolume;
 
     @Option(
@@ -120,8 +122,8 @@ public final class EstimateCommand implements Callable<Integer> {
             paramLabel = "SIZE",
             defaultValue = "1GB",
             converter = SizeConverter.class,
-            description =
-                    "The volume's; how long a reader keeps what it has read follows from it. Default: ${DEFAULT-VALUE}.")
+            description = "Memory budget of the volume. It sets how long data stays in memory for a reader. Default: "
+                    + "${DEFAULT-VALUE}.")
     long budgetBytes;
 
     @Option(
@@ -130,29 +132,31 @@ public final class EstimateCommand implements Callable<Integer> {
             paramLabel = "S",
             defaultValue = "0.1,0.25,0.5",
             description =
-                    "Shares of the bytes of a full restore that an SSD is sized for, 0 to 1. Default: ${DEFAULT-VALUE}.")
+                    "Shares of the bytes of a full restore, above 0 to 1, for each of which an SSD is sized. Default:"
+                            + " ${DEFAULT-VALUE}.")
     List<Double> ssdShares = List.of();
 
     @Option(
             names = "--disk-seek",
             paramLabel = "MS",
             description =
-                    "The disk's mean time to the first byte of a request, in milliseconds. Default: 13.1, a 7200 rpm disk.")
-    double seekMillis = DiskModel.DEFAULT.seekMillis();
+                    "Mean time of the disk to the first byte of a request, in milliseconds. Default: 13.1, as of a "
+                            + "7200 rpm disk.")
+    double seekMillis = DiskModel.HDD.seekMillis();
 
     @Option(
             names = "--disk-rate",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "Bytes it transfers in a second from there on. Default: 150 million.")
-    long bytesPerSecond = DiskModel.DEFAULT.bytesPerSecond();
+            description = "Bytes that the disk transfers in each second after that. Default: 150 million.")
+    long bytesPerSecond = DiskModel.HDD.bytesPerSecond();
 
     @Option(
             names = "--sample",
             paramLabel = "S",
             description =
-                    "Share of the data to read, 0 to 1, in pieces of 16 MiB and whole smaller files, drawn by chance. "
-                            + "Default: all, but of more than 256 GiB a share that makes 256 GiB.")
+                    "Share of the data to read, 0 to 1, in random pieces of 16 MiB and whole smaller files. Default: "
+                            + "all of up to 256 GiB; of more data, a share that makes 256 GiB.")
     @Nullable
     Double readShare;
 
@@ -161,15 +165,16 @@ public final class EstimateCommand implements Callable<Integer> {
             paramLabel = "SIZE",
             converter = SizeConverter.class,
             description =
-                    "For fingerprints; 512MB is enough for 13 million different chunks. Default: 512MB, or half of Java's heap "
-                            + "if that is less.")
+                    "Memory for fingerprints; 512MB is enough for 13 million different chunks. Default: 512MB, or "
+                            + "half of Java's heap if that is less.")
     long memoryBytes = Math.min(DEFAULT_SAMPLE_BYTES, Runtime.getRuntime().maxMemory() / 2);
 
     @Option(
             names = "--seed",
             paramLabel = "N",
             defaultValue = "1",
-            description = "Another sample of the same data. Default: ${DEFAULT-VALUE}.")
+            description = "Seed of the sample; another seed takes another sample of the same data. Default: "
+                    + "${DEFAULT-VALUE}.")
     long seed;
 
     @Option(names = "--json", description = "Print the result as JSON; sizes in bytes, shares 0 to 1.")
@@ -178,15 +183,12 @@ public final class EstimateCommand implements Callable<Integer> {
     @Option(
             names = "--progress",
             negatable = true,
-            description = "Show a progress bar, or none. Default: if messages go to a terminal.")
+            description = "Show a progress bar, or none. Default: a bar if messages go to a terminal.")
     @Nullable
     Boolean progress;
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help message and exit.")
-    boolean help;
+    @Mixin
+    HelpOption help = new HelpOption();
 
     @Override
     public Integer call() throws IOException {
@@ -213,23 +215,25 @@ public final class EstimateCommand implements Callable<Integer> {
     }
 
     private EstimateSettings settings() {
-        require(budgetBytes >= MemoryPlan.MIN_BUDGET_BYTES, "--memory-budget is 256MB or more");
-        require(ssdShares.stream().allMatch(share -> share > 0 && share <= 1), "--ssd-share is above 0, to 1");
-        require(readShare == null || (readShare > 0 && readShare <= 1), "--sample is above 0, to 1");
+        require(budgetBytes >= MemoryPlan.MIN_BUDGET_BYTES, "--memory-budget must be 256MB or more");
+        require(
+                ssdShares.stream().allMatch(share -> share > 0 && share <= 1),
+                "--ssd-share must be above 0 and at most 1");
+        require(readShare == null || (readShare > 0 && readShare <= 1), "--sample must be above 0 and at most 1");
         require(
                 memoryBytes >= MIN_SAMPLE_BYTES && memoryBytes <= MAX_SAMPLE_BYTES,
-                "--memory is " + ByteSize.exact(MIN_SAMPLE_BYTES) + " to " + ByteSize.exact(MAX_SAMPLE_BYTES));
+                "--memory must be " + ByteSize.exact(MIN_SAMPLE_BYTES) + " to " + ByteSize.exact(MAX_SAMPLE_BYTES));
         require(
                 memoryBytes <= Runtime.getRuntime().maxMemory() / 4 * 3,
                 "--memory is more than three quarters of Java's heap of "
                         + ByteSize.rounded(Runtime.getRuntime().maxMemory())
                         + "; SAR_SIM_MEMORY=SIZE sets another one");
-        require(seekMillis >= 0 && bytesPerSecond > 0, "--disk-seek is 0 or more, --disk-rate 1 or more");
+        require(seekMillis >= 0 && bytesPerSecond > 0, "--disk-seek must be 0 or more, --disk-rate 1 or more");
         return new EstimateSettings(
-                chunking,
+                chunking.chunking(),
                 compression(),
                 budgetBytes,
-                new DiskModel(seekMillis, bytesPerSecond),
+                DiskModel.configured(seekMillis, bytesPerSecond),
                 ssdShares,
                 readShare == null ? 0 : readShare,
                 memoryBytes,

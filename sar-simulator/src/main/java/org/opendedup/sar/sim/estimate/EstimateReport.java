@@ -39,14 +39,15 @@ final class EstimateReport {
                             ByteSize.rounded(estimate.readBytes()),
                             100.0 * estimate.readBytes() / Math.max(1, estimate.bytes()),
                             estimate.stopped()
-                                    ? "stopped. Figures are of what was read, no bound for the rest"
-                                    : "a sample. Figures are of it; +- leaves out the error of drawing its pieces"));
+                                    ? "stopped. Figures count the data that was read; they are no bound for the rest"
+                                    : "a sample. Figures count it; +- does not include the "
+                                            + "error of drawing its pieces"));
         }
         if (estimate.unreadable() > 0) {
-            line("not readable", count(estimate.unreadable()) + " files or folders, named above; not in the figures");
+            line("not readable", count(estimate.unreadable()) + " files or folders, named above; they do not count");
         }
         if (estimate.passedOver() > 0) {
-            line("passed over", count(estimate.passedOver()) + " links, further names of a file, devices");
+            line("skipped", count(estimate.passedOver()) + " links, further names of a file, devices");
         }
         line("holes and zeros", withShare(estimate.zeroBytes(), estimate.readBytes()) + ": not stored");
     }
@@ -58,7 +59,7 @@ final class EstimateReport {
                     "",
                     String.format(
                             Locale.ROOT,
-                            "1 of %.0f was looked at; +- is one standard error",
+                            "1 of %.0f was examined; +- is one standard error",
                             1 / estimate.chunkShare()));
         }
         line("unique", size(estimate.uniqueBytes()) + " of " + ByteSize.rounded(estimate.dataBytes()));
@@ -70,19 +71,20 @@ final class EstimateReport {
             line(
                     "stored of all",
                     size(estimate.wholeStoredBytesAtMost())
-                            + " at most, if the rest is like the sample: duplicates of what was not read are not found");
+                            + " at most, if the rest is like the sample; duplicates of data that was "
+                            + "not read are not found");
         }
     }
 
     private void printMemory() {
         Estimate.Memory memory = estimate.memory();
         line(
-                "beside it",
+                "in addition",
                 ByteSize.rounded(memory.indexBytes()) + " of index, " + ByteSize.rounded(memory.recipeBytes())
                         + " of recipes");
         line(
                 "memory",
-                ByteSize.rounded(memory.filterBytes()) + " of it for the index: --memory-budget="
+                ByteSize.rounded(memory.filterBytes()) + " of it for the index; needs --memory-budget="
                         + ByteSize.exact(memory.budgetBytes()) + " or more");
     }
 
@@ -114,7 +116,7 @@ final class EstimateReport {
                     row.reachable()
                             ? ""
                             : String.format(
-                                    Locale.ROOT, "; shared chunks give %.1f %% and no more", 100 * row.readShare()));
+                                    Locale.ROOT, "; shared chunks give at most %.1f %%", 100 * row.readShare()));
         }
     }
 

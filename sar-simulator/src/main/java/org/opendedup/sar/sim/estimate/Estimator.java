@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.opendedup.sar.chunk.Segment;
+import org.opendedup.sar.container.ContainerSize;
 import org.opendedup.sar.container.StoredSize;
 import org.opendedup.sar.sim.data.DataChunks;
 import org.opendedup.sar.sim.data.DataFiles;
 import org.opendedup.sar.sim.data.SegmentSink;
 import org.opendedup.sar.volume.VolumeMaintenance;
 import org.opendedup.sar.volume.config.MemoryPlan;
-import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
  * Reads data once and estimates what a volume would make of it. Finds the files twice: first to measure their size,
@@ -148,7 +148,7 @@ final class Estimator implements SegmentSink {
         @Override
         public void file(Path file, long size) throws IOException {
             if (stopped.getAsBoolean()) {
-                throw new IOException("stopped while files were looked for; nothing was read");
+                throw new IOException("stopped during the search for files; nothing was read");
             }
             files++;
             bytes += size;
@@ -179,7 +179,7 @@ final class Estimator implements SegmentSink {
                 refer(segment, chunk);
             }
         }
-        progress.read(bytes);
+        progress.onBytesRead(bytes);
     }
 
     private void refer(Segment segment, int chunk) {
@@ -309,7 +309,7 @@ final class Estimator implements SegmentSink {
         var references = new References(sample, totals.dataBytes);
         Figure chunks = references.chunks(1);
         Figure unique = references.bytes(1);
-        Figure ratio = frames.ratio().times(1 + (double) StoredSize.container() / VolumeConfig.CONTAINER_BYTES);
+        Figure ratio = frames.ratio().times(1 + (double) StoredSize.container() / ContainerSize.FULL_BYTES);
         Figure stored = unique.times(ratio);
         List<Estimate.SsdRow> ssd = settings.ssdShares().stream()
                 .map(share -> references.ssd(share, frames.copyRatio()))

@@ -6,7 +6,7 @@ interface Progress {
     void start(long totalBytes);
 
     /** Notes that {@code bytes} more bytes were read. */
-    void read(long bytes);
+    void onBytesRead(long bytes);
 
     /** Clears the display ahead of a line of text that is written to the same place. */
     default void clear() {}
@@ -20,7 +20,7 @@ interface Progress {
         public void start(long totalBytes) {}
 
         @Override
-        public void read(long bytes) {}
+        public void onBytesRead(long bytes) {}
 
         @Override
         public void end() {}

@@ -33,11 +33,11 @@ final class ProgressBar implements Progress {
         totalBytes = bytes;
         startNanos = nanoClock.getAsLong();
         shownNanos = startNanos - PERIOD_NANOS;
-        read(0);
+        onBytesRead(0);
     }
 
     @Override
-    public void read(long bytes) {
+    public void onBytesRead(long bytes) {
         readBytes += bytes;
         long now = nanoClock.getAsLong();
         if (now - shownNanos >= PERIOD_NANOS) {

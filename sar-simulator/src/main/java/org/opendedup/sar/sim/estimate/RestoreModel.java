@@ -1,8 +1,8 @@
 package org.opendedup.sar.sim.estimate;
 
 import java.util.Arrays;
+import org.opendedup.sar.container.ContainerSize;
 import org.opendedup.sar.disk.DiskModel;
-import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
  * Counts the disk requests for reading data back in the order in which it was stored, from cold caches. New chunks are
@@ -15,7 +15,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  */
 final class RestoreModel {
     private static final int SLICES = Long.SIZE;
-    private static final int SLICE_BYTES = VolumeConfig.CONTAINER_BYTES / SLICES;
+    private static final int SLICE_BYTES = ContainerSize.FULL_BYTES / SLICES;
 
     private final long maxGapSlices;
     private final long windowBytes;

@@ -54,8 +54,8 @@ final class HtmlPage {
         html.append("<style>\n").append(STYLE).append("</style>\n</head>\n<body>\n");
         element("h1", report.title());
         if (report.isSynthetic()) {
-            html.append(
-                    "<p class=\"synthetic\"><strong>Synthetic:</strong> the input was made up, with the parameters below.</p>\n");
+            html.append("<p class=\"synthetic\"><strong>Synthetic:</strong> the input was "
+                    + "generated with the parameters below.</p>\n");
         }
         html.append("<table>\n");
         for (Report.Fact fact : report.facts()) {

@@ -7,14 +7,14 @@ import org.opendedup.sar.common.ChunkId;
  * Assigns homes to chunks: a new chunk is put into the open container, in the order of the stream; if it does not fit,
  * a new container is opened. A duplicate keeps its home. Sizes are those before compression.
  */
-public final class ContainerPacker {
+final class ContainerPacker {
     private final int containerBytes;
     private final FingerprintTable homes = new FingerprintTable();
     private final PackedContainers containers = new PackedContainers();
     private boolean sealed = true;
 
     /** @param containerBytes most bytes of chunks in a container */
-    public ContainerPacker(int containerBytes) {
+    ContainerPacker(int containerBytes) {
         if (containerBytes < 1) {
             throw new IllegalArgumentException("a container has 1 byte or more, not " + containerBytes);
         }

@@ -10,10 +10,12 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sim.device.Machine;
+import org.opendedup.sar.sim.options.HelpOption;
 import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.ReportFolder;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -24,15 +26,17 @@ import picocli.CommandLine.Spec;
         name = "lookahead",
         sortOptions = false,
         description = {
-            "Figures 8 to 12 of Park, Fan, Nam and Du, A Lookahead Read Cache (JCST 2017), and our policies beside theirs.",
+            "Computes Figures 8 to 12 of the lookahead paper, also with our policies.",
             "",
-            "The paper's six data sets are not public: made-up series like them stand in, with as much data, new data and duplicates",
-            "as it says. With --trace, a chunk trace takes their place.",
+            "The paper is Park, Fan, Nam and Du, A Lookahead Read Cache (JCST 2017). Its six data sets are not",
+            "public. Synthetic series replace them, with the amounts of data, new data and duplicates that the",
+            "paper states. With --trace, a chunk trace replaces them.",
             ""
         },
         footer = {
             "",
-            "Memory: 400 MB for series of the paper's size. They take some minutes; progress goes to the standard error."
+            "Memory: 400 MB for series of the paper's size. Runs for some minutes and prints its progress to "
+                    + "the standard error."
         })
 public final class LookaheadPaperCommand implements Callable<Integer> {
     private static final String MACHINE = "lookahead";
@@ -46,10 +50,10 @@ public final class LookaheadPaperCommand implements Callable<Integer> {
             names = "--report",
             required = true,
             paramLabel = "FOLDER",
-            description = "Where report.html, the rows and the charts are written.")
+            description = "Folder for report.html, the rows and the charts.")
     Path report = Path.of("");
 
-    @Option(names = "--trace", paramLabel = "FILE", description = "A chunk trace in place of the series.")
+    @Option(names = "--trace", paramLabel = "FILE", description = "Chunk trace to use in place of the series.")
     @Nullable
     Path trace;
 
@@ -57,21 +61,18 @@ public final class LookaheadPaperCommand implements Callable<Integer> {
             names = "--chunks",
             paramLabel = "N",
             defaultValue = "390000",
-            description = "Chunks of a series' first version. Default: the paper's, ${DEFAULT-VALUE}.")
+            description = "Chunks in the first version of a series. Default: ${DEFAULT-VALUE}, as in the paper.")
     int chunks;
 
     @Option(
             names = "--seed",
             paramLabel = "N",
             defaultValue = "1",
-            description = "Of the series. Default: ${DEFAULT-VALUE}.")
+            description = "Seed of the series. Default: ${DEFAULT-VALUE}.")
     long seed;
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help message and exit.")
-    boolean help;
+    @Mixin
+    HelpOption help = new HelpOption();
 
     @Override
     public Integer call() throws IOException {
@@ -107,10 +108,10 @@ public final class LookaheadPaperCommand implements Callable<Integer> {
                         "MB/s",
                         String.format(
                                 Locale.ROOT,
-                                "a container's read takes %.1f ms, as a random one on the machine %s",
+                                "reading a container takes %.1f ms, as a random read on the machine %s",
                                 paper.containerMillis(),
                                 MACHINE)),
-                new Report.Fact("window", "half the memory, where nothing else is said; the paper does not say"),
-                new Report.Fact("hot threshold", "5 %, where nothing else is said"));
+                new Report.Fact("window", "half the memory unless stated otherwise; the paper does not state it"),
+                new Report.Fact("hot threshold", "5 %, unless stated otherwise"));
     }
 }

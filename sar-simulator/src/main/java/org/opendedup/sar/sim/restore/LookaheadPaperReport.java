@@ -42,8 +42,8 @@ final class LookaheadPaperReport {
         List<Gain> gains = gains();
         sections.add(Section.of(
                 "Gain over LRU",
-                "With 4 containers of memory, over all versions. Published: base 14.5 and 16.8 % on ds-1 and ds-2; with the log 64.3 % on "
-                        + "ds-5 and ds-6.",
+                "With 4 containers of memory, over all versions. Published: base 14.5 and 16.8 % on ds-1 and "
+                        + "ds-2; with the log 64.3 % on ds-5 and ds-6.",
                 chart(gains)));
         return new Report(
                 "The lookahead paper's figures",

@@ -16,6 +16,9 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.restore.cache.CacheParameters;
 import org.opendedup.sar.restore.cache.CachePolicy;
 import org.opendedup.sar.sim.data.DataTrace;
+import org.opendedup.sar.sim.options.ChunkingOption;
+import org.opendedup.sar.sim.options.HelpOption;
+import org.opendedup.sar.sim.options.ReportOption;
 import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.ReportFolder;
 import org.opendedup.sar.sim.trace.ChunkTraceReader;
@@ -23,6 +26,7 @@ import org.opendedup.sar.sim.trace.ChunkTraceVisitor;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -36,31 +40,37 @@ import picocli.CommandLine.TypeConversionException;
         description = {
             "Counts the container reads of restores, by cache policy and memory.",
             "",
-            "New chunks of a chunk trace are packed into containers in its order, all versions first, a container sealed at the",
-            "end of each; then each version is read back with an empty cache, a missing chunk's container whole.",
+            "Packs the new chunks of a chunk trace into containers in the order of the trace, for all versions; the",
+            "last container of each version is sealed at the version's end. Then restores each version, beginning",
+            "with an empty cache. A missing chunk's container is read whole.",
             ""
         },
         footer = {
             "",
             "Policies:",
-            "  lru             gives up the container used longest ago",
-            "  opt             Belady: the container whose next reference is farthest; knows the whole recipe",
-            "  assembly        forward assembly (FAST '13): of what is read, keeps what the next bytes want, as many as the memory",
-            "  lookahead-base  the lookahead paper's base rule: gives up the container with the fewest references in the window",
-            "  lookahead-log   its extended rule: a cold victim's chunks that are still wanted go to a circular log buffer",
-            "  default         keeps chunks that the window wants; gives up together those that one more read will bring back",
+            "  lru             evicts the container that was used the longest time ago",
+            "  opt             Belady: evicts the container whose next reference is farthest; knows the whole recipe",
+            "  assembly        forward assembly (FAST '13): keeps chunks of read "
+                    + "containers that the next bytes refer to",
+            "  lookahead-base  base rule of the lookahead paper: evicts the "
+                    + "container with the fewest references in the",
+            "                  window",
+            "  lookahead-log   its extended rule: moves referenced chunks of a cold victim to a circular log buffer",
+            "  default         keeps chunks that the window refers to; evicts together those that one read brings back",
             "",
-            "A chunk trace is text, plain or compressed with xz: '# version N', then a line for each chunk, with its fingerprint",
-            "in hexadecimal and its length.",
+            "A chunk trace is text, plain or compressed with xz: '# version N', then a line for each chunk with its",
+            "fingerprint in hexadecimal and its length in bytes.",
             "",
-            "Columns and JSON keys: cacheContainers (memory), version, containerReads, floor (containers that the version refers",
-            "to: the fewest reads there can be), speedFactor (MiB restored for each container read), bytesRead,",
-            "memoryHighWaterBytes (the most bytes of chunks in memory).",
+            "Columns and JSON keys: cacheContainers (memory), version, containerReads, floor (number of containers",
+            "that the version refers to, and so the fewest possible reads), speedFactor (MiB restored for each",
+            "container read), bytesRead, memoryHighWaterBytes (largest number of bytes of chunks in memory).",
             "",
-            "Memory: about 60 bytes for each different chunk of the trace, 8 for each chunk of the versions restored, and the",
-            "policy's window (opt: 30 bytes for each chunk of the version). SAR_SIM_MEMORY=4g gives it more than 1 GB.",
+            "Memory: about 60 bytes for each different chunk of the trace, 8 bytes for each chunk of the restored",
+            "versions, and the policy's window (opt: 30 bytes for each chunk of the version). The limit is 1 GB;",
+            "SAR_SIM_MEMORY=4g sets another one.",
             "",
-            "--data passes over links, further names of a file and devices, and leaves zero runs out; a file that can't be read is an error.",
+            "--data skips symbolic links, further names of a file, and devices, and omits runs of zeros. A file",
+            "that cannot be read is an error.",
             "",
             "Examples:",
             "  sar-sim restore --data /backup/monday /backup/tuesday --policy default --version 2",
@@ -76,20 +86,15 @@ public final class RestoreCommand implements Callable<Integer> {
     @ArgGroup(multiplicity = "1")
     Source source = new Source();
 
-    @Option(
-            names = {"--chunking", "--hash-type"},
-            paramLabel = "TYPE",
-            defaultValue = "VARIABLE_SHA256",
-            description =
-                    "With --data: VARIABLE_SHA256 cuts by content, 2 to 64 KiB; SHA256 into 4 KiB. Default: ${DEFAULT-VALUE}.")
-    Chunking chunking = Chunking.VARIABLE_SHA256;
+    @Mixin
+    ChunkingOption chunking = new ChunkingOption();
 
     @Option(
             names = "--policy",
             split = ",",
             paramLabel = "P",
             converter = PolicyConverter.class,
-            description = "Policies, separated by commas. Default: all.")
+            description = "Cache policies, separated by commas. Default: all.")
     List<CachePolicy> policies = List.of(CachePolicy.values());
 
     @Option(
@@ -97,7 +102,7 @@ public final class RestoreCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "N",
             defaultValue = "4,8,16,30",
-            description = "Memory, in containers. Default: ${DEFAULT-VALUE}.")
+            description = "Cache sizes, in containers. Default: ${DEFAULT-VALUE}.")
     List<Integer> cacheContainers = List.of();
 
     @Option(
@@ -105,22 +110,23 @@ public final class RestoreCommand implements Callable<Integer> {
             paramLabel = "SIZE",
             defaultValue = "4MiB",
             converter = ContainerSizeConverter.class,
-            description = "Bytes of chunks in a container; the lookahead paper uses 2MiB. Default: ${DEFAULT-VALUE}.")
+            description = "Bytes of chunks in a container. The lookahead paper uses 2MiB. Default: ${DEFAULT-VALUE}.")
     int containerBytes;
 
     @Option(
             names = "--window",
             paramLabel = "N",
-            description = "Window of lookahead-base, lookahead-log and default, in containers' bytes. "
-                    + "Default: half the memory for the first two, 16 times the memory for default.")
+            description =
+                    "Lookahead window of lookahead-base, lookahead-log and default, in containers. Default: half the "
+                            + "cache for the first two, 16 times the cache for default.")
     int windowContainers;
 
     @Option(
             names = "--log-share",
             paramLabel = "S",
             defaultValue = "" + CacheParameters.DEFAULT_LOG_SHARE,
-            description =
-                    "Share of the memory that lookahead-log uses as log buffer, 0 to 0.9. Default: ${DEFAULT-VALUE}.")
+            description = "Share of the cache, 0 to 0.9, that lookahead-log uses as its log buffer. Default: "
+                    + "${DEFAULT-VALUE}.")
     double logShare;
 
     @Option(
@@ -129,14 +135,15 @@ public final class RestoreCommand implements Callable<Integer> {
             defaultValue = "" + CacheParameters.DEFAULT_HOT_THRESHOLD,
             description =
                     "lookahead-log: a container is hot if the window refers to more than this share of its chunks. "
-                            + "Default: ${DEFAULT-VALUE}, so none is; the lookahead paper has "
+                            + "Default: ${DEFAULT-VALUE}, so that none is hot; the lookahead paper uses "
                             + CacheParameters.PAPER_HOT_THRESHOLD + ".")
     double hotThreshold;
 
     @Option(
             names = "--bloom",
-            description = "lookahead-base and lookahead-log count references with the paper's counting Bloom filter; "
-                    + "without, exactly.")
+            description =
+                    "Count references of lookahead-base and lookahead-log with the paper's counting Bloom filter. "
+                            + "Without it, they are counted exactly.")
     boolean bloom;
 
     @Option(names = "--version", split = ",", paramLabel = "N", description = "Versions to restore. Default: all.")
@@ -145,19 +152,11 @@ public final class RestoreCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print a JSON array, one object for each line of the table.")
     boolean json;
 
-    @Option(
-            names = "--report",
-            paramLabel = "FOLDER",
-            description =
-                    "Write report.html there, with charts; the rows as JSON and CSV and the charts as SVG beside it.")
-    @Nullable
-    Path report;
+    @Mixin
+    ReportOption report = new ReportOption();
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help message and exit.")
-    boolean help;
+    @Mixin
+    HelpOption help = new HelpOption();
 
     @Override
     public Integer call() throws IOException {
@@ -166,9 +165,9 @@ public final class RestoreCommand implements Callable<Integer> {
         }
         IntPredicate wanted = number -> versions.isEmpty() || versions.contains(number);
         List<CacheParameters> parameters = parameters();
-        ReportFolder folder = report == null ? null : new ReportFolder(report);
+        ReportFolder folder = report.folder();
         var packed = new PackedTrace(containerBytes, wanted);
-        source.read(chunking, packed);
+        source.read(chunking.chunking(), packed);
         if (packed.recipes().size() < versions.size()) {
             throw usage(source + " has no such version; it has 1 to " + packed.versions());
         }
@@ -198,7 +197,7 @@ public final class RestoreCommand implements Callable<Integer> {
                 new Report.Fact("hot threshold of lookahead-log", String.valueOf(hotThreshold)),
                 new Report.Fact("references counted", bloom ? "with a Bloom filter" : "exactly")));
         if (source.trace == null) {
-            facts.add(1, new Report.Fact("hash type", chunking.name()));
+            facts.add(1, new Report.Fact("hash type", chunking.chunking().name()));
         }
         return facts;
     }
@@ -209,7 +208,7 @@ public final class RestoreCommand implements Callable<Integer> {
 
     /** The source of the chunks: exactly one of the two. */
     static final class Source {
-        @Option(names = "--trace", paramLabel = "FILE", description = "The chunk trace.")
+        @Option(names = "--trace", paramLabel = "FILE", description = "Chunk trace to restore.")
         @Nullable
         Path trace;
 
@@ -218,7 +217,8 @@ public final class RestoreCommand implements Callable<Integer> {
                 arity = "1..*",
                 paramLabel = "PATH",
                 description =
-                        "Instead: folders, files or images, read and cut into chunks here and now; each PATH is a version.")
+                        "Read folders, files or images in place of a trace and cut them into chunks. Each PATH is a "
+                                + "version.")
         List<Path> data = List.of();
 
         void read(Chunking chunking, ChunkTraceVisitor visitor) throws IOException {

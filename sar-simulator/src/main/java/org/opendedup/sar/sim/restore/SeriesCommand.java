@@ -10,6 +10,8 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sim.options.HelpOption;
+import org.opendedup.sar.sim.options.ReportOption;
 import org.opendedup.sar.sim.report.Axis;
 import org.opendedup.sar.sim.report.Chart;
 import org.opendedup.sar.sim.report.Line;
@@ -22,6 +24,7 @@ import org.opendedup.sar.sim.trace.ChunkTraceWriter;
 import org.opendedup.sar.sim.trace.DriftingSeries;
 import org.opendedup.sar.sim.trace.SeriesParameters;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -34,8 +37,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Makes a synthetic series of full backups, as a chunk trace for restore.",
             "",
-            "Each version is the one before, with runs of chunks replaced, added and left out at random. The same options make the",
-            "same series. It prints what came of them.",
+            "Each version is the one before with runs of chunks replaced, added and removed at random. The same",
+            "options make the same series. Prints the size and the share of new data of each version.",
             ""
         },
         footer = {
@@ -48,24 +51,28 @@ public final class SeriesCommand implements Callable<Integer> {
     @Nullable
     CommandSpec spec;
 
-    @Option(names = "--out", required = true, paramLabel = "FILE", description = "The trace to write.")
+    @Option(names = "--out", required = true, paramLabel = "FILE", description = "File to write the trace to.")
     Path out = Path.of("");
 
-    @Option(names = "--versions", paramLabel = "N", defaultValue = "20", description = "Default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--versions",
+            paramLabel = "N",
+            defaultValue = "20",
+            description = "Number of versions. Default: ${DEFAULT-VALUE}.")
     int versions;
 
     @Option(
             names = "--chunks",
             paramLabel = "N",
             defaultValue = "100000",
-            description = "Chunks of the first version, 8 KiB on average. Default: ${DEFAULT-VALUE}.")
+            description = "Chunks in the first version, 8 KiB on average. Default: ${DEFAULT-VALUE}.")
     int chunks;
 
     @Option(
             names = "--run",
             paramLabel = "N",
             defaultValue = "40",
-            description = "Chunks of a run on average. Default: ${DEFAULT-VALUE}.")
+            description = "Average number of chunks in a run. Default: ${DEFAULT-VALUE}.")
     int run;
 
     @Option(
@@ -79,14 +86,14 @@ public final class SeriesCommand implements Callable<Integer> {
             names = "--added",
             paramLabel = "S",
             defaultValue = "0.015",
-            description = "Share of the runs that it puts a new run behind. Default: ${DEFAULT-VALUE}.")
+            description = "Share of the runs after which a version inserts a new run. Default: ${DEFAULT-VALUE}.")
     double added;
 
     @Option(
             names = "--removed",
             paramLabel = "S",
             defaultValue = "0.01",
-            description = "Share of the runs that it leaves out. Default: ${DEFAULT-VALUE}.")
+            description = "Share of the runs that a version removes. Default: ${DEFAULT-VALUE}.")
     double removed;
 
     @Option(
@@ -96,27 +103,24 @@ public final class SeriesCommand implements Callable<Integer> {
             description = "Share of the new runs that repeat chunks of the series. Default: ${DEFAULT-VALUE}.")
     double duplicates;
 
-    @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "Default: ${DEFAULT-VALUE}.")
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Seed of the series. Default: ${DEFAULT-VALUE}.")
     long seed;
 
-    @Option(
-            names = "--report",
-            paramLabel = "FOLDER",
-            description = "Write report.html there, with a chart of the new data of each version.")
-    @Nullable
-    Path report;
+    @Mixin
+    ReportOption report = new ReportOption();
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help message and exit.")
-    boolean help;
+    @Mixin
+    HelpOption help = new HelpOption();
 
     @Override
     public Integer call() throws IOException {
         PrintWriter printed = Objects.requireNonNull(spec).commandLine().getOut();
         SeriesParameters parameters = parameters();
-        ReportFolder folder = report == null ? null : new ReportFolder(report);
+        ReportFolder folder = report.folder();
         printed.println("Synthetic: " + parameters);
         List<VersionRow> rows = new ArrayList<>();
         try (var trace = new Reporting(new ChunkTraceWriter(out), printed, rows)) {

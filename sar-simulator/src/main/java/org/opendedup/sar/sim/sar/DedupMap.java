@@ -1,9 +1,9 @@
 package org.opendedup.sar.sim.sar;
 
+import com.carrotsearch.hppc.LongIntHashMap;
 import java.util.Arrays;
 import org.opendedup.sar.sim.block.BlockInts;
 import org.opendedup.sar.sim.block.BlockRequest;
-import org.opendedup.sar.sim.block.LongIntMap;
 
 /**
  * The tables of a deduplicating system: the chunk of each block, the place of each chunk, and its references (SAR paper
@@ -27,7 +27,7 @@ final class DedupMap {
     }
 
     private final Counting counting;
-    private final LongIntMap chunkOfContent = new LongIntMap();
+    private final LongIntHashMap chunkOfContent = new LongIntHashMap();
     private final BlockInts chunkOfBlock = new BlockInts();
     private final BlockInts chunkAtPlace = new BlockInts();
     private final Chunks chunks = new Chunks();
@@ -64,8 +64,8 @@ final class DedupMap {
     }
 
     private int replace(long block, int held, long content) {
-        int chunk = chunkOfContent.get(content);
-        wasNew = chunk == LongIntMap.ABSENT;
+        int chunk = chunkOfContent.getOrDefault(content, BlockInts.ABSENT);
+        wasNew = chunk == BlockInts.ABSENT;
         if (held != BlockInts.ABSENT) {
             chunks.drop(held);
         }
@@ -131,7 +131,10 @@ final class DedupMap {
 
     /** Returns the heap bytes of the simulation's own tables. */
     long heapBytes() {
-        return chunkOfContent.heapBytes() + chunkOfBlock.heapBytes() + chunkAtPlace.heapBytes() + chunks.heapBytes();
+        return chunkOfContent.ramBytesAllocated()
+                + chunkOfBlock.heapBytes()
+                + chunkAtPlace.heapBytes()
+                + chunks.heapBytes();
     }
 
     /** The data of each chunk, adjacent in memory because it is used together. */

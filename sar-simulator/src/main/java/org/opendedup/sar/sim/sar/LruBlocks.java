@@ -1,17 +1,17 @@
 package org.opendedup.sar.sim.sar;
 
-import org.opendedup.sar.sim.block.LongIntMap;
+import com.carrotsearch.hppc.LongIntHashMap;
 
 /**
  * Blocks in the order of their last use; a new block replaces the least recently used one. About 34 bytes a block. For
  * one thread.
  */
 final class LruBlocks {
-    static final int ABSENT = LongIntMap.ABSENT;
+    static final int ABSENT = -1;
 
     private static final int SLOT_BYTES = Long.BYTES + 2 * Integer.BYTES;
 
-    private final LongIntMap slots = new LongIntMap();
+    private final LongIntHashMap slots = new LongIntHashMap();
     /**
      * Links by slot; the last slot is the list's head: its next is the most recently used block, its previous the least
      * recently used one.
@@ -35,7 +35,7 @@ final class LruBlocks {
 
     /** Returns the slot of a block, or {@link #ABSENT}; a present block becomes the most recently used one. */
     int use(long block) {
-        int slot = slots.get(block);
+        int slot = slots.getOrDefault(block, ABSENT);
         if (slot != ABSENT && slot != next[head]) {
             unlink(slot);
             linkFirst(slot);
@@ -71,6 +71,6 @@ final class LruBlocks {
     }
 
     long heapBytes() {
-        return slots.heapBytes() + (long) SLOT_BYTES * blocks.length;
+        return slots.ramBytesAllocated() + (long) SLOT_BYTES * blocks.length;
     }
 }

@@ -14,10 +14,12 @@ import org.opendedup.sar.sim.block.FiuTrace;
 import org.opendedup.sar.sim.block.SyntheticTrace;
 import org.opendedup.sar.sim.block.TraceProfile;
 import org.opendedup.sar.sim.device.Machine;
+import org.opendedup.sar.sim.options.ReportOption;
 import org.opendedup.sar.sim.report.ReportFolder;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -26,7 +28,7 @@ import picocli.CommandLine.Spec;
 /** {@code sar-sim sar}: runs the SAR paper's evaluation on a real or a synthetic trace. */
 @Command(
         name = "sar",
-        description = "Replays a block trace on several storage systems and says how long requests take.",
+        description = "Replays a block trace on several storage systems and prints their response times.",
         mixinStandardHelpOptions = true)
 public final class SarCommand implements Callable<Integer> {
     private static final long MINUTE_NANOS = 60_000_000_000L;
@@ -48,34 +50,38 @@ public final class SarCommand implements Callable<Integer> {
                 names = "--trace",
                 paramLabel = "FILE",
                 split = ",",
-                description = "FIU block traces (web-vm, homes, mail), read in this order; .gz too.")
+                description = "Read FIU block traces (web-vm, homes, mail) in this order, plain or as .gz.")
         List<Path> files = List.of();
 
         @Option(
                 names = "--synthetic",
                 paramLabel = "NAME",
-                description = "A synthetic trace like web-vm, homes or mail, from what was published of it.")
+                description = "Make a synthetic trace like web-vm, homes or mail, from its published figures.")
         @Nullable
         String synthetic;
     }
 
-    @Option(names = "--keep-duplicates", description = "Keep lines that repeat the one before; else they are dropped.")
+    @Option(
+            names = "--keep-duplicates",
+            description = "Keep lines that repeat the line before. Without it, they are dropped.")
     boolean keepDuplicates;
 
-    @Option(names = "--seed", defaultValue = "1", description = "Of a synthetic trace; ${DEFAULT-VALUE} if not given.")
+    @Option(names = "--seed", defaultValue = "1", description = "Seed of a synthetic trace. Default: ${DEFAULT-VALUE}.")
     long seed = 1;
 
     @Option(
             names = "--warm",
             paramLabel = "DAYS",
             defaultValue = "7",
-            description = "Days that warm up; 7 if not given.")
+            description = "Days of warming up. Default: ${DEFAULT-VALUE}.")
     int warmDays = 7;
 
     @Option(
             names = "--window",
             paramLabel = "H:MM-H:MM",
-            description = "Hours of the day after that are replayed; the paper's for a synthetic trace, else all.")
+            description =
+                    "Hours to replay of the day after the warm-up. Default: the paper's for a synthetic trace, else "
+                            + "all.")
     @Nullable
     String window;
 
@@ -83,46 +89,55 @@ public final class SarCommand implements Callable<Integer> {
             names = "--ssd",
             paramLabel = "SIZE",
             split = ",",
-            description = "Sizes of the SSD; those of the paper for a synthetic trace.")
+            description = "Sizes of the SSD. Default: those of the paper for a synthetic trace.")
     List<String> ssdSizes = List.of();
 
     @Option(
             names = "--systems",
             paramLabel = "NAME",
             split = ",",
-            description = "Of native, dedupe, cache-lba, cache-content, sar, sar-cost; all if not given.")
+            description = "Systems: native, dedupe, cache-lba, cache-content, sar, sar-cost. Default: all.")
     List<String> systems = SystemKind.labels();
 
     @Option(
             names = "--machine",
             paramLabel = "NAME|FILE",
             defaultValue = "sar",
-            description = "Its devices: sar, lookahead, tddfs or a parameter file.")
+            description = "Machine to model: sar, lookahead, tddfs or a parameter file. Default: ${DEFAULT-VALUE}.")
     String machine = "sar";
 
-    @Option(names = "--threshold", defaultValue = "5", description = "References from which the paper's rule promotes.")
+    @Option(
+            names = "--threshold",
+            defaultValue = "5",
+            description = "Number of references from which the paper's rule promotes. Default: ${DEFAULT-VALUE}.")
     int threshold = 5;
 
     @Option(
             names = "--references",
             paramLabel = "ever|now",
             defaultValue = "ever",
-            description = "Which references count: all there ever were, as in the paper, or those that there are.")
+            description = "References to count: ever (all there ever were, as in the paper) or now (those that exist). "
+                    + "Default: ${DEFAULT-VALUE}.")
     String references = "ever";
 
     @Option(
             names = "--time-scale",
             paramLabel = "FACTOR",
             defaultValue = "1",
-            description = "What the times between requests are multiplied with: 0.5 replays twice as fast.")
+            description =
+                    "Factor for the times between requests: 0.5 replays twice as fast. Default: ${DEFAULT-VALUE}.")
     double timeScale = 1;
 
     @Option(
             names = "--reads-only",
-            description = "Writes cost the devices nothing, as if a cache without end took them.")
+            description = "Charge the devices nothing for writes, as if an unlimited cache took them.")
     boolean readsOnly;
 
-    @Option(names = "--bucket", paramLabel = "MINUTES", defaultValue = "10", description = "Step of the time series.")
+    @Option(
+            names = "--bucket",
+            paramLabel = "MINUTES",
+            defaultValue = "10",
+            description = "Step of the time series, in minutes. Default: ${DEFAULT-VALUE}.")
     int bucketMinutes = 10;
 
     @Option(names = "--json", description = "Print JSON, with the time series.")
@@ -131,17 +146,12 @@ public final class SarCommand implements Callable<Integer> {
     @Option(
             names = "--csv",
             paramLabel = "FOLDER",
-            description = "Write systems.csv, series.csv and quantiles.csv there: the rows that --report has.")
+            description = "Write systems.csv, series.csv and quantiles.csv to this folder: the rows of --report.")
     @Nullable
     Path csv;
 
-    @Option(
-            names = "--report",
-            paramLabel = "FOLDER",
-            description =
-                    "Write report.html there, with charts; the rows as JSON and CSV and the charts as SVG beside it.")
-    @Nullable
-    Path report;
+    @Mixin
+    ReportOption report = new ReportOption();
 
     /** The trace as read for the last system; all systems get the same one. */
     private @Nullable FiuTrace lastRead;
@@ -193,7 +203,7 @@ public final class SarCommand implements Callable<Integer> {
     }
 
     private void run(Prepared prepared, PrintWriter out) throws IOException {
-        ReportFolder folder = report == null ? null : new ReportFolder(report);
+        ReportFolder folder = report.folder();
         ReportFolder rowsFolder = csv == null ? null : new ReportFolder(csv);
         SarReport head = head(prepared.profile(), prepared.hours());
         show(out, head.head());
@@ -236,7 +246,7 @@ public final class SarCommand implements Callable<Integer> {
 
     private static long checked(String what, long value, long least, long most) {
         if (value < least || value > most) {
-            throw new IllegalArgumentException(what + " can't be " + value + ", but " + least + " to " + most);
+            throw new IllegalArgumentException(what + " cannot be " + value + ", but " + least + " to " + most);
         }
         return value;
     }
@@ -252,7 +262,7 @@ public final class SarCommand implements Callable<Integer> {
     private List<Long> sizes(@Nullable TraceProfile profile, List<SystemKind> kinds) {
         List<String> texts = ssdSizes.isEmpty() && profile != null ? profile.ssdSizes() : ssdSizes;
         if (texts.isEmpty() && kinds.stream().anyMatch(SystemKind::hasSsd)) {
-            throw new IllegalArgumentException("say how large the SSD is, such as --ssd 500MB,2GB");
+            throw new IllegalArgumentException("state the size of the SSD, such as --ssd 500MB,2GB");
         }
         return texts.stream()
                 .map(text -> checked("the SSD", ByteSize.parse(text), BlockRequest.BLOCK_BYTES, MOST_SSD_BYTES))

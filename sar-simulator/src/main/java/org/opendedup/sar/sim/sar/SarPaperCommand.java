@@ -14,11 +14,13 @@ import org.opendedup.sar.sim.block.Calibration;
 import org.opendedup.sar.sim.block.SyntheticTrace;
 import org.opendedup.sar.sim.block.TraceProfile;
 import org.opendedup.sar.sim.device.Machine;
+import org.opendedup.sar.sim.options.HelpOption;
 import org.opendedup.sar.sim.report.Report;
 import org.opendedup.sar.sim.report.ReportFolder;
 import org.opendedup.sar.sim.report.Section;
 import org.opendedup.sar.sim.report.Table;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -29,16 +31,18 @@ import picocli.CommandLine.Spec;
         name = "sar",
         sortOptions = false,
         description = {
-            "Figures 7 to 11 of the SAR paper, with energy and memory beside them.",
+            "Computes Figures 7 to 11 of the SAR paper, and energy and memory.",
             "",
-            "The paper is Mao et al., Read-Performance Optimization for Deduplication-Based Storage Systems in the Cloud",
+            "The paper is Mao et al., Read-Performance Optimization for "
+                    + "Deduplication-Based Storage Systems in the Cloud",
             "(ACM TOS 2014).",
             "",
-            "Synthetic traces like web-vm, homes and mail are replayed on the paper's machine: seven days of warming up, its hours of the",
-            "eighth day, its sizes of the SSD. With the originals: sar-sim sar --trace FILE --report FOLDER.",
+            "Replays synthetic traces like web-vm, homes and mail on the paper's machine: warms up for seven days,",
+            "replays the paper's hours of the eighth day, and uses the paper's sizes of the SSD. For the original",
+            "traces: sar-sim sar --trace FILE --report FOLDER.",
             ""
         },
-        footer = {"", "Memory: 1 GB. It takes some minutes; progress goes to the standard error."})
+        footer = {"", "Memory: 1 GB. Runs for some minutes and prints its progress to the standard error."})
 public final class SarPaperCommand implements Callable<Integer> {
     private static final String MACHINE = "sar";
     private static final int WEEK_DAYS = 7;
@@ -55,7 +59,7 @@ public final class SarPaperCommand implements Callable<Integer> {
             names = "--report",
             required = true,
             paramLabel = "FOLDER",
-            description = "Where report.html, the rows and the charts are written.")
+            description = "Folder for report.html, the rows and the charts.")
     Path report = Path.of("");
 
     @Option(
@@ -63,33 +67,30 @@ public final class SarPaperCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "NAME",
             defaultValue = "web-vm,homes,mail",
-            description = "Default: ${DEFAULT-VALUE}.")
+            description = "Traces to make, separated by commas. Default: ${DEFAULT-VALUE}.")
     List<String> traces = List.of();
 
     @Option(
             names = "--warm",
             paramLabel = "DAYS",
             defaultValue = "7",
-            description = "Days that warm up, 0 to 7. Default: the paper's, ${DEFAULT-VALUE}.")
+            description = "Days of warming up, 0 to 7. Default: ${DEFAULT-VALUE}, as in the paper.")
     int warmDays;
 
     @Option(
             names = "--seed",
             paramLabel = "N",
             defaultValue = "1",
-            description = "Of the traces. Default: ${DEFAULT-VALUE}.")
+            description = "Seed of the traces. Default: ${DEFAULT-VALUE}.")
     long seed;
 
     @Option(
             names = "--with-writes",
-            description = "Writes cost the devices what they cost; without, they only change what is stored.")
+            description = "Charge the devices for writes. Without it, writes only change what is stored.")
     boolean withWrites;
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help message and exit.")
-    boolean help;
+    @Mixin
+    HelpOption help = new HelpOption();
 
     @Override
     public Integer call() throws IOException {
@@ -144,8 +145,8 @@ public final class SarPaperCommand implements Callable<Integer> {
                 Section.of(
                         "Figure 7: response of reads",
                         sizes
-                                + " Published, with the largest SSD: 28.18, 1.14 and 3.44 times faster than Dedupe; Dedupe 45.8, 29.7 and 49.6 % "
-                                + "slower than Native.",
+                                + " Published, with the largest SSD: 28.18, 1.14 and 3.44 times faster than Dedupe;"
+                                + " Dedupe 45.8, 29.7 and 49.6 % slower than Native.",
                         charts.normalisedResponse("sar-figure-7", "Figure 7: mean response of reads", WITHOUT_CACHE)),
                 Section.of(
                         "Distribution of the responses", "Not in the paper.", charts.distribution("sar-distribution")),

@@ -67,7 +67,9 @@ public record SarReport(
         StringBuilder text = new StringBuilder();
         text.append(String.format(
                 Locale.ROOT,
-                "trace: %s%nmachine %s, warmed up with %d days, replayed %s%s, time scale %s, threshold %d, references %s%n",
+                "trace: %s%n"
+                        + "machine %s, warmed up with %d days, replayed %s%s, time scale "
+                        + "%s, threshold %d, references %s%n",
                 trace,
                 machine,
                 warmDays,

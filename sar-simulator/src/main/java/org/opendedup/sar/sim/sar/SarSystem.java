@@ -44,13 +44,13 @@ final class SarSystem implements StorageSystem {
             }
         }
         writes.flush(sink);
-        tier.written();
+        tier.onChunksWritten();
     }
 
     private void dropOverwritten() {
         long place = map.takeOverwritten();
         if (place >= 0) {
-            tier.overwritten(place);
+            tier.onChunkOverwritten(place);
         }
     }
 
@@ -64,7 +64,7 @@ final class SarSystem implements StorageSystem {
         }
         tier.distribute();
         tellReads(sink);
-        tier.read();
+        tier.onChunksRead();
     }
 
     /** Makes one transfer for each run of neighbours, on the array or on the SSD. */

@@ -93,9 +93,9 @@ final class SarTier implements Closeable {
     }
 
     /** Notes that the added chunks were written again. */
-    void written() {
+    void onChunksWritten() {
         setData();
-        promotion.written(0, request);
+        promotion.onDuplicatesWritten(0, request);
         awaitDemotion();
     }
 
@@ -122,9 +122,9 @@ final class SarTier implements Closeable {
     }
 
     /** Notes that the added chunks were read from their sources. */
-    void read() {
+    void onChunksRead() {
         setData();
-        promotion.read(request, counts);
+        promotion.onChunksRead(request, counts);
         awaitDemotion();
     }
 
@@ -135,7 +135,7 @@ final class SarTier implements Closeable {
     }
 
     /** Notes that the chunk at a place was overwritten: its copy is no longer needed. */
-    void overwritten(long place) {
+    void onChunkOverwritten(long place) {
         copies.demote(chunkId(place));
     }
 
@@ -201,7 +201,14 @@ final class SarTier implements Closeable {
 
         @Override
         public OfferAnswer offer(
-                long chunkId, int check, int count, int saving, Cause cause, byte[] data, int from, int length) {
+                long chunkId,
+                int fingerprintPrefix,
+                int count,
+                int saving,
+                Cause cause,
+                byte[] data,
+                int from,
+                int length) {
             if (table.contains(chunkId)) {
                 return OfferAnswer.PRESENT;
             }

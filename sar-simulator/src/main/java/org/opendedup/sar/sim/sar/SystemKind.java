@@ -44,7 +44,7 @@ enum SystemKind {
                 .filter(kind -> kind.label().equals(label))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(
-                        "no system is named '" + label + "'; there are " + String.join(", ", labels())));
+                        "there is no system '" + label + "'; the systems are " + String.join(", ", labels())));
     }
 
     /**

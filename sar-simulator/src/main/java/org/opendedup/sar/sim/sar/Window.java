@@ -31,7 +31,7 @@ record Window(long fromNanos, long untilNanos) {
             }
         }
         throw new IllegalArgumentException(
-                "'" + hours + "' is no part of a day; write its start and end, such as 18:40-23:45");
+                "'" + hours + "' is not a part of a day; write its start and end, such as 18:40-23:45");
     }
 
     private static long nanos(String hours, String minutes) {

@@ -44,7 +44,7 @@ class SyntheticTraceTest {
     void anUnknownNameIsRefusedWithThoseThereAre() {
         IllegalArgumentException refused =
                 assertThrows(IllegalArgumentException.class, () -> TraceProfile.named("usr"));
-        assertEquals("no profile is named 'usr'; there are web-vm, homes, mail", refused.getMessage());
+        assertEquals("there is no profile 'usr'; the profiles are web-vm, homes, mail", refused.getMessage());
     }
 
     @Test

@@ -75,7 +75,7 @@ class EstimateVersusVolumeTest {
     @Test
     void withChunksCutByContentItIsWhatAVolumeStores() throws IOException {
         Estimate estimate = estimate(Chunking.VARIABLE_SHA256, 64 << 20, 1);
-        // A zero run that goes on in the next write may be cut otherwise.
+        // A zero run that continues in the next write may be cut differently.
         assertNear(
                 (double) variable.statistics().uniqueBytes(),
                 estimate.uniqueBytes().value(),
@@ -133,20 +133,20 @@ class EstimateVersusVolumeTest {
             FileFragmentation real = fixed.fragmentation().get(file);
             Estimate.RestoreRow predicted = estimate.restores().get(file);
             assertEquals(real.bytes(), predicted.dataBytes());
-            assertNear(
-                    real.bytesPerSecond(DiskModel.DEFAULT), Objects.requireNonNull(predicted.bytesPerSecond()), 0.15);
+            assertNear(real.bytesPerSecond(DiskModel.HDD), Objects.requireNonNull(predicted.bytesPerSecond()), 0.15);
         }
     }
 
     @Test
     void aSpeedIsNotGivenWhereTheSampleIsTooThinForTheDisk() throws IOException {
         // One chunk in 64 or so stands for more than a slice, but for less than a seek of 13 ms is worth.
-        assertNotNull(estimateFor(DiskModel.DEFAULT, VERY_SMALL_BYTES).restore().bytesPerSecond());
-        assertNull(estimateFor(new DiskModel(0, 150_000_000), VERY_SMALL_BYTES)
+        assertNotNull(estimateFor(DiskModel.HDD, VERY_SMALL_BYTES).restore().bytesPerSecond());
+        assertNull(estimateFor(DiskModel.configured(0, 150_000_000), VERY_SMALL_BYTES)
                 .restore()
                 .bytesPerSecond());
-        assertNotNull(
-                estimateFor(new DiskModel(0, 150_000_000), 64 << 20).restore().bytesPerSecond());
+        assertNotNull(estimateFor(DiskModel.configured(0, 150_000_000), 64 << 20)
+                .restore()
+                .bytesPerSecond());
     }
 
     private static Estimate estimateFor(DiskModel disk, long memoryBytes) throws IOException {
@@ -177,7 +177,7 @@ class EstimateVersusVolumeTest {
                 chunking,
                 new Compression(Compression.Codec.ZSTD, 1, 64 << 10),
                 256L << 20,
-                DiskModel.DEFAULT,
+                DiskModel.HDD,
                 List.of(0.1),
                 1,
                 memoryBytes,

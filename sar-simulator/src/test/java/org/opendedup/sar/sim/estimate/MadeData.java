@@ -28,7 +28,7 @@ final class MadeData {
         }
     }
 
-    /** Makes files of so many blocks in a folder; their paths. */
+    /** Makes files of the given numbers of blocks in a folder; returns their paths. */
     List<Path> makeFiles(Path folder, int files, int blocks) throws IOException {
         List<Path> made = new ArrayList<>();
         for (int i = 0; i < files; i++) {

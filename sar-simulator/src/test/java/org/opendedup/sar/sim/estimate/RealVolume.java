@@ -42,7 +42,7 @@ record RealVolume(VolumeStatistics statistics, List<FileFragmentation> fragmenta
         try (Volume volume = Volume.open(config)) {
             List<FileFragmentation> fragmentation = new ArrayList<>();
             for (long inode : inodes) {
-                fragmentation.add(volume.maintenance().fragmentation(inode, DiskModel.DEFAULT));
+                fragmentation.add(volume.maintenance().fragmentation(inode, DiskModel.HDD));
             }
             return new RealVolume(volume.statistics(), fragmentation);
         }
@@ -62,7 +62,7 @@ record RealVolume(VolumeStatistics statistics, List<FileFragmentation> fragmenta
             }
         }
         // Files that are stored at the same time may both store a chunk that they share.
-        volume.sync(open, false);
+        volume.sync(open);
         volume.close(open);
         return inode;
     }

@@ -19,7 +19,7 @@ import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskModel;
 
-/** What is not read: files that give an error, and all that comes after a stop. */
+/** Files that are not read: those that give an error, and all after a stop. */
 class UnreadableFilesTest {
     private final List<String> problems = new ArrayList<>();
 
@@ -51,7 +51,7 @@ class UnreadableFilesTest {
             public void start(long totalBytes) {}
 
             @Override
-            public void read(long bytes) {
+            public void onBytesRead(long bytes) {
                 stopped.set(true);
             }
 
@@ -84,7 +84,7 @@ class UnreadableFilesTest {
                 Chunking.SHA256,
                 new Compression(Compression.Codec.ZSTD, 1, 64 << 10),
                 256L << 20,
-                DiskModel.DEFAULT,
+                DiskModel.HDD,
                 List.of(0.5),
                 1,
                 1 << 20,

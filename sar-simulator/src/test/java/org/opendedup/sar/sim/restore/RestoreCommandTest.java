@@ -27,7 +27,7 @@ class RestoreCommandTest {
     @Test
     void theReadsOfASmallTraceAreThoseCountedByHand() throws Exception {
         JsonNode rows = json("--cache-containers", "2", "--version", "2");
-        // In turn through three containers with room for two: LRU has always just given up the one that comes.
+        // Reads three containers in turn, with room for two: LRU has always just evicted the next one.
         assertReads(9, rows, "lru");
         // Belady: A B C miss, then every other one hits: A- B- C- A B- C A- B C-.
         assertReads(6, rows, "opt");

@@ -3,7 +3,7 @@ package org.opendedup.sar.sim.sar;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Writes down what it is told, in blocks. */
+/** Records the transfers that it gets, in blocks. */
 final class RecordingSink implements TransferSink {
     private static final int BLOCK = 4096;
 
@@ -24,7 +24,7 @@ final class RecordingSink implements TransferSink {
         told.add("later " + bytes / BLOCK);
     }
 
-    /** What it was told since the last call. */
+    /** Returns the transfers since the last call. */
     String take() {
         String all = String.join(", ", told);
         told.clear();

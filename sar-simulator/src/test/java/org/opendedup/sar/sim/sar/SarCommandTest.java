@@ -160,7 +160,7 @@ class SarCommandTest {
         assertEquals(2, run("--trace", "x", "--ssd", "1MB", "--seed", "2"));
         assertEquals(2, run("--synthetic", "mail", "--keep-duplicates"));
         assertEquals(2, run());
-        assertTrue(err.toString().contains("there are native, dedupe, cache-lba"), err::toString);
-        assertTrue(err.toString().contains("'12:00-11:00' is no part of a day"));
+        assertTrue(err.toString().contains("the systems are native, dedupe, cache-lba"), err::toString);
+        assertTrue(err.toString().contains("'12:00-11:00' is not a part of a day"));
     }
 }

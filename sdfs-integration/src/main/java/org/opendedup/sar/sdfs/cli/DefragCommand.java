@@ -29,8 +29,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Makes a fragmented file faster to read.",
             "",
-            "Chunks that lie in containers of which the file wants less than half are stored once more, next to each",
-            "other, the sparsest containers first. It prints the figures of 'sdfscli VOLUME file' before and after.",
+            "Stores chunks again, next to each other, that lie in containers of which the file uses less than half.",
+            "Begins with the sparsest container. Prints the figures of 'sdfscli VOLUME file' before and after.",
             ""
         },
         customSynopsis = "sdfscli VOLUME defrag FILE [--share=PERCENT] [--dry-run] [--json]%n",
@@ -38,12 +38,12 @@ import picocli.CommandLine.Spec;
         versionProvider = ProgramVersion.class,
         footer = {
             "",
-            "That costs space: the old copies stay as long as other files want them. Backups that are written later find",
-            "the new copies. The file may be read and written meanwhile; interrupting it harms nothing.",
+            "This needs space: the old copies stay while other files refer to them. Backups that are written later",
+            "refer to the new copies. The file may be read and written meanwhile. Interrupting the command is safe.",
             "",
             "Examples:",
             "  sdfscli pool0 defrag /mnt/pool0/backup-20.tar",
-            "  sdfscli pool0 defrag backup-20.tar --share=10 --dry-run     # what it would do"
+            "  sdfscli pool0 defrag backup-20.tar --share=10 --dry-run     # rewrites nothing"
         })
 final class DefragCommand implements Callable<Integer> {
     @Spec
@@ -56,17 +56,17 @@ final class DefragCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "FILE",
-            description = "An absolute path in the mounted volume, or one from the volume's root.")
+            description = "An absolute path in the mounted volume, or a path from the volume's root.")
     Path file = Path.of("");
 
     @Option(
             names = "--share",
             paramLabel = "PERCENT",
             defaultValue = "5",
-            description = "How much of the file may be rewritten at most; default: ${DEFAULT-VALUE}.")
+            description = "Largest share of the file to rewrite, in percent. Default: ${DEFAULT-VALUE}.")
     double share;
 
-    @Option(names = "--dry-run", description = "Only say what would be rewritten.")
+    @Option(names = "--dry-run", description = "Print what would be rewritten, and rewrite nothing.")
     boolean dryRun;
 
     @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
@@ -105,24 +105,23 @@ final class DefragCommand implements Callable<Integer> {
         var text = new StringBuilder(path + ", before:\n");
         text.append(FragmentationReport.text(Json.object(report, "before"))).append("\n\n");
         if (sparse == 0) {
-            return text.append(
-                            "Nothing to do: fewer than two of its containers are used below 50 %, or the share is too small")
+            return text.append("Nothing to do: the file uses fewer than two containers below "
+                            + "50 %, or the share is too small")
                     .toString();
         }
         if (dryRun) {
             return text.append("Would store ")
                     .append(ByteSize.rounded(Json.number(report, "wantedBytes")))
-                    .append(" from " + sparse + " containers once more")
+                    .append(" from " + sparse + " containers again")
                     .toString();
         }
         text.append(path + ", after:\n").append(FragmentationReport.text(Json.object(report, "after")));
         text.append("\n\nStored ")
                 .append(ByteSize.rounded(Json.number(report, "rewrittenBytes")))
-                .append(" once more, " + Json.number(report, "rewrittenChunks") + " chunks from " + sparse
-                        + " containers");
+                .append(" again, " + Json.number(report, "rewrittenChunks") + " chunks from " + sparse + " containers");
         long unreadable = Json.number(report, "unreadableChunks");
         return unreadable == 0
                 ? text.toString()
-                : text + "; " + unreadable + " chunks cannot be read and stay, see the daemon's log";
+                : text + "; " + unreadable + " chunks cannot be read and stay in place; see the daemon's log";
     }
 }

@@ -19,10 +19,10 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "df",
         description = {
-            "Tells how full a mounted volume is.",
+            "Shows how full a mounted volume is.",
             "",
-            "df's figures, which are of the files before deduplication; what limits them; and what the volume takes of its",
-            "disk."
+            "Prints the figures of df, which count the files before deduplication, what limits them, and the space",
+            "that the volume uses on its disk."
         },
         customSynopsis = "sdfscli VOLUME df [--json]",
         mixinStandardHelpOptions = true,
@@ -77,22 +77,23 @@ final class DfCommand implements Callable<Integer> {
         long available = Json.number(report, "availableBytes");
         boolean byDevice = available == Json.number(report, "deviceFreeBytes");
         return String.format("%s, mounted on %s%n", report.get("name"), report.get("mountPoint"))
-                + line("capacity", report, "capacityBytes", "the most that its files may have")
+                + line("capacity", report, "capacityBytes", "limit on the bytes of its files")
                 + line(
                         "used",
                         report,
                         "usedBytes",
-                        "what they have, before deduplication; holes and zero runs take nothing")
-                + line("free", report, "freeBytes", "of the capacity, root's share included")
+                        "bytes of its files before deduplication, without holes and zero runs")
+                + line("free", report, "freeBytes", "rest of the capacity, root's share included")
                 + line(
                         "available",
                         report,
                         "availableBytes",
-                        "what users other than root can write now; the " + (byDevice ? "disk" : "capacity")
-                                + " is the limit")
+                        "bytes that users other than root can write now; limited by the "
+                                + (byDevice ? "disk" : "capacity"))
                 + String.format(
-                        "  %-10s %9d %%  used of used and available%n", "use", Json.number(report, "usePercent"))
-                + line("stored", report, "storedBytes", "what the containers take on their disk, compressed")
+                        "  %-10s %9d %%  share of used in used and available%n",
+                        "use", Json.number(report, "usePercent"))
+                + line("stored", report, "storedBytes", "bytes of the containers on their disk, compressed")
                 + line("garbage", report, "garbageBytes", "chunks that no file refers to, before compression");
     }
 

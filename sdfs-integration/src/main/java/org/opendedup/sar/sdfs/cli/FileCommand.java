@@ -22,10 +22,10 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "file",
         description = {
-            "Says how fragmented a file is, and how fast it comes back.",
+            "Shows how fragmented a file is, and how fast it can be read.",
             "",
-            "That is how its chunks are spread over containers, and how fast a hard disk can give it back. It reads the",
-            "file's recipe, not its data; what was just written to the file is stored first.",
+            "Prints how the chunks of the file are spread over containers, and how fast a hard disk can read them.",
+            "Reads the file's recipe, not its data. Data that was just written to the file is stored first.",
             ""
         },
         customSynopsis = "sdfscli VOLUME file FILE [--json]%n",
@@ -33,16 +33,17 @@ import picocli.CommandLine.ParentCommand;
         versionProvider = ProgramVersion.class,
         footer = {
             "",
-            "containers wanted  different containers that hold chunks of the file",
-            "mean use           how much of such a container's data the file wants, on average. A container that is used",
-            "                   below 50 %% is sparse: the disk seeks to it for little",
-            "container reads    how often a container is read when the file is read in sequence, with nothing in memory",
-            "                   at first and the restore cache that the volume has",
+            "containers wanted  number of containers that hold chunks of the file",
+            "mean use           share of a container's data that the file refers "
+                    + "to, on average. A container used below",
+            "                   50 %% is sparse: the disk seeks to it for little data",
+            "container reads    number of container reads when the file is read in sequence, beginning with an empty",
+            "                   restore cache of the volume's policy and size",
             "speed factor       MiB of the file for each container read. About 4 or more is good, below 1 is slow",
-            "predicted restore  arithmetic for a 7200 rpm disk (13.1 ms a request, 150 MB/s), not a measurement; chunks",
-            "                   on the SSD are not taken out",
+            "predicted restore  calculated for a 7200 rpm disk (13.1 ms a request, 150 MB/s), not measured. Chunks on",
+            "                   the SSD count as read from the disk",
             "",
-            "A file with a low mean use can be made faster to read: sdfscli VOLUME defrag FILE.",
+            "To make a file with a low mean use faster to read: sdfscli VOLUME defrag FILE.",
             "",
             "Examples:",
             "  sdfscli pool0 file /mnt/pool0/backup-05.tar",
@@ -55,7 +56,7 @@ final class FileCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "FILE",
-            description = "An absolute path in the mounted volume, or one from the volume's root.")
+            description = "An absolute path in the mounted volume, or a path from the volume's root.")
     Path file = Path.of("");
 
     @Option(names = "--json", description = "Print JSON; the keys are stable.")

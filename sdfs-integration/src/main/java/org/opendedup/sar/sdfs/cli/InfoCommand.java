@@ -16,13 +16,11 @@ import picocli.CommandLine.ParentCommand;
 /** {@code sdfscli VOLUME info}: the volume's settings, and whether it is mounted. Needs no daemon. */
 @Command(
         name = "info",
-        description = "How the volume is made, where it lies, whether it is mounted.",
+        description = "Shows the volume's settings, its folders, and whether it is mounted.",
         customSynopsis = "sdfscli VOLUME info [--json]",
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class)
 final class InfoCommand implements Callable<Integer> {
-    static final Map<String, Object> NOT_MOUNTED = Map.of("state", "not mounted");
-
     @ParentCommand
     @Nullable
     SdfsCli parent;
@@ -36,7 +34,7 @@ final class InfoCommand implements Callable<Integer> {
         Map<String, Object> info = cli.ask("info").orElse(null);
         if (info == null) {
             info = DefinitionReport.of(cli.volumeFile(), cli.runFiles());
-            info.putAll(NOT_MOUNTED);
+            info.putAll(SdfsCli.NOT_MOUNTED);
         }
         if (json || cli.json) {
             cli.environment().out().println(Json.pretty(info));

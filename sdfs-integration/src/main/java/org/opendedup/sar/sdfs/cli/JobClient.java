@@ -102,7 +102,7 @@ final class JobClient {
     static String lastWords(String command, Map<String, Object> report) {
         return switch (String.valueOf(report.get("state"))) {
             case "running" -> "the " + command + " is being stopped";
-            case "stopped" -> "the " + command + " is stopped; the same command goes on with it";
+            case "stopped" -> "the " + command + " is stopped; the same command continues it";
             case "done" -> "the " + command + " was done already";
             default -> "the " + command + " failed: " + report.get("error");
         };

@@ -53,8 +53,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Makes a deduplicating volume. Mount it with mount.sdfs.",
             "",
-            "Sizes are digits and a unit (256KB, 10GB, 2TB); units are binary: 1KB is 1024 bytes. A folder that is named may be",
-            "missing, and is made then, or be there and empty.",
+            "Sizes are digits and a unit (256KB, 10GB, 2TB). Units are binary: 1KB is 1024 bytes. A folder that an",
+            "option names is made if it is missing; an existing folder must be empty.",
             ""
         },
         footer = {
@@ -91,13 +91,13 @@ public final class MkfsCommand implements Callable<Integer> {
             required = true,
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "The most bytes its files may hold, before deduplication; holes do not count. At least 1MB.")
+            description = "Largest total size of the files, before deduplication and without holes. At least 1MB.")
     long capacityBytes;
 
     @Option(
             names = "--base-path",
             paramLabel = "FOLDER",
-            description = "Holds whatever has no location of its own. Default: /opt/sdfs/volumes/NAME.")
+            description = "Folder of everything that has no location of its own. Default: /opt/sdfs/volumes/NAME.")
     @Nullable
     Path basePath;
 
@@ -111,15 +111,16 @@ public final class MkfsCommand implements Callable<Integer> {
     @Option(
             names = "--dedup-db-store",
             paramLabel = "FOLDER",
-            description = "Names, recipes and counts: as precious as the data. Default: BASE/ddb.")
+            description = "Folder of names, recipes and counts. They are as important as the data. Default: BASE/ddb.")
     @Nullable
     Path metadataLocation;
 
     @Option(
             names = "--chunk-store-hashdb-location",
             paramLabel = "FOLDER",
-            description = "Fingerprint index: put it on the SSD if there is one; rebuilt when lost. "
-                    + "Default: BASE/chunkstore/hdb.")
+            description =
+                    "Folder of the fingerprint index. Use the SSD if there is one. A lost index is rebuilt. Default: "
+                            + "BASE/chunkstore/hdb.")
     @Nullable
     Path hashDbLocation;
 
@@ -127,15 +128,16 @@ public final class MkfsCommand implements Callable<Integer> {
             names = "--chunk-store-hashdb-class",
             paramLabel = "INDEX",
             defaultValue = VolumeDefinition.ROCKSDB_INDEX,
-            description = "Kind of fingerprint index. Default, and the only one yet: ${DEFAULT-VALUE}.")
+            description = "Type of fingerprint index. There is only one in this release. Default: ${DEFAULT-VALUE}.")
     String indexName = VolumeDefinition.ROCKSDB_INDEX;
 
     @Option(
             names = "--hash-type",
             paramLabel = "TYPE",
             defaultValue = "VARIABLE_SHA256",
-            description = "VARIABLE_SHA256: chunks cut by content, 2 to 64 KiB, 8 KiB on average. "
-                    + "SHA256: fixed 4 KiB chunks, for disk images. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Cutting of files into chunks. VARIABLE_SHA256: by content, into 2 to 64 KiB, 8 KiB on average. "
+                            + "SHA256: into 4 KiB each, for disk images. Default: ${DEFAULT-VALUE}.")
     Chunking chunking = Chunking.VARIABLE_SHA256;
 
     @Option(
@@ -143,13 +145,15 @@ public final class MkfsCommand implements Callable<Integer> {
             paramLabel = "CODEC",
             defaultValue = "zstd",
             converter = CompressionConverter.class,
-            description = "zstd, zstd:LEVEL (1 to 19), lz4 or none. Default: zstd:1, with --backup-volume zstd:3.")
+            description = "Compression: zstd, zstd:LEVEL (1 to 19), lz4 or none. Default: zstd:1; with --backup-volume "
+                    + "zstd:3.")
     CompressionConverter.@Nullable Choice compression;
 
     @Option(
             names = "--backup-volume",
-            description = "For backups: compresses in larger frames (256KB, else 64KB) and harder. Stores less; "
-                    + "random reads cost more.")
+            description =
+                    "For backups: compress harder, in frames of 256KB instead of 64KB. Stores less; random reads cost"
+                            + " more.")
     boolean backupVolume;
 
     @Option(
@@ -157,14 +161,14 @@ public final class MkfsCommand implements Callable<Integer> {
             paramLabel = "SIZE",
             defaultValue = "256KB",
             converter = SizeConverter.class,
-            description = "Span of a file that one recipe record describes; a power of two, 64KB to 4MB. "
-                    + "Default: ${DEFAULT-VALUE}.")
+            description = "Range of a file that one recipe record describes: a power of two from 64KB to 4MB. Default: "
+                    + "${DEFAULT-VALUE}.")
     long pageBytes;
 
     @Option(
             names = "--io-write-threads",
             paramLabel = "N",
-            description = "Threads that fingerprint and compress. Default: the number of cores.")
+            description = "Number of threads that fingerprint and compress. Default: the number of cores.")
     @Nullable
     Integer writeThreads;
 
@@ -173,8 +177,9 @@ public final class MkfsCommand implements Callable<Integer> {
             paramLabel = "SIZE",
             converter = SizeConverter.class,
             description =
-                    "All memory of the mounted volume, native memory included, but for about 150MB of the JVM's "
-                            + "own. Default: the smaller of 1GB and a quarter of RAM, at least 256MB, and more for many threads.")
+                    "Memory of the mounted volume, native memory included. About 150MB for the JVM itself are added. "
+                            + "Default: the smaller of 1GB and a quarter of RAM, at least "
+                            + "256MB, and more for many threads.")
     @Nullable
     Long memoryBudgetBytes;
 
@@ -182,8 +187,8 @@ public final class MkfsCommand implements Callable<Integer> {
             names = "--volume-maximum-full-percentage",
             paramLabel = "N",
             defaultValue = "95",
-            description =
-                    "Share of the capacity for users other than root; the rest is root's. Default: ${DEFAULT-VALUE}.")
+            description = "Share of the capacity for users other than root, in percent. The rest is for root. Default: "
+                    + "${DEFAULT-VALUE}.")
     int maximumFullPercentage;
 
     @Option(
@@ -200,20 +205,21 @@ public final class MkfsCommand implements Callable<Integer> {
             defaultValue = "0644",
             converter = ModeConverter.class,
             description =
-                    "Octal; stored for SDFS's sake only: who makes a file says its mode. Default: ${DEFAULT-VALUE}.")
+                    "Octal mode of files. Stored for compatibility with SDFS, not used: a program sets the mode of "
+                            + "each file that it makes. Default: ${DEFAULT-VALUE}.")
     int fileMode;
 
     @Option(
             names = "--permissions-owner",
             paramLabel = "UID",
-            description = "Owner of the root folder, a number. Default: who runs mkfs.sdfs.")
+            description = "User ID of the root folder's owner. Default: the user who runs mkfs.sdfs.")
     @Nullable
     Integer owner;
 
     @Option(
             names = "--permissions-group",
             paramLabel = "GID",
-            description = "Its group, a number. Default: that of who runs mkfs.sdfs.")
+            description = "Group ID of the root folder. Default: the group of the user who runs mkfs.sdfs.")
     @Nullable
     Integer group;
 
@@ -221,8 +227,9 @@ public final class MkfsCommand implements Callable<Integer> {
             names = "--io-claim-chunks-schedule",
             paramLabel = "CRON",
             defaultValue = "0 0 12 ? * SUN",
-            description = "When garbage is to be collected. Stored now, acts with the garbage collector of a later "
-                    + "release. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Schedule of garbage collection. Stored for the garbage collector of a later release. Default: "
+                            + "${DEFAULT-VALUE}.")
     String garbageCollectionSchedule = "";
 
     @Option(names = "--verbose", description = "Print every setting, and how the memory budget is divided.")
@@ -236,7 +243,7 @@ public final class MkfsCommand implements Callable<Integer> {
             heading = "%nPromotion to an SSD (sdfscli VOLUME sar set changes all but the location):%n")
     SarOptions sar = new SarOptions();
 
-    @ArgGroup(validate = false, heading = "%nReading back (see docs/RESTORE.md):%n")
+    @ArgGroup(validate = false, heading = "%nSequential reads (see docs/RESTORE.md):%n")
     RestoreOptions restore = new RestoreOptions();
 
     /** Makes the engine's part of a volume. */
@@ -298,8 +305,8 @@ public final class MkfsCommand implements Callable<Integer> {
 
     private VolumeDefinition definition() throws IOException {
         if (SdfsCli.isCommand(name)) {
-            throw new IllegalArgumentException("'" + name
-                    + "' is a command of sdfscli, which could not tell the volume from it; choose another name");
+            throw new IllegalArgumentException(
+                    "'" + name + "' is a command of sdfscli and cannot name a volume; choose another name");
         }
         if (memoryBudgetBytes != null) {
             MachineMemory.check(memoryBudgetBytes);
@@ -319,9 +326,10 @@ public final class MkfsCommand implements Callable<Integer> {
                 Math.toIntExact(Math.min(pageBytes, Integer.MAX_VALUE)),
                 memoryBudgetBytes == null ? MachineMemory.defaultBudgetBytes() : memoryBudgetBytes,
                 writeThreads == null ? Runtime.getRuntime().availableProcessors() : writeThreads,
-                folderMode,
-                owner == null ? (Integer) Files.getAttribute(process, "unix:uid") : owner,
-                group == null ? (Integer) Files.getAttribute(process, "unix:gid") : group);
+                new VolumeConfig.RootDirectory(
+                        folderMode,
+                        owner == null ? (Integer) Files.getAttribute(process, "unix:uid") : owner,
+                        group == null ? (Integer) Files.getAttribute(process, "unix:gid") : group));
         var definition = new VolumeDefinition(
                 config, base, indexName, garbageCollectionSchedule, fileMode, sar.settings(), restore.settings());
         if (memoryBudgetBytes == null) {

@@ -3,32 +3,25 @@ package org.opendedup.sar.sdfs.cli;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
 import org.opendedup.sar.sdfs.cli.command.Json;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonStart;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
-import org.opendedup.sar.sdfs.cli.daemon.MountArguments;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code mount.sdfs}: starts a volume's daemon and returns when the mount answers. */
 @Command(
-        name = "mount.sdfs",
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
-        sortOptions = false,
         description = {
-            "Mounts a volume that mkfs.sdfs made. Returns when the mount answers; a daemon serves it until it is unmounted.",
+            "Mounts a volume that mkfs.sdfs made.",
+            "Returns when the mount answers. A daemon serves the volume until it is unmounted.",
             ""
         },
         footer = {
@@ -42,14 +35,7 @@ import picocli.CommandLine.Option;
             "Log:         BASE/log/VOLUME.log",
             "Exit codes:  0 mounted, 1 failed, 2 wrong usage"
         })
-public final class MountCommand implements Callable<Integer> {
-    private final Environment environment;
-    private final MountService service;
-    private final Class<?> daemonClass;
-
-    @Mixin
-    MountArguments arguments = new MountArguments();
-
+public final class MountCommand extends MountProgram {
     @Option(names = "-f", description = "Stay in the foreground and log to the error stream.")
     boolean foreground;
 
@@ -58,9 +44,7 @@ public final class MountCommand implements Callable<Integer> {
 
     /** @param daemonClass class whose {@code main} is the daemon */
     MountCommand(Environment environment, MountService service, Class<?> daemonClass) {
-        this.environment = environment;
-        this.service = service;
-        this.daemonClass = daemonClass;
+        super(environment, service, daemonClass);
     }
 
     public static void main(String[] arguments) {
@@ -71,8 +55,7 @@ public final class MountCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException, CommandFailedException {
-        var start = new DaemonStart(environment, service, daemonClass, arguments);
-        start.prepare();
+        DaemonStart start = prepared();
         if (foreground) {
             return start.inForeground();
         }

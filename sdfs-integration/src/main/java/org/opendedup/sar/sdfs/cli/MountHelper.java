@@ -4,19 +4,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.Environment;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonCommand;
 import org.opendedup.sar.sdfs.cli.daemon.DaemonStart;
 import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
-import org.opendedup.sar.sdfs.cli.daemon.MountArguments;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
 import org.opendedup.sar.sdfs.cli.mounts.DeadMount;
@@ -24,7 +21,6 @@ import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.mounts.MountTable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
@@ -34,51 +30,38 @@ import picocli.CommandLine.Option;
  * are those of mount(8).
  */
 @Command(
-        name = "mount.sdfs",
-        mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class,
-        sortOptions = false,
         description = {"Run by mount(8): mount -t sdfs VOLUME MOUNTPOINT [-o OPTIONS], mount MOUNTPOINT, mount -a.", ""
         },
         footer = {"", "Exit codes: 0 done, 1 wrong usage, 32 failed"})
-public final class MountHelper implements Callable<Integer> {
+public final class MountHelper extends MountProgram {
     /** mount(8): incorrect invocation or permissions. */
     static final int MOUNT_USAGE = 1;
 
     /** mount(8): mount failure. */
     static final int MOUNT_FAILURE = 32;
 
-    private final Environment environment;
-    private final MountService service;
-    private final Class<?> daemonClass;
-
-    @Mixin
-    MountArguments arguments = new MountArguments();
-
-    @Option(names = "-s", description = "Tolerate unknown mount options.")
+    @Option(names = "-s", description = "Leave out unknown mount options, with a warning.")
     boolean sloppy;
 
-    @Option(names = "-f", description = "Check everything, mount nothing.")
+    @Option(names = "-f", description = "Check everything and mount nothing.")
     boolean fake;
 
-    @Option(names = "-n", description = "Without effect: no mtab is written in any case.")
+    @Option(names = "-n", description = "No effect: no mtab is written.")
     boolean noMtab;
 
-    @Option(names = "-v", description = "Say what was mounted.")
+    @Option(names = "-v", description = "Print what was mounted.")
     boolean verbose;
 
     @Option(names = "-N", paramLabel = "NAMESPACE", description = "Refused: use nsenter --mount=NAMESPACE mount ...")
     @Nullable
     String namespace;
 
-    @Option(names = "-t", paramLabel = "TYPE", description = "Without effect: there is one type.")
+    @Option(names = "-t", paramLabel = "TYPE", description = "No effect: there is only one type.")
     String type = "";
 
     /** @param daemonClass class whose {@code main} is the daemon */
     MountHelper(Environment environment, MountService service, Class<?> daemonClass) {
-        this.environment = environment;
-        this.service = service;
-        this.daemonClass = daemonClass;
+        super(environment, service, daemonClass);
     }
 
     public static void main(String[] arguments) {
@@ -133,8 +116,7 @@ public final class MountHelper implements Callable<Integer> {
     }
 
     private void mount() throws IOException, InterruptedException, CommandFailedException {
-        var start = new DaemonStart(environment, service, daemonClass, arguments);
-        start.prepare();
+        DaemonStart start = prepared();
         if (fake) {
             return;
         }

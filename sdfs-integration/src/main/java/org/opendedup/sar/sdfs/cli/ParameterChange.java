@@ -27,11 +27,11 @@ record ParameterChange(SarCommand sar, boolean json, boolean untilDemoted) {
         var result = new LinkedHashMap<String, Object>(reply.get());
         if (untilDemoted) {
             result.put("status", SarWait.forSweep(sar));
-            report(result, "What no longer qualified is demoted.");
+            report(result, "Chunks that no longer qualified are demoted.");
         } else {
             report(
                     result,
-                    "What no longer qualifies is demoted in the background; see sdfscli "
+                    "Chunks that no longer qualify are being demoted in the background; see sdfscli "
                             + sar.cli().name() + " sar status.");
         }
     }
@@ -46,12 +46,15 @@ record ParameterChange(SarCommand sar, boolean json, boolean untilDemoted) {
             after.putAll(SarParameters.of(changed.tier()));
             return definition.withSar(changed);
         });
-        report(Map.of("before", before, "after", after), "Not mounted: holds from the next mount on.");
+        report(Map.of("before", before, "after", after), "Not mounted: takes effect at the next mount.");
     }
 
     private void report(Map<String, Object> reply, String remark) {
         String text = SarText.changes(Json.object(reply, "before"), Json.object(reply, "after"));
         boolean changed = !text.isEmpty();
-        sar.print(json, reply, changed ? (text + remark).strip() : "Nothing changed: these are the values already.");
+        sar.print(
+                json,
+                reply,
+                changed ? (text + remark).strip() : "Nothing changed: the parameters already have these values.");
     }
 }

@@ -27,11 +27,11 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "restore",
         description = {
-            "Restores a file or a folder with all that is in it to another file system.",
+            "Restores a file or a folder with its contents to another file system.",
             "",
-            "The volume's containers are read in their order, each once for all files together: of many or fragmented",
-            "files faster than cp.",
-            "Names, links, owners, modes, access lists, extended attributes, times and holes are kept.",
+            "Reads the containers of the volume in their order, each once for all files together. This is faster",
+            "than cp for many or fragmented files. Keeps names, links, owners, modes, access lists, extended",
+            "attributes, times and holes.",
             ""
         },
         customSynopsis = "sdfscli VOLUME restore PATH DESTINATION [--json]%n",
@@ -39,18 +39,20 @@ import picocli.CommandLine.ParentCommand;
         versionProvider = ProgramVersion.class,
         footer = {
             "",
-            "DESTINATION must not exist yet, or be an empty folder; it becomes what PATH is. While the restore runs, it",
-            "is open to its owner only. The volume's daemon writes it, with the rights of its user; only root's",
-            "daemon can give files to others. A single file appears under its name only when it is complete. A FUSE",
-            "file system that another user has mounted is no destination.",
+            "DESTINATION must not exist, or must be an empty folder. It becomes what PATH is. While the restore",
+            "runs, only its owner can open it. The volume's daemon writes it with the rights of the daemon's user;",
+            "only a daemon of root can give files to other users. A single file gets its name when it is complete.",
+            "DESTINATION must not lie in a FUSE file system that another user has mounted.",
             "",
-            "Interrupted (Ctrl-C, a crash, an unmount), the same command goes on where it was; for that a folder",
-            ".NAME.sdfs-restore lies beside the destination meanwhile, with 40 bytes for each chunk. If the files",
-            "changed in between, it says so and asks you to begin anew.",
+            "After an interruption (Ctrl-C, a crash, an unmount) the same command continues the restore. For this,",
+            "the folder .NAME.sdfs-restore lies beside the destination until the restore is complete, with 40 bytes",
+            "for each chunk. If files of the volume changed since the restore began, the command says so and asks",
+            "you to begin again.",
             "",
-            "Every chunk is verified. Where one is damaged, the restore goes on, the file has a hole there, and its",
-            "name and the offset are printed. Owners, attributes and special files that the destination does not take",
-            "are printed too. Exit code 0: all is there; 1: bytes are not; 3: all bytes are, but something else is not.",
+            "Every chunk is verified. A damaged chunk becomes a hole in the restored file, the name of the file and",
+            "the offset are printed, and the restore continues. Owners, attributes and special files that the",
+            "destination refuses are printed too. Exit code 0: all is restored; 1: some bytes are not; 3: all bytes",
+            "are, but some owners, attributes or special files are not.",
             "",
             "Examples:",
             "  sdfscli pool0 restore /mnt/pool0/backups/monday /srv/monday",
@@ -65,10 +67,10 @@ final class RestoreCommand implements Callable<Integer> {
     @Parameters(
             index = "0",
             paramLabel = "PATH",
-            description = "A file or folder: an absolute path in the mounted volume, or one from its root.")
+            description = "File or folder: an absolute path in the mounted volume, or a path from the volume's root.")
     Path source = Path.of("");
 
-    @Parameters(index = "1", paramLabel = "DESTINATION", description = "Where it goes.")
+    @Parameters(index = "1", paramLabel = "DESTINATION", description = "File or folder to write.")
     Path destination = Path.of("");
 
     @Option(names = "--json", description = "Print the result as JSON, and no progress; the keys are stable.")
@@ -81,7 +83,7 @@ final class RestoreCommand implements Callable<Integer> {
         Path target = destination.toAbsolutePath().normalize();
         if (!PlainNames.isText(target)) {
             throw new CommandFailedException("the destination's name, such as " + target
-                    + ", is not UTF-8 text; restore to another and rename it then");
+                    + ", is not UTF-8 text; restore to another name, and rename the result");
         }
         boolean asJson = json || cli.json;
         Map<String, Object> report = new JobClient(cli, FileControl.RESTORE, !asJson)
@@ -124,7 +126,7 @@ final class RestoreCommand implements Callable<Integer> {
     private static String reason(Map<String, Object> report) {
         return "failed".equals(report.get("state"))
                 ? "the restore failed: " + report.get("error")
-                : "the restore was stopped; the same command goes on with it";
+                : "the restore was stopped; the same command continues it";
     }
 
     private static String text(String path, Path target, Map<String, Object> report) {
@@ -144,6 +146,6 @@ final class RestoreCommand implements Callable<Integer> {
                 written / 1e6 / Math.max(0.001, seconds),
                 lost == 0 ? "" : "; " + lost + " owners, modes or extended attributes could not be set there",
                 notMade == 0 ? "" : "; " + notMade + " links or special files could not be made there",
-                damaged == 0 ? "" : "; " + damaged + " places are DAMAGED and left empty, see the daemon's log");
+                damaged == 0 ? "" : "; " + damaged + " places are DAMAGED and left empty; see the daemon's log");
     }
 }

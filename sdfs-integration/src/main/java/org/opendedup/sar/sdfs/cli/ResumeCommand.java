@@ -21,7 +21,7 @@ import picocli.CommandLine.ParentCommand;
  */
 @Command(
         name = "resume",
-        description = "Takes changes again after a disk failed and works again.",
+        description = "Accepts changes again after a failed disk works again.",
         customSynopsis = "sdfscli VOLUME resume [--json]",
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class)
@@ -48,8 +48,8 @@ final class ResumeCommand implements Callable<Integer> {
                     .out()
                     .println(
                             resumed
-                                    ? cli.name() + " takes changes again; all that it had accepted is durable."
-                                    : cli.name() + " takes changes; no write had failed.");
+                                    ? cli.name() + " accepts changes again; everything accepted before is durable."
+                                    : cli.name() + " accepts changes; no write had failed.");
         }
         return ExitCode.OK;
     }

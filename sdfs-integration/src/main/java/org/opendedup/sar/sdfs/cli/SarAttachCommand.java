@@ -24,12 +24,12 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "attach",
         description = {
-            "Takes an SSD into use.",
+            "Starts using an SSD.",
             "",
-            "It is a folder that is missing, and is made then, or is empty, or that this volume used before, whose copies are",
-            "then used again. Another folder than before is kept in the volume file. A volume that is not mounted, or has no",
-            "SSD yet: the file alone is changed. Mounting never makes a folder, and never fills an empty one, which may be",
-            "where a disk is not mounted: attach it once more then.",
+            "FOLDER may be missing, and is then made; or empty; or one that this volume used before, whose copies",
+            "are then used again. Another folder than before is kept in the volume file. If the volume is not",
+            "mounted, or has no SSD yet, only the volume file is changed. Mounting never makes a folder and never",
+            "fills an empty one, because its disk may not be mounted; attach it in that case.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar attach [FOLDER] [--capacity=SIZE] [--json]%n",
@@ -38,9 +38,9 @@ import picocli.CommandLine.ParentCommand;
         footer = {
             "",
             "Examples:",
-            "  sdfscli pool0 sar attach                             # the SSD is back where it was",
-            "  sdfscli pool0 sar attach /ssd2/pool0                 # another one in its place",
-            "  sdfscli pool0 sar attach /ssd/pool0 --capacity=20GB  # a first one: then mount, and attach"
+            "  sdfscli pool0 sar attach                             # the SSD of the volume file",
+            "  sdfscli pool0 sar attach /ssd2/pool0                 # another SSD",
+            "  sdfscli pool0 sar attach /ssd/pool0 --capacity=20GB  # the first SSD; then mount, and attach"
         })
 final class SarAttachCommand implements Callable<Integer> {
     @ParentCommand
@@ -58,7 +58,9 @@ final class SarAttachCommand implements Callable<Integer> {
             names = "--capacity",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "The most space used there. Needed for a volume without SSD, and only then; see resize.")
+            description =
+                    "Largest space to use on the SSD. Required if the volume has no SSD yet, refused otherwise; see "
+                            + "resize.")
     @Nullable
     Long capacityBytes;
 
@@ -96,8 +98,8 @@ final class SarAttachCommand implements Callable<Integer> {
         sar.print(
                 json,
                 Map.of("location", folder.toString()),
-                "The volume file names " + folder + " now. When the volume is mounted, take a new folder into use: "
-                        + "sdfscli " + sar.cli().name() + " sar attach");
+                "The volume file names " + folder + " now. After mounting, start using a new folder: " + "sdfscli "
+                        + sar.cli().name() + " sar attach");
     }
 
     private static VolumeDefinition attached(VolumeDefinition definition, Path folder, @Nullable Long capacity) {

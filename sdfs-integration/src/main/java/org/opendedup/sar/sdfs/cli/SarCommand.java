@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
 /** {@code sdfscli VOLUME sar}: the SSD of a volume. {@link SarControl} answers its requests in the daemon. */
 @Command(
         name = "sar",
-        description = "The SSD of a volume: watch it, steer it, take it away, bring it back.",
+        description = "Shows and controls the SSD of a volume.",
         customSynopsis = "sdfscli VOLUME sar COMMAND [--json]",
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
@@ -38,9 +38,10 @@ import picocli.CommandLine.Spec;
         },
         footer = {
             "",
-            "A volume gets an SSD when it is made (mkfs.sdfs --sar-ssd-location=FOLDER --sar-ssd-capacity=SIZE),",
-            "or while it is not mounted: sdfscli VOLUME sar attach FOLDER --capacity=SIZE; mount it, and sar attach.",
-            "Copies lie there, never the only ones: an SSD that is lost costs speed and no byte."
+            "To give a volume an SSD, make the volume with mkfs.sdfs --sar-ssd-location=FOLDER",
+            "--sar-ssd-capacity=SIZE. Or, while it is not mounted, run sdfscli VOLUME sar attach FOLDER",
+            "--capacity=SIZE, mount it, and run sar attach. The SSD holds only copies of chunks: losing it costs",
+            "speed and no data."
         })
 final class SarCommand implements Callable<Integer> {
     @Spec
@@ -51,7 +52,7 @@ final class SarCommand implements Callable<Integer> {
     @Nullable
     SdfsCli parent;
 
-    @Option(names = "--json", description = "Print JSON. Also after a command.")
+    @Option(names = "--json", description = "Print JSON. May also follow the command.")
     boolean json;
 
     @Override

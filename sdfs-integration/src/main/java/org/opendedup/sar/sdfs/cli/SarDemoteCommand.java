@@ -18,9 +18,9 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "demote",
         description = {
-            "Takes chunks off the SSD, in the background.",
+            "Removes copies of chunks from the SSD, in the background.",
             "",
-            "Their homes on the disk are not touched, and no parameter changes: what qualifies may be promoted again.",
+            "The chunks stay on the disk. Parameters do not change: chunks that qualify may be promoted again.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar demote --below=N | --all [--wait] [--json]%n",
@@ -46,17 +46,17 @@ final class SarDemoteCommand implements Callable<Integer> {
                 names = "--below",
                 required = true,
                 paramLabel = "N",
-                description = "Chunks with fewer references than that; from 1.")
+                description = "Chunks with fewer than N references; N is 1 or more.")
         int below;
 
-        @Option(names = "--all", required = true, description = "Everything.")
+        @Option(names = "--all", required = true, description = "All copies.")
         boolean all;
     }
 
-    @Option(names = "--wait", description = "Wait until it is done, and show the progress.")
+    @Option(names = "--wait", description = "Wait until the demotion has ended, and show its progress.")
     boolean wait;
 
-    @Option(names = "--json", description = "Print the status then as JSON.")
+    @Option(names = "--json", description = "Print the resulting status as JSON.")
     boolean json;
 
     @Override
@@ -66,8 +66,8 @@ final class SarDemoteCommand implements Callable<Integer> {
         if (wait) {
             status = SarWait.forSweep(sar);
         }
-        String what = which.all ? "Everything" : "What has fewer than " + which.below + " references";
-        sar.print(json, status, what + (wait ? " is demoted." : " is being demoted, in the background."));
+        String what = which.all ? "All copies" : "Copies of chunks with fewer than " + which.below + " references";
+        sar.print(json, status, what + (wait ? " are demoted." : " are being demoted in the background."));
         return ExitCode.OK;
     }
 }

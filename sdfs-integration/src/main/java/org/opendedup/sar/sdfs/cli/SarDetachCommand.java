@@ -19,8 +19,8 @@ import picocli.CommandLine.ParentCommand;
         description = {
             "Stops using the SSD.",
             "",
-            "When the command returns, it can be unmounted and pulled. The volume goes on from the disk, until it is attached",
-            "again, or the volume is mounted again and the SSD is there.",
+            "When the command returns, the SSD can be unmounted and removed. The volume is read from its disk until",
+            "the SSD is attached again, or until the volume is mounted again with the SSD in place.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar detach [--json]%n",
@@ -32,7 +32,7 @@ final class SarDetachCommand implements Callable<Integer> {
     @Nullable
     SarCommand parent;
 
-    @Option(names = "--json", description = "Print the status then as JSON.")
+    @Option(names = "--json", description = "Print the resulting status as JSON.")
     boolean json;
 
     @Override

@@ -25,10 +25,9 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "explain",
         description = {
-            "Says which of a file's chunks are on the SSD, why the others are not, and what that saves.",
+            "Shows which of a file's chunks are on the SSD, why the others are not, and the time that is " + "saved.",
             "",
-            "What it saves is that of a reader in sequence, while nothing is in memory. It reads the file's recipe, not",
-            "its data.",
+            "The time is that of a sequential read with nothing in memory. Reads the file's recipe, not its data.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar explain FILE [--chunks] [--json]%n",
@@ -36,10 +35,10 @@ import picocli.CommandLine.ParentCommand;
         versionProvider = ProgramVersion.class,
         footer = {
             "",
-            "Verdicts: on-ssd               its copy is there",
-            "          long-run             wanted in a run so long that the disk reads it well",
-            "          not-wanted-again     would be taken, but was not written again, or read twice, since it qualifies",
-            "          never-read-twice     too few references; a second read from the disk would promote it",
+            "Verdicts: on-ssd               the SSD has a copy",
+            "          long-run             in a run of neighbours so long that the disk reads it well",
+            "          not-wanted-again     qualifies, but was not written again, or read twice, since it qualified",
+            "          never-read-twice     too few references; a second read from the disk promotes it",
             "          too-few-references   too few references, and reading does not promote",
             "",
             "Examples:",
@@ -54,7 +53,7 @@ final class SarExplainCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "FILE",
-            description = "An absolute path in the mounted volume, or one from the volume's root.")
+            description = "An absolute path in the mounted volume, or a path from the volume's root.")
     Path file = Path.of("");
 
     @Option(names = "--chunks", description = "List the file's chunks as well.")

@@ -18,15 +18,16 @@ public final class SarOptions {
             names = "--sar-enabled",
             arity = "1",
             paramLabel = "true|false",
-            description = "Promote chunks. Default: true when an SSD location is given. With false, what is on the SSD "
-                    + "is still read from there.")
+            description =
+                    "Promote chunks. Default: true if an SSD location is given. With false, copies on the SSD are "
+                            + "still read.")
     @Nullable
     Boolean enabled;
 
     @Option(
             names = "--sar-ssd-location",
             paramLabel = "FOLDER",
-            description = "Folder on the SSD, for copies of chunks. Nothing is lost when it is.")
+            description = "Folder on the SSD for copies of chunks. Losing it loses no data.")
     @Nullable
     Path ssdLocation;
 
@@ -34,15 +35,16 @@ public final class SarOptions {
             names = "--sar-ssd-capacity",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "The most space used there, the Map table's database and space not yet reclaimed included. "
-                    + "Needed with a location.")
+            description =
+                    "Largest space to use there, including the database of the Map table and space that is not yet "
+                            + "reclaimed. Required with a location.")
     long ssdCapacityBytes;
 
     @Option(
             names = "--sar-reference-count-threshold",
             paramLabel = "N",
             defaultValue = "5",
-            description = "References to a chunk from which the policy reference-count promotes it when it is written "
+            description = "Number of references from which the policy reference-count promotes a chunk that is written "
                     + "again. Default: ${DEFAULT-VALUE}.")
     int referenceCountThreshold = 5;
 
@@ -52,8 +54,8 @@ public final class SarOptions {
             defaultValue = "128KB",
             converter = SizeConverter.class,
             description =
-                    "A chunk stays on the disk if it is wanted in a run of neighbours of this length or more: the "
-                            + "disk reads that well. Default: ${DEFAULT-VALUE}.")
+                    "Length from which runs of neighbouring chunks stay on the disk, which reads them well. Default: "
+                            + "${DEFAULT-VALUE}.")
     long maxRunBytes = 128 << 10;
 
     @Option(
@@ -61,16 +63,15 @@ public final class SarOptions {
             arity = "1",
             paramLabel = "true|false",
             defaultValue = "true",
-            description = "Promote also what is read from the disk a second time. Default: ${DEFAULT-VALUE}.")
+            description = "Promote chunks on a second read from the disk too. Default: ${DEFAULT-VALUE}.")
     boolean promoteOnRead = true;
 
     @Option(
             names = "--sar-lru-entries",
             paramLabel = "N",
             defaultValue = "1000000",
-            description =
-                    "Length of the list of recent disk reads, by which a second read is known; 12 bytes of memory "
-                            + "each. Default: ${DEFAULT-VALUE}.")
+            description = "Number of entries in the list of recent disk reads, which detects second reads; 12 bytes of "
+                    + "memory each. Default: ${DEFAULT-VALUE}.")
     int lruEntries = 1_000_000;
 
     @Option(
@@ -79,9 +80,8 @@ public final class SarOptions {
             defaultValue = "reference-count",
             converter = PolicyConverter.class,
             description =
-                    "What makes a chunk worth its place: reference-count (how many references there are to it, as "
-                            + "the SAR paper has it) or cost (disk time that a copy saves for each byte it takes). "
-                            + "Default: ${DEFAULT-VALUE}.")
+                    "Ranking of chunks: reference-count (number of references, as in the SAR paper) or cost (disk "
+                            + "time that a copy saves for each byte it uses). Default: ${DEFAULT-VALUE}.")
     TierSettings.Policy policy = TierSettings.Policy.REFERENCE_COUNT;
 
     /** @throws IllegalArgumentException if a value is not allowed; says which, and what is allowed */

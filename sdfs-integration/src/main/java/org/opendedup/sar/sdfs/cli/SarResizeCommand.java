@@ -19,10 +19,10 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "resize",
         description = {
-            "Changes how much space is used on the SSD, at once and for later mounts.",
+            "Changes the largest space used on the SSD, now and for later mounts.",
             "",
-            "A smaller size is reached in the background: what is worth least is demoted, then the log is cleaned. A",
-            "volume that is not mounted: the file alone is changed.",
+            "A smaller size is reached in the background: chunks of the least value are demoted, then the log is",
+            "cleaned. If the volume is not mounted, only the volume file is changed.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar resize SIZE [--wait] [--json]%n",
@@ -34,10 +34,13 @@ final class SarResizeCommand implements Callable<Integer> {
     @Nullable
     SarCommand parent;
 
-    @Parameters(paramLabel = "SIZE", converter = SizeConverter.class, description = "The most space used, as in 40GB.")
+    @Parameters(
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description = "Largest space to use on the SSD, such as 40GB.")
     long capacityBytes;
 
-    @Option(names = "--wait", description = "Wait until the demotion that follows is done, and show its progress.")
+    @Option(names = "--wait", description = "Wait until the resulting demotion has ended, and show its progress.")
     boolean wait;
 
     @Option(names = "--json", description = "Print the result as JSON.")

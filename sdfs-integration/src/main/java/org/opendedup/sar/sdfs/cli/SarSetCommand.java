@@ -23,9 +23,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "set",
         description = {
-            "Changes parameters while the volume is in use, and keeps them in the volume file.",
+            "Changes parameters of a mounted volume and keeps them in the volume file.",
             "",
-            "What no longer qualifies is demoted in the background. A volume that is not mounted: the file alone is changed.",
+            "Chunks that no longer qualify are demoted in the background. If the volume is not mounted, only the",
+            "volume file is changed.",
             ""
         },
         customSynopsis = "sdfscli VOLUME sar set OPTION... [--wait] [--json]%n",
@@ -35,9 +36,9 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Examples:",
-            "  sdfscli pool0 sar set --threshold=10 --wait    # demote all below 10 references, watch it go",
-            "  sdfscli pool0 sar set --policy=cost            # the disk time that a copy saves decides",
-            "  sdfscli pool0 sar set --enabled=false          # promote no more; what is there is still read"
+            "  sdfscli pool0 sar set --threshold=10 --wait    # demotes chunks with fewer than 10 references",
+            "  sdfscli pool0 sar set --policy=cost            # ranks chunks by the disk time that a copy saves",
+            "  sdfscli pool0 sar set --enabled=false          # stops promoting; copies are still read"
         })
 final class SarSetCommand implements Callable<Integer> {
     @Spec
@@ -51,7 +52,7 @@ final class SarSetCommand implements Callable<Integer> {
     @Option(
             names = "--threshold",
             paramLabel = "N",
-            description = "References from which the policy reference-count promotes a chunk; from 1.")
+            description = "Number of references from which the policy reference-count promotes a chunk; 1 or more.")
     @Nullable
     Integer threshold;
 
@@ -59,7 +60,7 @@ final class SarSetCommand implements Callable<Integer> {
             names = "--max-run",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "Runs of neighbouring chunks as long as this or longer stay on the disk.")
+            description = "Length from which runs of neighbouring chunks stay on the disk.")
     @Nullable
     Long maxRunBytes;
 
@@ -67,22 +68,18 @@ final class SarSetCommand implements Callable<Integer> {
             names = "--policy",
             paramLabel = "POLICY",
             converter = SarOptions.PolicyConverter.class,
-            description = "What makes a chunk worth its place: reference-count or cost.")
+            description = "Ranking of chunks: reference-count or cost.")
     TierSettings.@Nullable Policy policy;
 
     @Option(
             names = "--promote-on-read",
             arity = "1",
             paramLabel = "true|false",
-            description = "Whether a second read from the disk promotes as well.")
+            description = "Promote chunks on a second read from the disk too.")
     @Nullable
     Boolean promoteOnRead;
 
-    @Option(
-            names = "--enabled",
-            arity = "1",
-            paramLabel = "true|false",
-            description = "Whether chunks are promoted at all.")
+    @Option(names = "--enabled", arity = "1", paramLabel = "true|false", description = "Promote chunks.")
     @Nullable
     Boolean enabled;
 
@@ -90,12 +87,12 @@ final class SarSetCommand implements Callable<Integer> {
             names = "--lru-entries",
             paramLabel = "N",
             description =
-                    "Length of the list of recent disk reads; takes effect when the SSD is attached or the volume "
-                            + "mounted the next time.")
+                    "Number of entries in the list of recent disk reads. Takes effect when the SSD is attached or the"
+                            + " volume is mounted.")
     @Nullable
     Integer lruEntries;
 
-    @Option(names = "--wait", description = "Wait until the demotion that follows is done, and show its progress.")
+    @Option(names = "--wait", description = "Wait until the resulting demotion has ended, and show its progress.")
     boolean wait;
 
     @Option(names = "--json", description = "Print the result as JSON.")
@@ -106,7 +103,7 @@ final class SarSetCommand implements Callable<Integer> {
         Map<String, Object> changes = changes();
         if (changes.isEmpty()) {
             throw new ParameterException(
-                    Objects.requireNonNull(spec).commandLine(), "name what is to be set, such as --threshold=10");
+                    Objects.requireNonNull(spec).commandLine(), "name a parameter to set, such as --threshold=10");
         }
         new ParameterChange(Objects.requireNonNull(parent), json, wait).run(changes);
         return ExitCode.OK;

@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
         versionProvider = ProgramVersion.class,
         sortOptions = false,
         customSynopsis = {"sdfscli VOLUME COMMAND [--json]", "       sdfscli --list [--json]", ""},
-        description = {"Looks at volumes and administers them.", ""},
+        description = {"Shows and administers volumes.", ""},
         commandListHeading = "%nCommands:%n",
         subcommands = {
             InfoCommand.class,
@@ -58,6 +58,9 @@ import picocli.CommandLine.Spec;
             "             3 restored with all bytes, but not all owners, modes, attributes or special files"
         })
 public final class SdfsCli implements Callable<Integer> {
+    /** What is said in place of a daemon's answer about a volume that has no daemon. */
+    static final Map<String, Object> NOT_MOUNTED = Map.of("state", "not mounted");
+
     private final Environment environment;
 
     @Spec
@@ -71,7 +74,7 @@ public final class SdfsCli implements Callable<Integer> {
     @Option(names = "--list", description = "List the known volumes, and whether they are mounted.")
     boolean list;
 
-    @Option(names = "--json", description = "Print JSON. Also after a command.")
+    @Option(names = "--json", description = "Print JSON. May also follow the command.")
     boolean json;
 
     /** Returns whether a word is one of the commands: a volume with that name would be ambiguous. */
@@ -124,7 +127,7 @@ public final class SdfsCli implements Callable<Integer> {
         entry.put("name", name);
         try {
             RunFiles files = environment.runFiles(directory.read(name));
-            entry.putAll(ControlSocket.ask(files.socket(), "ping").orElse(InfoCommand.NOT_MOUNTED));
+            entry.putAll(ControlSocket.ask(files.socket(), "ping").orElse(NOT_MOUNTED));
         } catch (IOException e) {
             // One damaged file must not hide the other volumes.
             entry.put("state", "unknown: " + CommandRunner.messageOf(e));

@@ -18,7 +18,7 @@ import picocli.CommandLine.ParentCommand;
 /** {@code sdfscli VOLUME stats}: the figures of a mounted volume. */
 @Command(
         name = "stats",
-        description = "The figures of a mounted volume: sizes, ratios, reads, memory.",
+        description = "Shows the figures of a mounted volume: sizes, ratios, reads, memory.",
         customSynopsis = "sdfscli VOLUME stats [--json]",
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class)

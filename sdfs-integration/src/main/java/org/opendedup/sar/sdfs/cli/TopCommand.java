@@ -27,15 +27,16 @@ import picocli.CommandLine.Spec;
         versionProvider = ProgramVersion.class,
         footer = {
             "",
-            "disk        what reads are planned by (skip: to the next range of a container; seek: to another container) and",
-            "            whether that is configured, assumed or measured; a gap between wanted ranges is read if that is cheaper",
-            "inode       of the file; find MOUNTPOINT -inum N names it",
-            "at, of      how far the reader has come, and what share of the file that is",
-            "containers  containers read from for it; one that was gone back to counts again",
-            "from disk   compressed bytes read from the disk since it began; amp: for each byte it asked for. Below 1",
-            "            thanks to compression, zeros and chunks that repeat",
-            "SSD, mem    share of what it asked for that came from the SSD, and that was in memory already",
-            "held        chunks in memory for it",
+            "disk        figures by which reads are planned (skip: time to the next range of a container; seek: time",
+            "            to another container), and whether they are configured, assumed or measured. A gap between",
+            "            wanted ranges is read if that takes less time than a skip",
+            "inode       inode number of the file; find MOUNTPOINT -inum N prints its name",
+            "at, of      offset that the reader has reached, and its share of the file",
+            "containers  containers read for the reader; a container that is read again counts again",
+            "from disk   compressed bytes read from the disk since the reader began; amp: these bytes for each byte",
+            "            that the reader requested. Compression, zeros and repeated chunks make it smaller than 1",
+            "SSD, mem    shares of the requested bytes that were read from the SSD, and that were in memory already",
+            "held        chunks in memory for the reader",
             "",
             "Examples:",
             "  sdfscli pool0 top",
@@ -54,14 +55,14 @@ final class TopCommand implements Callable<Integer> {
     @Nullable
     SdfsCli parent;
 
-    @Option(names = "--once", description = "Show them once. So does --json.")
+    @Option(names = "--once", description = "Print the table once and end. --json does so too.")
     boolean once;
 
     @Option(
             names = "--interval",
             paramLabel = "SECONDS",
             defaultValue = "1",
-            description = "Between two looks, from 1 to 3600. Default: ${DEFAULT-VALUE}.")
+            description = "Interval between two tables in seconds, 1 to 3600. Default: ${DEFAULT-VALUE}.")
     int seconds = 1;
 
     @Option(names = "--json", description = "Print JSON; the keys are stable.")

@@ -81,8 +81,9 @@ final class UnmountCommand implements Callable<Integer> {
         try {
             return cli.ask("unmount").orElseThrow(cli::nothingToUnmount);
         } catch (EOFException e) {
-            throw new CommandFailedException("the daemon ended before it said how the volume was closed: what was not "
-                    + "synced may be lost; see " + cli.runFiles().log());
+            throw new CommandFailedException(
+                    "the daemon ended before it reported how the volume was closed; data that was not "
+                            + "synced may be lost; see " + cli.runFiles().log());
         }
     }
 }

@@ -1,6 +1,6 @@
 package org.opendedup.sar.sdfs.config;
 
-import static org.opendedup.sar.sdfs.config.VolumeDefinition.check;
+import static org.opendedup.sar.sdfs.config.Checks.check;
 
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +18,9 @@ public record SarSettings(@Nullable Path ssdLocation, TierSettings tier) {
     public SarSettings {
         check(ssdLocation == null || ssdLocation.isAbsolute(), "the SSD location must be an absolute path");
         check(!tier.enabled() || ssdLocation != null, "promotion needs an SSD location");
-        check((ssdLocation == null) == (tier.capacityBytes() == 0), "an SSD location and an SSD capacity go together");
+        check(
+                (ssdLocation == null) == (tier.capacityBytes() == 0),
+                "an SSD location and an SSD capacity must be given together");
     }
 
     public SarSettings withTier(TierSettings changed) {

@@ -1,5 +1,8 @@
 package org.opendedup.sar.sdfs.config;
 
+import static org.opendedup.sar.sdfs.config.Checks.check;
+import static org.opendedup.sar.sdfs.config.Checks.checkRange;
+
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -65,9 +68,9 @@ public record VolumeDefinition(
                 "the memory budget is " + ByteSize.exact(config.memoryBudgetBytes()) + "; it must be at least "
                         + ByteSize.exact(MEMORY_BUDGET_BYTES_MIN));
         checkRange("the number of write threads", config.writeThreads(), 1, WRITE_THREADS_MAX);
-        checkMode("folders", config.rootMode());
+        checkMode("folders", config.root().mode());
         checkMode("files", fileMode);
-        check(config.rootUid() >= 0 && config.rootGid() >= 0, "owner and group are numbers from 0");
+        check(config.root().uid() >= 0 && config.root().gid() >= 0, "owner and group are numbers from 0");
         checkCompression(config.compression());
         checkPaths(basePath, config.locations(), sar.ssdLocation());
         check(
@@ -168,15 +171,5 @@ public record VolumeDefinition(
 
     private static void checkMode(String what, int mode) {
         check(mode >= 0 && mode <= 07777, "the mode of new " + what + " must be octal, 0000 to 7777");
-    }
-
-    static void checkRange(String what, long value, long min, long max) {
-        check(value >= min && value <= max, what + " is " + value + "; it must be from " + min + " to " + max);
-    }
-
-    static void check(boolean holds, String message) {
-        if (!holds) {
-            throw new IllegalArgumentException(message);
-        }
     }
 }

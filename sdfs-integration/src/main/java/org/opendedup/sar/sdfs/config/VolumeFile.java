@@ -15,9 +15,6 @@ import org.opendedup.sar.io.AtomicFile;
  * that is silently ignored. The file never holds a key or password.
  */
 public final class VolumeFile {
-    static final String ROOT = "subsystem-config";
-    static final int VERSION = 1;
-
     /**
      * Largest accepted file, in bytes. A volume file has about 2 KB; a file of more than one megabyte is something
      * else.

@@ -51,9 +51,10 @@ final class VolumeFileReader {
                 intSize(io, "chunk-size"),
                 io.size("memory-budget"),
                 io.integer("write-threads"),
-                permissions.octal("default-folder"),
-                permissions.integer("default-owner"),
-                permissions.integer("default-group"));
+                new VolumeConfig.RootDirectory(
+                        permissions.octal("default-folder"),
+                        permissions.integer("default-owner"),
+                        permissions.integer("default-group")));
         var definition = new VolumeDefinition(
                 config,
                 locations.path("base-path"),
@@ -69,13 +70,13 @@ final class VolumeFileReader {
     }
 
     private static void checkRoot(XmlElement root) throws VolumeFileException {
-        if (!root.name().equals(VolumeFile.ROOT)) {
-            throw root.problem("the root element is <" + root.name() + ">, not <" + VolumeFile.ROOT + ">");
+        if (!root.name().equals(VolumeFileWriter.ROOT)) {
+            throw root.problem("the root element is <" + root.name() + ">, not <" + VolumeFileWriter.ROOT + ">");
         }
         int version = root.integer("version");
-        if (version != VolumeFile.VERSION) {
+        if (version != VolumeFileWriter.VERSION) {
             throw root.problem("version " + version + " of the volume file is not known; this program reads version "
-                    + VolumeFile.VERSION);
+                    + VolumeFileWriter.VERSION);
         }
     }
 

@@ -16,6 +16,12 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 
 /** The writer of {@link VolumeFile}: converts a definition to text, one line per element. */
 final class VolumeFileWriter {
+    /** Name of the root element. */
+    static final String ROOT = "subsystem-config";
+
+    /** Version of the format, in the root element. */
+    static final int VERSION = 1;
+
     private VolumeFileWriter() {}
 
     static String text(VolumeDefinition definition) throws IOException {
@@ -23,7 +29,7 @@ final class VolumeFileWriter {
         try {
             XMLStreamWriter writer = XMLOutputFactory.newDefaultFactory().createXMLStreamWriter(text);
             writer.writeStartDocument("UTF-8", "1.0");
-            start(writer, 0, VolumeFile.ROOT, Map.of("version", VolumeFile.VERSION));
+            start(writer, 0, ROOT, Map.of("version", VERSION));
             writeBody(writer, definition);
             end(writer, 0);
             writer.writeEndDocument();
@@ -58,9 +64,9 @@ final class VolumeFileWriter {
                 "permissions",
                 attributes(
                         "default-file", octal(definition.fileMode()),
-                        "default-folder", octal(config.rootMode()),
-                        "default-owner", config.rootUid(),
-                        "default-group", config.rootGid()));
+                        "default-folder", octal(config.root().mode()),
+                        "default-owner", config.root().uid(),
+                        "default-group", config.root().gid()));
         empty(
                 writer,
                 "volume",

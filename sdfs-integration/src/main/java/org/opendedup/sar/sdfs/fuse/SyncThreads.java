@@ -38,7 +38,7 @@ public final class SyncThreads implements Closeable {
             threads.execute(task);
         } catch (OutOfMemoryError e) {
             // "unable to create native thread": another thread may have taken the task nevertheless.
-            LOG.warn("{}: a program's fsync is served by a thread that others need", e.getMessage());
+            LOG.warn("{}: serving an fsync on a thread that receives requests", e.getMessage());
             threads.remove(task);
             task.run();
         }
@@ -50,7 +50,7 @@ public final class SyncThreads implements Closeable {
         threads.shutdown();
         try {
             while (!threads.awaitTermination(1, TimeUnit.MINUTES)) {
-                LOG.warn("the mount has ended, and what programs had asked to be made durable is still being stored");
+                LOG.warn("the mount has ended, and data of fsync calls is still being stored");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -4,41 +4,41 @@ package org.opendedup.sar.sdfs.jmx;
  * Counts of demoted chunks, progress of the running sweep, and operations that start a sweep. In JMX:
  * {@code org.opendedup.sar:type=DataDemotion,volume=<volume>}.
  */
-@Description("What leaves the SSD (SAR paper §3.5)")
+@Description("Removal of chunks from the SSD (SAR paper §3.5)")
 public interface DataDemotionMXBean {
-    @Description("All chunks demoted since the volume was mounted")
+    @Description("Chunks demoted since the volume was mounted")
     @Unit("chunks")
     long getDemotedChunks();
 
-    @Description("Demoted because the settings changed or an administrator asked")
+    @Description("Chunks demoted because the settings changed or on request")
     @Unit("chunks")
     long getDemotedBySettings();
 
-    @Description("Demoted to give room to what is worth more")
+    @Description("Chunks demoted to make room for chunks of more value")
     @Unit("chunks")
     long getDemotedBySpace();
 
-    @Description("Demoted because nothing refers to them any more")
+    @Description("Chunks demoted because no file refers to them any more")
     @Unit("chunks")
     long getDemotedUnreferenced();
 
-    @Description("Dropped because their record was not what was written")
+    @Description("Chunks dropped because their record was damaged")
     @Unit("chunks")
     long getDemotedDamaged();
 
-    @Description("Whether a sweep is under way")
+    @Description("True while a sweep runs")
     @Unit("true or false")
     boolean isRunning();
 
-    @Description("Entries the sweep has looked at")
+    @Description("Entries that the sweep has examined")
     @Unit("Map table entries")
     long getExamined();
 
-    @Description("Entries the sweep has to look at")
+    @Description("Entries that the sweep has to examine")
     @Unit("Map table entries")
     long getToExamine();
 
-    @Description("Demotes everything with fewer references than that, in the background")
+    @Description("Demotes all chunks with fewer references than the argument, in the background")
     @Unit("none")
     void demoteBelow(
             @Name("references")
@@ -47,7 +47,7 @@ public interface DataDemotionMXBean {
                     @Range(min = "1", max = "" + Integer.MAX_VALUE)
                     int references);
 
-    @Description("Demotes everything, in the background")
+    @Description("Demotes all chunks, in the background")
     @Unit("none")
     void demoteAll();
 }

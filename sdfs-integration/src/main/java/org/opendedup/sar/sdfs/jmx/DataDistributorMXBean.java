@@ -1,13 +1,13 @@
 package org.opendedup.sar.sdfs.jmx;
 
 /** Hits, bytes and response times by source. In JMX: {@code org.opendedup.sar:type=DataDistributor,volume=<volume>}. */
-@Description("Where reads are served from (SAR paper §3.6)")
+@Description("Sources of reads (SAR paper §3.6)")
 public interface DataDistributorMXBean {
     @Description("Chunks that requests wanted: those from memory, SSD and home, and those not read, together")
     @Unit("chunks")
     long getChunks();
 
-    @Description("Chunks that could not be read, or whose reader went elsewhere before they were")
+    @Description("Chunks that could not be read, or that the reader no longer wanted")
     @Unit("chunks")
     long getUnread();
 
@@ -19,11 +19,11 @@ public interface DataDistributorMXBean {
     @Unit("bytes")
     long getSsdBytes();
 
-    @Description("Reads of the SSD, neighbours joined")
+    @Description("Reads of the SSD; a read may cover neighbouring chunks")
     @Unit("requests")
     long getSsdRequests();
 
-    @Description("Chunks whose frames had to come from their containers")
+    @Description("Chunks whose frames were read from their containers")
     @Unit("chunks")
     long getHomeReads();
 
@@ -31,15 +31,15 @@ public interface DataDistributorMXBean {
     @Unit("bytes")
     long getHomeBytes();
 
-    @Description("Chunks that were in memory, or were being brought there for others")
+    @Description("Chunks that were in memory, or were being read into memory for other readers")
     @Unit("chunks")
     long getMemoryHits();
 
-    @Description("Chunks that the SSD did not give in time, and home did")
+    @Description("Chunks that were read from home because the SSD was too slow")
     @Unit("chunks")
     long getLate();
 
-    @Description("How many reads of the SSD the latencies are of")
+    @Description("Number of SSD reads that the latencies count")
     @Unit("reads")
     long getSsdLatencyReads();
 
@@ -47,27 +47,27 @@ public interface DataDistributorMXBean {
     @Unit("microseconds")
     double getSsdLatencyMeanMicros();
 
-    @Description("Half of the reads of the SSD took no longer")
+    @Description("Response time that half of the reads of the SSD did not exceed")
     @Unit("microseconds")
     long getSsdLatencyP50Micros();
 
-    @Description("95 % of the reads of the SSD took no longer")
+    @Description("Response time that 95 % of the reads of the SSD did not exceed")
     @Unit("microseconds")
     long getSsdLatencyP95Micros();
 
-    @Description("99 % of the reads of the SSD took no longer")
+    @Description("Response time that 99 % of the reads of the SSD did not exceed")
     @Unit("microseconds")
     long getSsdLatencyP99Micros();
 
-    @Description("99.9 % of the reads of the SSD took no longer")
+    @Description("Response time that 99.9 % of the reads of the SSD did not exceed")
     @Unit("microseconds")
     long getSsdLatencyP999Micros();
 
-    @Description("Longest of the reads of the SSD")
+    @Description("Longest response time of reads of the SSD")
     @Unit("microseconds")
     long getSsdLatencyMaxMicros();
 
-    @Description("How many reads of containers the latencies are of")
+    @Description("Number of container reads that the latencies count")
     @Unit("reads")
     long getHomeLatencyReads();
 
@@ -75,23 +75,23 @@ public interface DataDistributorMXBean {
     @Unit("microseconds")
     double getHomeLatencyMeanMicros();
 
-    @Description("Half of the reads of containers took no longer")
+    @Description("Response time that half of the reads of containers did not exceed")
     @Unit("microseconds")
     long getHomeLatencyP50Micros();
 
-    @Description("95 % of the reads of containers took no longer")
+    @Description("Response time that 95 % of the reads of containers did not exceed")
     @Unit("microseconds")
     long getHomeLatencyP95Micros();
 
-    @Description("99 % of the reads of containers took no longer")
+    @Description("Response time that 99 % of the reads of containers did not exceed")
     @Unit("microseconds")
     long getHomeLatencyP99Micros();
 
-    @Description("99.9 % of the reads of containers took no longer")
+    @Description("Response time that 99.9 % of the reads of containers did not exceed")
     @Unit("microseconds")
     long getHomeLatencyP999Micros();
 
-    @Description("Longest of the reads of containers")
+    @Description("Longest response time of reads of containers")
     @Unit("microseconds")
     long getHomeLatencyMaxMicros();
 }

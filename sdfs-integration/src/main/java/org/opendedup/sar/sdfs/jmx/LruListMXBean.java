@@ -7,16 +7,16 @@ import org.opendedup.sar.tier.policy.TierSettings;
  * new value in the volume file. A setter throws an IllegalArgumentException for a value that is not allowed; its
  * message names the allowed values.
  */
-@Description("The chunks lately read from the disk (SAR paper §3.3)")
+@Description("List of the chunks most recently read from the disk (SAR paper §3.3)")
 public interface LruListMXBean {
-    @Description("Length of the list; a change takes effect when the SSD is attached or the volume mounted")
+    @Description("Maximum number of entries; a change takes effect when the SSD is attached or the volume is mounted")
     @Unit("list items")
     @Range(min = "0", max = "" + TierSettings.LRU_ENTRIES_MAX)
     int getLruEntries();
 
     void setLruEntries(int lruEntries);
 
-    @Description("Items remembered now")
+    @Description("Number of entries now")
     @Unit("list items")
     int getItems();
 

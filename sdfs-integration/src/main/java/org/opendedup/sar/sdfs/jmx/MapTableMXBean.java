@@ -1,13 +1,13 @@
 package org.opendedup.sar.sdfs.jmx;
 
 /** Size of the Map table. In JMX: {@code org.opendedup.sar:type=MapTable,volume=<volume>}. */
-@Description("Where promoted chunks lie on the SSD (SAR paper §3.3)")
+@Description("Places of promoted chunks on the SSD (SAR paper §3.3)")
 public interface MapTableMXBean {
     @Description("Chunks on the SSD")
     @Unit("Map table entries")
     long getEntries();
 
-    @Description("The most entries that the memory budget allows")
+    @Description("Largest number of entries that the memory budget allows")
     @Unit("Map table entries")
     long getMaxEntries();
 
@@ -15,7 +15,7 @@ public interface MapTableMXBean {
     @Unit("bytes")
     long getHeapBytes();
 
-    @Description("Memory of the table over its entries; 0 when it is empty")
+    @Description("Memory of the table for each entry; 0 if the table is empty")
     @Unit("bytes an entry")
     double getBytesPerEntry();
 }

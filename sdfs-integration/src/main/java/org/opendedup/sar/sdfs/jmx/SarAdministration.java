@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.config.SarParameters;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.tier.SsdEvent;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.slf4j.Logger;
@@ -146,7 +147,8 @@ public final class SarAdministration {
         if (configured == null) {
             // The tier gets its memory only at mount time.
             throw new IOException(
-                    "the volume was mounted without an SSD location: unmount it, attach the SSD, mount it, and attach it again");
+                    "the volume was mounted without an SSD location: unmount it, attach the SSD, mount it, and attach"
+                            + " it again");
         }
         VolumeDefinition changed = location == null
                 ? definition
@@ -174,7 +176,7 @@ public final class SarAdministration {
     }
 
     /** Sets the listener for events; replaces the previous one. */
-    void listen(Consumer<SsdTier.Event> listener) {
+    void listen(Consumer<SsdEvent> listener) {
         source.listen(listener);
     }
 

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.copies.Refusal;
 
@@ -45,7 +46,7 @@ public final class SarFigures {
     }
 
     /** Returns a state in lower case with a dash, such as {@code read-only}. */
-    public static String spelling(SsdTier.State state) {
+    public static String spelling(SsdState state) {
         return state.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 

@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
+import org.opendedup.sar.tier.SsdEvent;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.policy.TierSettings;
 
@@ -34,7 +35,7 @@ public record SarOfTier(SsdTier tier) implements SarSource {
     }
 
     @Override
-    public void listen(Consumer<SsdTier.Event> listener) {
+    public void listen(Consumer<SsdEvent> listener) {
         tier.listen(listener);
     }
 }

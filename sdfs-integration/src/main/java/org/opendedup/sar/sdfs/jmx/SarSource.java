@@ -3,6 +3,7 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
+import org.opendedup.sar.tier.SsdEvent;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.policy.TierSettings;
 
@@ -21,5 +22,5 @@ public interface SarSource {
     void attach(Path location) throws IOException;
 
     /** Sets the listener for events; replaces the previous one. */
-    void listen(Consumer<SsdTier.Event> listener);
+    void listen(Consumer<SsdEvent> listener);
 }

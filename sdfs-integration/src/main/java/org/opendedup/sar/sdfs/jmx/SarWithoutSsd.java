@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.opendedup.sar.ssd.SsdLogStatistics;
+import org.opendedup.sar.tier.SsdEvent;
+import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.demotion.DemotionStatistics;
 import org.opendedup.sar.tier.distributor.DistributorStatistics;
@@ -27,7 +29,7 @@ public final class SarWithoutSsd implements SarSource {
     @Override
     public SsdTier.Status status() {
         return new SsdTier.Status(
-                SsdTier.State.NONE,
+                SsdState.NONE,
                 null,
                 REASON,
                 settings,
@@ -66,5 +68,5 @@ public final class SarWithoutSsd implements SarSource {
 
     /** Does nothing: no event ever occurs. */
     @Override
-    public void listen(Consumer<SsdTier.Event> listener) {}
+    public void listen(Consumer<SsdEvent> listener) {}
 }

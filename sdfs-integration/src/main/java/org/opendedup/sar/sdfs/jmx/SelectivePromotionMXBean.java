@@ -9,46 +9,46 @@ import org.opendedup.sar.tier.policy.TierSettings;
  * file. A setter throws an IllegalArgumentException for a value that is not allowed; its message names the allowed
  * values.
  */
-@Description("What is copied to the SSD (SAR paper §3.4)")
+@Description("Promotion of chunks to the SSD (SAR paper §3.4)")
 public interface SelectivePromotionMXBean {
-    @Description("Whether chunks are promoted; what is on the SSD is read from there in any case")
+    @Description("True if chunks are promoted; copies on the SSD are read in either case")
     @Unit("true or false")
     boolean isEnabled();
 
     void setEnabled(boolean enabled);
 
-    @Description("References from which the policy reference-count promotes a chunk that is written again")
+    @Description("Number of references from which the policy reference-count promotes a chunk that is written again")
     @Unit("references")
     @Range(min = "" + TierSettings.THRESHOLD_MIN, max = "" + Integer.MAX_VALUE)
     int getReferenceCountThreshold();
 
     void setReferenceCountThreshold(int referenceCountThreshold);
 
-    @Description("Runs of neighbouring chunks as long as this or longer stay on the disk")
+    @Description("Length from which runs of neighbouring chunks stay on the disk")
     @Unit("bytes")
     @Range(min = "" + TierSettings.RUN_BYTES_MIN, max = "" + TierSettings.RUN_BYTES_MAX)
     int getMaxRunBytes();
 
     void setMaxRunBytes(int maxRunBytes);
 
-    @Description("Whether a second read from the disk promotes as well")
+    @Description("True if a second read from the disk promotes a chunk too")
     @Unit("true or false")
     boolean isPromoteOnRead();
 
     void setPromoteOnRead(boolean promoteOnRead);
 
-    @Description("What makes a chunk worth its place: reference-count or cost")
+    @Description("Ranking of chunks: reference-count or cost")
     @Unit("name")
     @LegalValues({"reference-count", "cost"})
     String getPolicy();
 
     void setPolicy(@Nullable String policy);
 
-    @Description("All that was offered since the volume was mounted: what landed, was refused and waits, together")
+    @Description("Chunks offered since the volume was mounted: the sum of promoted, refused and waiting chunks")
     @Unit("chunks")
     long getOfferedChunks();
 
-    @Description("Of these, those that landed on the SSD, whatever has become of them since")
+    @Description("Offered chunks that were written to the SSD, including chunks demoted since")
     @Unit("chunks")
     long getPromotedChunks();
 
@@ -56,27 +56,27 @@ public interface SelectivePromotionMXBean {
     @Unit("bytes")
     long getPromotedBytes();
 
-    @Description("Landed after a duplicate was written")
+    @Description("Chunks promoted after a duplicate was written")
     @Unit("chunks")
     long getPromotedByWrite();
 
-    @Description("Landed after it was read from the disk a second time")
+    @Description("Chunks promoted after a second read from the disk")
     @Unit("chunks")
     long getPromotedByRead();
 
-    @Description("Landed because a file wants little of their container")
+    @Description("Chunks promoted because a file uses little of their container")
     @Unit("chunks")
     long getPromotedByRecipe();
 
-    @Description("Waiting, with their bytes, until the SSD has written what is before them")
+    @Description("Chunks in the queue, with their bytes, that the SSD has not written yet")
     @Unit("chunks")
     long getQueuedChunks();
 
-    @Description("Came while the queue was full: waiting until they are fetched again")
+    @Description("Chunks that arrived while the queue was full, and that will be read again")
     @Unit("chunks")
     long getRememberedChunks();
 
-    @Description("Not promoted, whatever the cause: all that follow, together")
+    @Description("Chunks not promoted: the sum of all causes that follow")
     @Unit("chunks")
     long getRefusedChunks();
 
@@ -88,11 +88,11 @@ public interface SelectivePromotionMXBean {
     @Unit("chunks")
     long getRefusedRun();
 
-    @Description("Not promoted: on the SSD already, or on its way")
+    @Description("Not promoted: on the SSD already, or being written")
     @Unit("chunks")
     long getRefusedPresent();
 
-    @Description("Not promoted: worth less than what is on the full SSD")
+    @Description("Not promoted: of less value than the chunks on the full SSD")
     @Unit("chunks")
     long getRefusedRank();
 
@@ -100,7 +100,7 @@ public interface SelectivePromotionMXBean {
     @Unit("chunks")
     long getRefusedTooLarge();
 
-    @Description("Not promoted: what could be demoted and cleaned made no room")
+    @Description("Not promoted: demotion and cleaning made too little room")
     @Unit("chunks")
     long getRefusedNoRoom();
 
@@ -108,11 +108,11 @@ public interface SelectivePromotionMXBean {
     @Unit("chunks")
     long getRefusedQueue();
 
-    @Description("Not promoted: no SSD, or it took no writes")
+    @Description("Not promoted: no SSD, or it accepted no writes")
     @Unit("chunks")
     long getRefusedUnavailable();
 
-    @Description("Not promoted: the SSD failed while they were written, or was left alone after that")
+    @Description("Not promoted: the SSD failed during the write, or was not written after a failure")
     @Unit("chunks")
     long getRefusedWriteFailed();
 
@@ -124,7 +124,7 @@ public interface SelectivePromotionMXBean {
     @Unit("chunks")
     long getRefusedUnreadable();
 
-    @Description("Not promoted: nothing refers to them any more")
+    @Description("Not promoted: no file refers to them any more")
     @Unit("chunks")
     long getRefusedUnreferenced();
 }

@@ -17,18 +17,18 @@ public interface SsdLogMXBean {
     @Unit("path")
     String getLocation();
 
-    @Description("Why it is not online, or what else is wrong with it; empty if nothing is")
+    @Description("Reason why the SSD is not online, or another problem; empty if there is none")
     @Unit("text")
     String getReason();
 
-    @Description("The most bytes used on the SSD")
+    @Description("Largest number of bytes to use on the SSD")
     @Unit("bytes")
     @Range(min = "8388608", max = "" + Long.MAX_VALUE)
     long getCapacityBytes();
 
     void setCapacityBytes(long capacityBytes);
 
-    @Description("Bytes used there, dead ones and the database included")
+    @Description("Bytes used on the SSD, including dead records and the database")
     @Unit("bytes")
     long getUsedBytes();
 
@@ -36,7 +36,7 @@ public interface SsdLogMXBean {
     @Unit("bytes")
     long getLiveBytes();
 
-    @Description("Segment files now")
+    @Description("Number of segment files")
     @Unit("files")
     long getSegments();
 
@@ -48,15 +48,15 @@ public interface SsdLogMXBean {
     @Unit("bytes")
     long getWrittenBytes();
 
-    @Description("Bytes taken and not written yet")
+    @Description("Bytes accepted and not written yet")
     @Unit("bytes")
     long getQueuedBytes();
 
-    @Description("Chunks taken and not written yet")
+    @Description("Chunks accepted and not written yet")
     @Unit("chunks")
     long getQueuedChunks();
 
-    @Description("Batches that the SSD did not take")
+    @Description("Batches that the SSD did not write")
     @Unit("batches")
     long getWriteFailures();
 
@@ -64,7 +64,7 @@ public interface SsdLogMXBean {
     @Unit("reads")
     long getReadFailures();
 
-    @Description("Records that were not what was written, and were dropped")
+    @Description("Damaged records, which were dropped")
     @Unit("records")
     long getBadRecords();
 
@@ -72,19 +72,19 @@ public interface SsdLogMXBean {
     @Unit("files")
     long getReclaimedSegments();
 
-    @Description("Of these, those from which something was copied first")
+    @Description("Deleted segment files from which live records were copied first")
     @Unit("files")
     long getCleanedSegments();
 
-    @Description("Bytes copied for that")
+    @Description("Bytes copied from them")
     @Unit("bytes")
     long getCleaningBytes();
 
-    @Description("Stops using the SSD, which can then be pulled; the volume goes on without")
+    @Description("Stops using the SSD, which can then be removed; the volume is read from its disk")
     @Unit("none")
     void detach();
 
-    @Description("Takes an SSD into use: a folder that is missing or empty, or one that this volume used before")
+    @Description("Starts using an SSD: a folder that is missing or empty, or one that this volume used before")
     @Unit("none")
     void attach(
             @Name("location")

@@ -5,11 +5,11 @@ import javax.management.MBeanNotificationInfo;
 import javax.management.Notification;
 import javax.management.NotificationBroadcasterSupport;
 import javax.management.ObjectName;
-import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.tier.SsdEvent;
 
 /**
  * Notifies JMX clients of changes of the SSD's state: sends one notification of type {@value #TYPE} for each
- * {@link SsdTier.Event}. The user data is the name of the new state.
+ * {@link SsdEvent}. The user data is the name of the new state.
  */
 final class StateNotifications extends NotificationBroadcasterSupport {
     static final String TYPE = "org.opendedup.sar.ssd.state";
@@ -24,7 +24,7 @@ final class StateNotifications extends NotificationBroadcasterSupport {
         this.source = source;
     }
 
-    void send(SsdTier.Event event) {
+    void send(SsdEvent event) {
         var notification =
                 new Notification(TYPE, source, sequence.incrementAndGet(), System.currentTimeMillis(), event.message());
         notification.setUserData(SarFigures.spelling(event.state()));

@@ -50,7 +50,7 @@ public interface VolumeMXBean {
     @Unit("path")
     String getMountPoint();
 
-    @Description("Process that serves it")
+    @Description("Process ID of the daemon")
     @Unit("process id")
     long getPid();
 
@@ -58,24 +58,23 @@ public interface VolumeMXBean {
     @Unit("seconds")
     long getUptimeSeconds();
 
-    @Description("The most bytes its files may hold")
+    @Description("Largest number of bytes that the files may have, before deduplication")
     @Unit("bytes")
     long getCapacityBytes();
 
-    @Description("Bytes of the capacity that files do not take; root's share is in them")
+    @Description("Bytes of the capacity that files do not use, including root's share")
     @Unit("bytes")
     long getFreeBytes();
 
-    @Description(
-            "Bytes that others than root can write now if nothing of them is a duplicate: by capacity and by devices")
+    @Description("Bytes that users other than root can write now if none is a duplicate, by capacity and devices")
     @Unit("bytes")
     long getAvailableBytes();
 
-    @Description("Bytes that the scarcest device can take if nothing of them is a duplicate")
+    @Description("Bytes that the fullest device can store if none of them is a duplicate")
     @Unit("bytes")
     long getDeviceFreeBytes();
 
-    @Description("Bytes that the files have, without holes and zero runs: what they take of the capacity")
+    @Description("Bytes of the files without holes and zero runs: their use of the capacity")
     @Unit("bytes")
     long getLogicalBytes();
 
@@ -83,8 +82,7 @@ public interface VolumeMXBean {
     @Unit("bytes")
     long getUniqueBytes();
 
-    @Description(
-            "Bytes of the stored chunks that no file refers to, before compression; written again, they are used again")
+    @Description("Bytes of stored chunks that no file refers to, before compression; later writes can use them")
     @Unit("bytes")
     long getGarbageBytes();
 
@@ -92,12 +90,11 @@ public interface VolumeMXBean {
     @Unit("bytes")
     long getStoredBytes();
 
-    @Description("Logical over unique bytes, so without garbage")
+    @Description("Logical bytes divided by unique bytes; does not count garbage")
     @Unit("ratio")
     double getDedupRatio();
 
-    @Description(
-            "Logical over stored bytes: deduplication and compression together; garbage counts as long as it is stored")
+    @Description("Logical bytes divided by stored bytes, which include garbage: deduplication and compression")
     @Unit("ratio")
     double getReductionRatio();
 
@@ -117,23 +114,23 @@ public interface VolumeMXBean {
     @Unit("inodes")
     long getFiles();
 
-    @Description("Inodes that the kernel's caches hold, or that are open")
+    @Description("Inodes that are open or in the kernel's caches")
     @Unit("inodes")
     long getInodesInUse();
 
-    @Description("Bytes given to readers since the volume was mounted")
+    @Description("Bytes that programs have read since the volume was mounted")
     @Unit("bytes")
     long getReadBytes();
 
-    @Description("Bytes taken from writers since the volume was mounted")
+    @Description("Bytes that programs have written since the volume was mounted")
     @Unit("bytes")
     long getWrittenBytes();
 
-    @Description("Of the bytes written, those found stored already")
+    @Description("Written bytes that were stored already")
     @Unit("bytes")
     long getDuplicateBytes();
 
-    @Description("Of the bytes written, those of zero runs, which are not stored")
+    @Description("Written bytes of zero runs, which are not stored")
     @Unit("bytes")
     long getZeroBytes();
 
@@ -141,7 +138,7 @@ public interface VolumeMXBean {
     @Unit("reads")
     long getDiskReads();
 
-    @Description("Bytes of these reads")
+    @Description("Bytes of these container reads")
     @Unit("bytes")
     long getDiskReadBytes();
 
@@ -165,7 +162,7 @@ public interface VolumeMXBean {
     @Unit("bytes")
     long getMemoryBudgetBytes();
 
-    @Description("Resident memory of the process, by /proc/self/status")
+    @Description("Resident memory of the process, from /proc/self/status")
     @Unit("bytes")
     long getRssBytes();
 }

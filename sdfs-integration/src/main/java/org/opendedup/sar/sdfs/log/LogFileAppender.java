@@ -187,7 +187,7 @@ public final class LogFileAppender extends UnsynchronizedAppenderBase<ILoggingEv
             toSystem(
                     SystemLog.ERROR,
                     "the log " + Printable.line(file) + " cannot be written (" + reason
-                            + "); warnings and errors come here until it can");
+                            + "); warnings and errors are printed here until it can");
         }
     }
 
@@ -210,7 +210,7 @@ public final class LogFileAppender extends UnsynchronizedAppenderBase<ILoggingEv
             systemLog.send(severity, text);
             return true;
         } catch (IOException e) {
-            addWarn("the system's log takes nothing", e);
+            addWarn("the system's log accepts nothing", e);
             return false;
         }
     }

@@ -283,8 +283,8 @@ final class Destination implements Closeable {
             if (owned || !Arrays.equals(attribute.name(), CAPABILITY)) {
                 set(handle, entry, attribute);
             } else {
-                progress.lostAttribute(
-                        text(entry) + ": the attribute security.capability: is not given to what has another owner");
+                progress.lostAttribute(text(entry)
+                        + ": the attribute security.capability: is not set, because the owner could not be set");
             }
         }
         if (!entry.isSymbolicLink()) {

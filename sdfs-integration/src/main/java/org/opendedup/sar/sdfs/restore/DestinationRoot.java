@@ -111,8 +111,7 @@ final class DestinationRoot implements Closeable {
     }
 
     private IOException replaced() {
-        return new IOException("somebody has put something else in the place of " + shown + ", where others may write;"
-                + " the restore does not go on");
+        return new IOException("another process has replaced " + shown + ", where others may write; the restore ends");
     }
 
     /**
@@ -150,7 +149,7 @@ final class DestinationRoot implements Closeable {
     }
 
     private IOException existsAlready() {
-        return new IOException(shown + " exists already; a restore makes it anew");
+        return new IOException(shown + " exists already; a restore must make it");
     }
 
     private Handle makeFile(long size) throws IOException {

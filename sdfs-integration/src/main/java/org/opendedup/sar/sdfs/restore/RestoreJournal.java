@@ -20,7 +20,8 @@ final class RestoreJournal {
     private static final String MAGIC = "sdfs-restore ";
     private static final int VERSION = 2;
     private static final String FORMAT = MAGIC
-            + "%d\nvolume %s\nsource %s\ntree %s\nroot %d\nnextContainer %d\nbytes %d\ndamaged %d\nlost %d\nonlyRootLeft %b\n";
+            + "%d\nvolume %s\nsource %s\ntree %s\nroot %d\n"
+            + "nextContainer %d\nbytes %d\ndamaged %d\nlost %d\nonlyRootLeft %b\n";
     private static final int LINES = 11;
     /** Largest journal in bytes; the longest possible path uses an eighth of this. */
     private static final int MAX_BYTES = 1 << 20;

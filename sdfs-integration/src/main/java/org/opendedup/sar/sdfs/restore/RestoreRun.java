@@ -211,11 +211,12 @@ final class RestoreRun {
 
         private void planPlaces(TreeEntry entry, long number) throws IOException {
             volume.maintenance()
-                    .forEachReference(entry.inode(), entry.size(), (offset, chunkId, chunkOffset, length, check) -> {
-                        throwIfStopping();
-                        entries.addReference(number, offset, chunkId, chunkOffset, length);
-                        places.add(chunkId, chunkOffset, length, check, number, offset);
-                    });
+                    .forEachReference(
+                            entry.inode(), entry.size(), (offset, chunkId, chunkOffset, length, fingerprintPrefix) -> {
+                                throwIfStopping();
+                                entries.addReference(number, offset, chunkId, chunkOffset, length);
+                                places.add(chunkId, chunkOffset, length, fingerprintPrefix, number, offset);
+                            });
         }
 
         /** @param links inode and number of each entry that has other names, by inode */
@@ -290,7 +291,7 @@ final class RestoreRun {
 
         State run(Places places) throws IOException {
             progress.phase(Phase.RESTORING);
-            volume.maintenance().restorer(DiskModel.DEFAULT).restore(places, state.nextContainer(), this, this);
+            volume.maintenance().restorer(DiskModel.HDD).restore(places, state.nextContainer(), this, this);
             reached(ChunkId.MAX_CONTAINER);
             return state;
         }

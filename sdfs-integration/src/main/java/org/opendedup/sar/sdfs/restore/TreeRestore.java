@@ -98,7 +98,7 @@ public final class TreeRestore {
         State state = begin(work, root);
         // Makes the tree as close to one point in time as is possible while it is in use.
         volume.sync();
-        String howToBeginAnew = "to begin anew, remove " + target + " and " + work;
+        String howToBeginAnew = "to begin again, remove " + target + " and " + work;
         RestoreRun run = new RestoreRun(
                 volume, source, root, work, posix, progress, () -> stopping, milestoneNanos, howToBeginAnew);
         TreeEntry entry = TreeWalk.root(volume, inode);
@@ -127,7 +127,7 @@ public final class TreeRestore {
                     // Left from a restore that was interrupted after it deleted its journal, or before it had one.
                     work.delete();
                 }
-                throw new IOException(target + " exists already; a restore makes it anew");
+                throw new IOException(target + " exists already; a restore must make it");
             }
             if (!hasFolder) {
                 work.make();
@@ -135,7 +135,7 @@ public final class TreeRestore {
             work.journal().write(begun);
             return begun;
         }
-        String howToBeginAnew = "; to begin anew, remove " + target + " and " + work;
+        String howToBeginAnew = "; to begin again, remove " + target + " and " + work;
         if (!earlier.isOfSame(begun)) {
             throw new IOException(target + " is being restored from another file or volume" + howToBeginAnew);
         }

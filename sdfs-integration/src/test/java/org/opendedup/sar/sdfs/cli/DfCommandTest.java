@@ -49,10 +49,10 @@ class DfCommandTest {
     }
 
     @Test
-    void theTextSaysWhatIsTheLimit() throws Exception {
+    void theTextNamesTheLimit() throws Exception {
         try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
             assertEquals(0, daemon.cli("df"), daemon.err());
-            assertTrue(daemon.out().contains("the disk is the limit"), daemon.out());
+            assertTrue(daemon.out().contains("limited by the disk"), daemon.out());
             assertTrue(daemon.out().contains("58 %"), daemon.out());
         }
     }

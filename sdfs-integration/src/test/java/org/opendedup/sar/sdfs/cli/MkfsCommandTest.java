@@ -52,7 +52,7 @@ class MkfsCommandTest {
         assertEquals(base.resolve("ddb"), config.locations().metadata());
         assertEquals(new Compression(Compression.Codec.ZSTD, 1, 64 << 10), config.compression());
         assertEquals(256 << 10, config.pageBytes());
-        assertEquals(Files.getAttribute(folder, "unix:uid"), config.rootUid());
+        assertEquals(Files.getAttribute(folder, "unix:uid"), config.root().uid());
         assertFalse(definition.sar().tier().enabled());
         assertEquals(1_000_000, definition.sar().tier().lruEntries());
     }
@@ -211,7 +211,7 @@ class MkfsCommandTest {
                 "--volume-name=pool0 --volume-capacity=1GB --hash-type=MD5 | VARIABLE_SHA256",
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-compress=gzip | zstd, zstd:LEVEL, lz4 or none",
                 "--volume-name=pool0 --volume-capacity=1GB --permissions-folder=rwx | octal",
-                "--volume-name=pool0 --volume-capacity=1GB --sar-ssd-capacity=1GB | go together",
+                "--volume-name=pool0 --volume-capacity=1GB --sar-ssd-capacity=1GB | must be given together",
                 "--volume-name=pool0 --volume-capacity=1GB --chunk-store-hashdb-class=btree | has rocksdb",
                 "--volume-nam=pool0 --volume-capacity=1GB | Possible solutions: --volume-name",
                 "--volume-name=pool0 --volume-capacity=1GB --hash-typ=SHA256 | --hash-type",

@@ -128,7 +128,7 @@ class RestoreCommandTest {
                     Json.number(jobs.start(files.restore("vm/disk.img", folder), new ControlServer.Caller()), "number");
             BackgroundJob second = files.restore("vm/disk.img", folder);
             var e = assertThrows(IOException.class, () -> jobs.start(second, new ControlServer.Caller()));
-            assertTrue(e.getMessage().contains("under way already"), e.getMessage());
+            assertTrue(e.getMessage().contains("is running already"), e.getMessage());
             assertThrows(IOException.class, () -> jobs.answer(JobControl.STATUS, number + 1));
             assertThrows(IOException.class, () -> jobs.answer("dance", number));
             jobs.answer(JobControl.STOP, number);
@@ -154,7 +154,7 @@ class RestoreCommandTest {
             assertEquals("running", jobs.answer(JobControl.STATUS, number).get("state"));
             suspended.close();
             do {
-                // Longer than a job goes on when nobody asks.
+                // Longer than a job runs when no client asks for its state.
                 Thread.sleep(600);
             } while ("running".equals(jobs.answer(JobControl.STATUS, number).get("state")));
             assertEquals("stopped", jobs.answer(JobControl.STATUS, number).get("state"));
@@ -206,7 +206,7 @@ class RestoreCommandTest {
 
     @Test
     void anInterruptedCommandSaysWhatCameOfIt() {
-        assertTrue(JobClient.lastWords("restore", Map.of("state", "stopped")).endsWith("goes on with it"));
+        assertTrue(JobClient.lastWords("restore", Map.of("state", "stopped")).endsWith("continues it"));
         assertTrue(JobClient.lastWords("restore", Map.of("state", "running")).endsWith("being stopped"));
         assertTrue(JobClient.lastWords("restore", Map.of("state", "done")).endsWith("done already"));
         assertTrue(JobClient.lastWords("restore", Map.of("state", "failed", "error", "no space"))
@@ -227,7 +227,7 @@ class RestoreCommandTest {
     void aDefragmentationShowsBeforeAndAfter() throws Exception {
         try (RunningDaemon daemon = daemon()) {
             assertEquals(0, daemon.cli("defrag", "vm/disk.img"), daemon.err());
-            for (String shown : List.of("before:", "after:", "Stored 5.00 MiB once more", "640 chunks from 40")) {
+            for (String shown : List.of("before:", "after:", "Stored 5.00 MiB again", "640 chunks from 40")) {
                 assertTrue(daemon.out().contains(shown), daemon.out());
             }
             assertEquals(0, daemon.cli("defrag", "vm/disk.img", "--share=2.5", "--dry-run"), daemon.err());

@@ -89,7 +89,7 @@ class SarCommandTest {
                 "Demoted since mounted: 90 chunks",
                 "31 chunks, 2.00 MiB, in 32 requests",
                 "40.00",
-                "6.00 MiB on their way, 43 chunks")) {
+                "6.00 MiB not written yet, 43 chunks")) {
             assertTrue(output.out().contains(shown), () -> shown + " is not in\n" + output.out());
         }
     }
@@ -156,7 +156,7 @@ class SarCommandTest {
     void setChangesTheFileOfAVolumeThatIsNotMounted() throws Exception {
         assertEquals(0, sar("set", "--policy=cost", "--promote-on-read=false", "--lru-entries=7"), output.err());
         assertTrue(output.out().contains("policy: reference-count -> cost"), output.out());
-        assertTrue(output.out().contains("from the next mount on"), output.out());
+        assertTrue(output.out().contains("takes effect at the next mount"), output.out());
         assertEquals(new TierSettings(true, 1L << 30, 5, 128 << 10, false, 7, TierSettings.Policy.COST), kept());
     }
 
@@ -177,7 +177,7 @@ class SarCommandTest {
         ssd.sweeps = 3;
         assertEquals(0, sar("set", "--threshold=10", "--wait"), output.err());
         assertTrue(output.err().contains("25 %, 250 of 1000 entries"), output.err());
-        assertTrue(output.out().contains("What no longer qualified is demoted."), output.out());
+        assertTrue(output.out().contains("Chunks that no longer qualified are demoted."), output.out());
     }
 
     @Test
@@ -334,7 +334,7 @@ class SarCommandTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "set | name what is to be set",
+                "set | name a parameter to set",
                 "set --policy=luck | not one of reference-count, cost",
                 "set --threshold=few | not an int",
                 "resize | Missing required parameter",

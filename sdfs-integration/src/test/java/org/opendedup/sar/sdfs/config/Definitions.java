@@ -38,9 +38,7 @@ public final class Definitions {
                 256 << 10,
                 256L << 20,
                 2,
-                0755,
-                1000,
-                1000);
+                new VolumeConfig.RootDirectory(0755, 1000, 1000));
         var sar = new SarSettings(
                 null, new TierSettings(false, 0, 5, 128 << 10, true, 1_000_000, TierSettings.Policy.REFERENCE_COUNT));
         var restore = new RestoreSettings(

@@ -20,7 +20,7 @@ import org.opendedup.sar.volume.posix.RenameMode;
 import org.opendedup.sar.volume.posix.SetMode;
 
 /**
- * A small file system in memory, with one lock: the fake behind the tests of a binding. Counts the references it gave,
+ * A small file system in memory, with one lock: the fake that tests of a binding serve. Counts the references it gave,
  * so that a test can see whether they came back. Names are kept as ISO-8859-1 strings, byte for byte.
  */
 public class MemoryFileSystem implements FuseOperations {
@@ -460,7 +460,7 @@ public class MemoryFileSystem implements FuseOperations {
         write(handle, offset, source);
     }
 
-    /** It has no holes, so no byte that comes late can be missed in one. */
+    /** Returns false: there are no holes, so no byte that arrives late can lie in one. */
     @Override
     public boolean hasWriters(long handle) {
         return false;

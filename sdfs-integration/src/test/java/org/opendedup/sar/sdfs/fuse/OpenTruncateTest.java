@@ -52,8 +52,6 @@ class OpenTruncateTest {
                 256 << 10,
                 256L << 20,
                 2,
-                0755,
-                0,
-                0);
+                new VolumeConfig.RootDirectory(0755, 0, 0));
     }
 }

@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.ssd.SsdLogStatistics;
+import org.opendedup.sar.tier.SsdEvent;
+import org.opendedup.sar.tier.SsdState;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.tier.copies.Refusal;
 import org.opendedup.sar.tier.demotion.DemotionStatistics;
@@ -17,7 +19,7 @@ import org.opendedup.sar.tier.distributor.Latency;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.tier.promotion.PromotionStatistics;
 
-/** An SSD whose figures are made up, all different. Writes down what it is told. */
+/** An SSD with invented figures, all different. Records the calls that it gets. */
 public final class FakeSar implements SarSource {
     /** What happened, in order. */
     public final List<String> events = new ArrayList<>();
@@ -28,10 +30,10 @@ public final class FakeSar implements SarSource {
     /** What the SSD answers to changes; null: it takes them. */
     public @Nullable IOException failure;
 
-    private SsdTier.State state = SsdTier.State.ONLINE;
+    private SsdState state = SsdState.ONLINE;
     private Path location;
     private TierSettings settings;
-    private Consumer<SsdTier.Event> listener = event -> {};
+    private Consumer<SsdEvent> listener = event -> {};
 
     public FakeSar(Path location, TierSettings settings) {
         this.location = location;
@@ -45,7 +47,7 @@ public final class FakeSar implements SarSource {
         return new SsdTier.Status(
                 state,
                 location,
-                state == SsdTier.State.ONLINE ? "" : "an administrator took it away",
+                state == SsdState.ONLINE ? "" : "an administrator took it away",
                 settings,
                 1000,
                 9000,
@@ -97,7 +99,7 @@ public final class FakeSar implements SarSource {
     public void detach() throws IOException {
         refuseIfBroken();
         events.add("detach");
-        become(SsdTier.State.DETACHED, "the SSD was taken away; reads come from the disk");
+        become(SsdState.DETACHED, "the SSD was taken away; reads come from the disk");
     }
 
     @Override
@@ -105,17 +107,17 @@ public final class FakeSar implements SarSource {
         refuseIfBroken();
         events.add("attach " + attached);
         location = attached;
-        become(SsdTier.State.ONLINE, "the SSD is in use");
+        become(SsdState.ONLINE, "the SSD is in use");
     }
 
     @Override
-    public void listen(Consumer<SsdTier.Event> toTell) {
+    public void listen(Consumer<SsdEvent> toTell) {
         listener = toTell;
     }
 
-    private void become(SsdTier.State now, String message) {
+    private void become(SsdState now, String message) {
         state = now;
-        listener.accept(new SsdTier.Event(now, message));
+        listener.accept(new SsdEvent(now, message));
     }
 
     private void refuseIfBroken() throws IOException {

@@ -145,7 +145,7 @@ class SarBeansTest {
         assertEquals(List.of(), ssd.events);
     }
 
-    /** Whoever writes a value outside of what the descriptor allows is refused, and told what is allowed. */
+    /** A value that the descriptor does not allow is refused; the message names the allowed values. */
     @Test
     void legalValuesStandInTheDescriptorsAndHold() throws Exception {
         int ranges = 0;

@@ -23,7 +23,7 @@ class RepeatsTest {
             assertEquals(Showing.NONE, repeats.offer(KIND, "x failed"));
         }
         assertEquals(List.of(new Summary(KIND, "x failed", 2999, false)), repeats.drain());
-        // It goes on: only its count is told.
+        // The event continues: only its count is logged.
         assertEquals(Showing.NONE, repeats.offer(KIND, "x failed"));
         assertEquals(List.of(new Summary(KIND, "x failed", 1, false)), repeats.drain());
         // A quiet period, and it is news again.

@@ -15,7 +15,8 @@ class MountsTest {
     private static final MountTable TABLE = MountTable.of(String.join(
                     "\n",
                     "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw,user_id=7",
-                    "23 22 0:40 / /mnt/\u00ff rw shared:2 master:1 - fuse.sshfs host rw,user_id=0,group_id=0,allow_other",
+                    "23 22 0:40 / /mnt/\u00ff rw shared:2 master:1 - fuse.sshfs host "
+                            + "rw,user_id=0,group_id=0,allow_other",
                     "24 22 0:41 / /mnt/b rw - fuse x rw,user_id=1000,group_id=0",
                     "25 22 0:42 / /mnt/- rw - fuse - rw,user_id=1001,group_id=0,allow_other",
                     "26 22 0:43 / /mnt/d rw - fuseblk /dev/sdb1 rw,user_id=1,group_id=0",

@@ -135,7 +135,7 @@ class OddTreeRestoreTest {
         RestoreStatus status = volume.restore(target, posix);
 
         assertEquals("stored", Files.readString(target.resolve("file")));
-        // The second name of the device is told as a copy first, and as missing then.
+        // The second name of the device is first reported as a copy, and then as missing.
         assertEquals(4, status.entriesLost(), status::toString);
         assertTrue(
                 status.losses().contains(target.resolve("a fifo") + ": cannot be made there: Operation not permitted"),

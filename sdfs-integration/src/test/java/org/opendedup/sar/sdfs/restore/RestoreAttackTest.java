@@ -125,8 +125,7 @@ class RestoreAttackTest {
     void aLinkThatIsPutInTheDestinationsPlaceBeforeItIsMadeLeadsNowhere(boolean hasOpenat2) throws IOException {
         PosixCalls posix = replacing(hasOpenat2, "mkdirat", "out", () -> Files.createSymbolicLink(target, victim));
         var e = assertThrows(IOException.class, () -> volume.restore(target, posix));
-        assertTrue(
-                e.getMessage().contains("somebody has put something else in the place of " + target), e.getMessage());
+        assertTrue(e.getMessage().contains("another process has replaced " + target), e.getMessage());
     }
 
     @Test
@@ -150,8 +149,7 @@ class RestoreAttackTest {
             Files.createSymbolicLink(target, victim);
         });
         var e = assertThrows(IOException.class, () -> volume.restore(target, posix));
-        assertTrue(
-                e.getMessage().contains("somebody has put something else in the place of " + target), e.getMessage());
+        assertTrue(e.getMessage().contains("another process has replaced " + target), e.getMessage());
         assertEquals("stored", Files.readString(moved.resolve("sub/inside")));
         assertEquals(0040700, Files.getAttribute(moved, "unix:mode"), "nobody else gets in");
     }
@@ -218,8 +216,7 @@ class RestoreAttackTest {
         PosixCalls replacing = posix;
         var e = assertThrows(IOException.class, () -> restoreOne(name, replacing));
         assertTrue(attacked[0]);
-        assertTrue(
-                e.getMessage().contains("somebody has put something else in the place of " + target), e.getMessage());
+        assertTrue(e.getMessage().contains("another process has replaced " + target), e.getMessage());
     }
 
     @Test

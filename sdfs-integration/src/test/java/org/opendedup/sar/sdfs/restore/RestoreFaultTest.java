@@ -157,13 +157,13 @@ class RestoreFaultTest {
             try {
                 restore(source, target, new PosixCalls());
             } catch (IOException e) {
-                if (e.getMessage().contains("; to begin anew, remove " + target)) {
+                if (e.getMessage().contains("; to begin again, remove " + target)) {
                     begunAnew++;
                     delete(target);
                     delete(target.resolveSibling("." + target.getFileName() + ".sdfs-restore"));
                     restore(source, target, new PosixCalls());
                 } else {
-                    assertEquals(target + " exists already; a restore makes it anew", e.getMessage());
+                    assertEquals(target + " exists already; a restore must make it", e.getMessage());
                     found++;
                 }
             }

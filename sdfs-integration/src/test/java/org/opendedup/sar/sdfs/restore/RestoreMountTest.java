@@ -111,7 +111,7 @@ class RestoreMountTest {
                         e.getMessage().contains("a file system that user " + OTHER + " has mounted"), e.getMessage());
             }
         }
-        // What was begun there goes on where nothing is mounted any more.
+        // A restore that was begun there continues after the unmount, in the folder below.
         volume.restore(target);
         assertEquals("stored", Files.readString(target.resolve("file")));
     }

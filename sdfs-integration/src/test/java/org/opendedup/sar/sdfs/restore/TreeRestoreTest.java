@@ -204,7 +204,8 @@ class TreeRestoreTest {
         assertTrue(
                 status.losses()
                         .contains(target.resolve("file")
-                                + ": the attribute security.capability: is not given to what has another owner"),
+                                + ": the attribute security.capability: is not set, "
+                                + "because the owner could not be set"),
                 status::toString);
     }
 
@@ -250,7 +251,7 @@ class TreeRestoreTest {
         assertLeavesNothingBeside();
     }
 
-    /** The name that a walk comes to last. */
+    /** The name that a walk visits last. */
     private String lastOfRoot() throws IOException {
         var last = new AtomicReference<>("");
         volume.list(Inode.ROOT, 0, false, (name, inode, type, behind, attributes) -> {
@@ -352,7 +353,7 @@ class TreeRestoreTest {
 
     @Test
     void goingOnDoesNotWriteAgainWhatTheJournalSaysIsThere() throws Exception {
-        // The control of the test above: had it begun anew, the file would be whole.
+        // The control of the test above: if the restore had begun again, the file would be whole.
         writeLarge();
         stopHalfway();
         Files.write(target.resolve("large"), new byte[MIB], StandardOpenOption.WRITE);
@@ -374,7 +375,7 @@ class TreeRestoreTest {
         long mixed = writeFragmented();
         stopHalfway();
         Defragmentation done =
-                volume.maintenance().defragment(mixed, DiskModel.DEFAULT, new Limits(1, false), (bytes, of) -> true);
+                volume.maintenance().defragment(mixed, DiskModel.HDD, new Limits(1, false), (bytes, of) -> true);
         assertTrue(done.rewrittenChunks() > 0, done::toString);
         var e = assertThrows(IOException.class, this::restore);
         assertTrue(e.getMessage().contains("was changed since its restore"), e.getMessage());
@@ -386,7 +387,7 @@ class TreeRestoreTest {
         long mixed = writeFragmented();
         stopHalfway();
         Defragmentation dry =
-                volume.maintenance().defragment(mixed, DiskModel.DEFAULT, new Limits(1, true), (bytes, of) -> true);
+                volume.maintenance().defragment(mixed, DiskModel.HDD, new Limits(1, true), (bytes, of) -> true);
         assertTrue(dry.sparseContainers() > 0, dry::toString);
         RestoreStatus status = restore();
         assertEquals(status.bytes(), status.bytesWritten());
@@ -461,8 +462,8 @@ class TreeRestoreTest {
         Files.createDirectory(target);
         Path leftover = Files.writeString(target.resolve("leftover"), "of an older tree");
         var e = assertThrows(IOException.class, this::restore);
-        assertTrue(e.getMessage().contains("to begin anew, remove " + target), e.getMessage());
-        // The control: where nothing was made yet, it goes on.
+        assertTrue(e.getMessage().contains("to begin again, remove " + target), e.getMessage());
+        // The control: it continues if nothing was made yet.
         Files.delete(leftover);
         restore();
         assertEquals("new", Files.readString(target.resolve("file")));
@@ -567,7 +568,7 @@ class TreeRestoreTest {
         volume.sync();
     }
 
-    /** A restore with a milestone before each container, which is stopped when some are behind it. */
+    /** A restore with a milestone before each container, which is stopped after some containers. */
     private RestoreStatus stopHalfway() throws Exception {
         TreeRestore restore = new TreeRestore(volume, "", target, 0, new PosixCalls());
         FutureTask<Void> running = new FutureTask<>(() -> {

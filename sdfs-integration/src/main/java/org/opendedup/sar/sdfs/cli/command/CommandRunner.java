@@ -35,7 +35,8 @@ public final class CommandRunner {
             environment
                     .err()
                     .println(name(command)
-                            + ": the output could not be written; its device may be full, or its reader gone");
+                            + ": the output could not be written; its device may be "
+                            + "full, or its reader may have ended");
         }
         environment.err().flush();
         return incomplete && code == ExitCode.OK ? ExitCode.FAILED : code;

@@ -32,7 +32,7 @@ public final class Json {
         try {
             return (pretty ? MAPPER.writerWithDefaultPrettyPrinter() : MAPPER.writer()).writeValueAsString(object);
         } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException("holds a value that JSON cannot say", e);
+            throw new IllegalArgumentException("holds a value that JSON cannot represent", e);
         }
     }
 
@@ -67,7 +67,7 @@ public final class Json {
     public static Map<String, Object> read(String text) throws IOException {
         Map<String, Object> object = MAPPER.readValue(text, OBJECT);
         if (object == null) {
-            throw new IOException("null where a JSON object should stand");
+            throw new IOException("null in place of a JSON object");
         }
         return object;
     }

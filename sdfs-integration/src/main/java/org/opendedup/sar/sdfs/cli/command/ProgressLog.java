@@ -25,7 +25,7 @@ public final class ProgressLog implements AutoCloseable {
     }
 
     private void report() {
-        LOG.info("{}: going on for {} s", what, TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos));
+        LOG.info("{}: running for {} s", what, TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos));
     }
 
     @Override

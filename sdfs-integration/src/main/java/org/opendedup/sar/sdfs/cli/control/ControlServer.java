@@ -42,8 +42,6 @@ import org.slf4j.LoggerFactory;
  * suspended.
  */
 public final class ControlServer implements Closeable {
-    static final int PROTOCOL_VERSION = 1;
-
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
     private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(5);
     private static final int MAX_CONNECTIONS = 128;
@@ -192,7 +190,7 @@ public final class ControlServer implements Closeable {
 
     private Map<String, Object> reply(Map<String, Object> request, Caller caller) {
         var reply = new LinkedHashMap<String, Object>();
-        reply.put("version", PROTOCOL_VERSION);
+        reply.put("version", MessageChannel.PROTOCOL_VERSION);
         try {
             Map<String, Object> result = handler.answer(command(request), arguments(request), caller);
             reply.put("ok", true);
@@ -210,9 +208,9 @@ public final class ControlServer implements Closeable {
 
     private static String command(Map<String, Object> request) throws IOException {
         Object version = request.get("version");
-        if (!Integer.valueOf(PROTOCOL_VERSION).equals(version)) {
+        if (!Integer.valueOf(MessageChannel.PROTOCOL_VERSION).equals(version)) {
             throw new IOException("protocol version " + version + " is not known; the daemon speaks version "
-                    + PROTOCOL_VERSION + ": use the commands of the release that mounted the volume");
+                    + MessageChannel.PROTOCOL_VERSION + ": use the commands of the release that mounted the volume");
         }
         if (!(request.get("command") instanceof String command)) {
             throw new IOException("the request names no command");

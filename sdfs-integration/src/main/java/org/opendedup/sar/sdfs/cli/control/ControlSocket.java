@@ -97,7 +97,7 @@ public final class ControlSocket {
     /** Makes a request. Without arguments, daemons of all releases understand it. */
     private static Map<String, Object> request(String command, Map<String, ?> arguments) {
         var request = new LinkedHashMap<String, Object>();
-        request.put("version", ControlServer.PROTOCOL_VERSION);
+        request.put("version", MessageChannel.PROTOCOL_VERSION);
         request.put("command", command);
         if (!arguments.isEmpty()) {
             request.put("arguments", arguments);

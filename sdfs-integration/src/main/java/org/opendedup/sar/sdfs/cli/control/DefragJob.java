@@ -12,7 +12,7 @@ import org.opendedup.sar.volume.Defragmentation.Limits;
 
 /** A job that defragments one file. */
 final class DefragJob implements BackgroundJob, Defragmentation.Progress {
-    private final FilesOfVolume files;
+    private final ServedPaths paths;
     private final String path;
     private final DiskModel disk;
     private final Limits limits;
@@ -22,8 +22,8 @@ final class DefragJob implements BackgroundJob, Defragmentation.Progress {
     private volatile long ofBytes;
     private volatile @Nullable Defragmentation result;
 
-    DefragJob(FilesOfVolume files, String path, DiskModel disk, Limits limits) {
-        this.files = files;
+    DefragJob(ServedPaths paths, String path, DiskModel disk, Limits limits) {
+        this.paths = paths;
         this.path = path;
         this.disk = disk;
         this.limits = limits;
@@ -31,7 +31,7 @@ final class DefragJob implements BackgroundJob, Defragmentation.Progress {
 
     @Override
     public void run() throws IOException {
-        result = files.use(path, inode -> files.volume().maintenance().defragment(inode, disk, limits, this));
+        result = paths.use(path, inode -> paths.volume().maintenance().defragment(inode, disk, limits, this));
         checkStopped();
     }
 

@@ -63,7 +63,7 @@ public final class FileControl implements Closeable {
     private Map<String, Object> file(ControlArguments arguments) throws IOException {
         String path = arguments.text("path");
         arguments.end();
-        return FragmentationReport.of(files.fragmentation(path, DiskModel.DEFAULT), DiskModel.DEFAULT);
+        return FragmentationReport.of(files.fragmentation(path, DiskModel.HDD), DiskModel.HDD);
     }
 
     private Map<String, Object> top(ControlArguments arguments) throws IOException {
@@ -81,7 +81,7 @@ public final class FileControl implements Closeable {
         boolean dryRun = arguments.number("dryRun", 0) != 0;
         arguments.end();
         return defragmentations.start(
-                files.defragment(path, DiskModel.DEFAULT, new Limits(permille / 1000.0, dryRun)), caller);
+                files.defragment(path, DiskModel.HDD, new Limits(permille / 1000.0, dryRun)), caller);
     }
 
     private Map<String, Object> restore(ControlArguments arguments, ControlServer.Caller caller) throws IOException {

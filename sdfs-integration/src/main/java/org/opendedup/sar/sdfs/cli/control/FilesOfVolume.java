@@ -15,17 +15,17 @@ import org.opendedup.sar.volume.Volume;
 public record FilesOfVolume(Volume volume, FuseMount mount) implements FileTools {
     @Override
     public FileFragmentation fragmentation(String path, DiskModel disk) throws IOException {
-        return use(path, inode -> volume.maintenance().fragmentation(inode, disk));
+        return paths().use(path, inode -> volume.maintenance().fragmentation(inode, disk));
     }
 
     @Override
     public BackgroundJob defragment(String path, DiskModel disk, Limits limits) {
-        return new DefragJob(this, path, disk, limits);
+        return new DefragJob(paths(), path, disk, limits);
     }
 
     @Override
     public BackgroundJob restore(String path, Path target) throws IOException {
-        return new RestoreJob(this, path, target);
+        return new RestoreJob(paths(), path, target);
     }
 
     @Override
@@ -38,9 +38,7 @@ public record FilesOfVolume(Volume volume, FuseMount mount) implements FileTools
         return volume.disk();
     }
 
-    /** Finds a file and applies {@code use} to it, after the kernel has sent what it holds. */
-    <T> T use(String path, VolumePaths.Use<T> use) throws IOException {
-        mount.writeBack();
-        return new VolumePaths(volume).use(path, use);
+    private ServedPaths paths() {
+        return new ServedPaths(volume, mount);
     }
 }

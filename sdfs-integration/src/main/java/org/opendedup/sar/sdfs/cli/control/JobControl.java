@@ -54,7 +54,7 @@ public final class JobControl implements Closeable {
             throw new IOException("the volume is being unmounted");
         }
         if (last != null && last.isAlive()) {
-            throw new IOException("a " + kind + " is under way already; only one can be at a time");
+            throw new IOException("a " + kind + " is running already; only one can run at a time");
         }
         Running running = new Running(++started, job);
         last = running;
@@ -101,7 +101,7 @@ public final class JobControl implements Closeable {
             running.join(closing.toMillis());
             if (running.isAlive()) {
                 LOG.warn(
-                        "{} number {} has not ended after {} s; it is left behind",
+                        "{} number {} has not ended after {} s; no longer waiting for it",
                         kind,
                         running.number,
                         closing.toSeconds());
@@ -153,7 +153,7 @@ public final class JobControl implements Closeable {
                 while (worker.isAlive()) {
                     worker.join(Math.max(1, forgotten.toMillis() / 10));
                     if (!callerIsThere && System.nanoTime() - askedNanos > forgotten.toNanos()) {
-                        LOG.info("the command of {} number {} is gone; it is stopped", kind, number);
+                        LOG.info("the command that started {} number {} has ended; stopping it", kind, number);
                         job.stop();
                     }
                 }

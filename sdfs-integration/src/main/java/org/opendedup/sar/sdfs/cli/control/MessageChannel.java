@@ -19,6 +19,9 @@ import org.opendedup.sar.sdfs.cli.command.Json;
  * caller: the time of a connection and the length of a line are bounded.
  */
 final class MessageChannel implements Closeable {
+    /** Version of the messages; each message names it. */
+    static final int PROTOCOL_VERSION = 1;
+
     /** Longest line in bytes; a reply usually has about 3 KB. */
     static final int LINE_BYTES_MAX = 64 << 10;
 

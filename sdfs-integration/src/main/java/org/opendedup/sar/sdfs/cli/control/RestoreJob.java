@@ -10,19 +10,19 @@ import org.opendedup.sar.sdfs.restore.TreeRestore;
 
 /** A job that restores a file or folder. */
 final class RestoreJob implements BackgroundJob {
-    private final FilesOfVolume files;
+    private final ServedPaths paths;
     private final String path;
     private final TreeRestore restore;
 
-    RestoreJob(FilesOfVolume files, String path, Path target) throws IOException {
-        this.files = files;
+    RestoreJob(ServedPaths paths, String path, Path target) throws IOException {
+        this.paths = paths;
         this.path = path;
-        restore = new TreeRestore(files.volume(), path, target);
+        restore = new TreeRestore(paths.volume(), path, target);
     }
 
     @Override
     public void run() throws IOException {
-        boolean done = files.use(path, inode -> {
+        boolean done = paths.use(path, inode -> {
             restore.run(inode);
             return true;
         });

@@ -21,15 +21,16 @@ public final class RestoreOptions {
             defaultValue = "default",
             converter = CacheConverter.class,
             description =
-                    "What of the containers read stays in memory for a sequential reader: default (the chunks that its file wants"
-                            + " next), lookahead-base, lookahead-log, assembly, opt or lru. Default: ${DEFAULT-VALUE}.")
+                    "Chunks of read containers that stay in memory for a sequential reader: default (those that its "
+                            + "file refers to next), lookahead-base, lookahead-log, assembly, opt or lru. Default: "
+                            + "${DEFAULT-VALUE}.")
     CachePolicy cache = CachePolicy.DEFAULT;
 
     @Option(
             names = "--restore-cache-size",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "Memory of all sequential readers together, at most. Default: what the memory budget gives.")
+            description = "Memory limit of all sequential readers together. Default: their part of the memory budget.")
     @Nullable
     Long cacheBytes;
 
@@ -38,8 +39,8 @@ public final class RestoreOptions {
             paramLabel = "SIZE",
             converter = SizeConverter.class,
             description =
-                    "How far ahead a reader's file is looked at, with default and lookahead-*. Default: 16 times what stays in memory"
-                            + " with default, half of it with lookahead-*.")
+                    "Lookahead window: bytes of a reader's file that default and lookahead-* examine ahead. Default: "
+                            + "16 times the cache size with default, half the cache size with lookahead-*.")
     @Nullable
     Long windowBytes;
 
@@ -47,8 +48,8 @@ public final class RestoreOptions {
             names = "--restore-log-share",
             paramLabel = "SHARE",
             defaultValue = "0.25",
-            description =
-                    "With lookahead-log: share of the memory, 0 to 0.9, for chunks of evicted containers. Default: ${DEFAULT-VALUE}.")
+            description = "Share of the memory, 0 to 0.9, in which lookahead-log keeps chunks of evicted containers. "
+                    + "Default: ${DEFAULT-VALUE}.")
     double logShare = CacheParameters.DEFAULT_LOG_SHARE;
 
     @Option(
@@ -56,9 +57,9 @@ public final class RestoreOptions {
             paramLabel = "DISK",
             defaultValue = "auto",
             converter = DiskConverter.class,
-            description =
-                    "What holds the containers: auto (measured while it is read), hdd, ssd, or SEEK_MS,MB_PER_S[,CONCURRENCY]: time to"
-                            + " skip to the next request, rate, and requests at once. Default: ${DEFAULT-VALUE}.")
+            description = "Disk of the containers: auto (measured during reads), hdd, ssd, or "
+                    + "SEEK_MS,MB_PER_S[,CONCURRENCY] (time to skip to the next request, rate, number of requests at "
+                    + "once). Default: ${DEFAULT-VALUE}.")
     DiskOption disk = DiskOption.AUTO;
 
     public RestoreSettings settings() {

@@ -225,7 +225,7 @@ public final class DaemonStart {
             }
             if (System.nanoTime() > deadline) {
                 throw new CommandFailedException("the volume '" + arguments.volume + "' is not mounted after "
-                        + OPEN_SECONDS_MAX + " s; process " + daemon.pid() + " goes on in the background, see "
+                        + OPEN_SECONDS_MAX + " s; process " + daemon.pid() + " continues in the background; see "
                         + files.log());
             }
             Thread.sleep(POLL_MILLIS);

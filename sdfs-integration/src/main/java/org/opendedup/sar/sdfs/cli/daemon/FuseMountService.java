@@ -134,7 +134,7 @@ public final class FuseMountService implements MountService {
         @Override
         public FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException {
             if (!volume.tier().isConfigured()) {
-                throw new IOException("the volume has no SSD: " + path + " comes from the disk as a whole");
+                throw new IOException("the volume has no SSD: all of " + path + " is read from the disk");
             }
             TierSettings settings = sar.status().settings();
             var rules = new FileExplainer.Rules(volume.tier()::contains, settings, PromotionPolicies.of(settings));

@@ -33,17 +33,17 @@ public record LastEnd(Path file) {
         } catch (NoSuchFileException e) {
             return Optional.empty();
         } catch (IOException e) {
-            return Optional.of("how it ended last time cannot be read: " + CommandRunner.messageOf(e));
+            return Optional.of("the record of its last end cannot be read: " + CommandRunner.messageOf(e));
         }
     }
 
     private static String text(Map<String, Object> record) {
         if (record.containsKey("error")) {
-            return "when it was closed last, at " + record.get("at") + ", not all could be written: "
+            return "when it was closed last, at " + record.get("at") + ", not all data could be written: "
                     + new ClosingReport(record).text("; ");
         }
         return "it was not closed in order last time, by process " + record.get("pid") + ", which mounted it at "
-                + record.get("at") + ": what was written in its last seconds and not synced may be missing";
+                + record.get("at") + ": data of its last seconds that was not synced may be missing";
     }
 
     /** Notes that the volume is in use. */
@@ -59,7 +59,7 @@ public record LastEnd(Path file) {
             try {
                 Files.deleteIfExists(file);
             } catch (IOException e) {
-                LOG.warn("{} cannot be removed; the next mount will tell of it: {}", file, e.getMessage());
+                LOG.warn("{} cannot be removed; the next mount will report it: {}", file, e.getMessage());
             }
         } else {
             write(closing);

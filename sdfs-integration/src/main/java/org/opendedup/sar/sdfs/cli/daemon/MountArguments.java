@@ -37,17 +37,19 @@ public final class MountArguments {
             names = "-o",
             paramLabel = "OPTIONS",
             description =
-                    "Mount options, separated by commas: ro, allow_other (let in other users than the one who mounts; the "
-                            + "default for root), noallow_other, allow_suid, allow_dev (let set-user-ID programs, devices in the "
-                            + "volume work; off by default), noexec, sync, memory_budget=SIZE, verify_fingerprints (hash "
-                            + "every chunk read from disk), and others of mount(8) and fstab.")
+                    "Mount options, separated by commas: ro; allow_other (admit users other than the one who mounts; "
+                            + "default for root); noallow_other; allow_suid, allow_dev (let "
+                            + "set-user-ID programs, devices in "
+                            + "the volume work; off by default); noexec; sync; "
+                            + "memory_budget=SIZE; verify_fingerprints (hash "
+                            + "every chunk read from disk); and others of mount(8) and fstab.")
     public List<String> options = new ArrayList<>();
 
     @Option(
             names = "--memory-budget",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "For this mount, instead of the volume's own.")
+            description = "Memory budget of this mount, in place of the volume's own.")
     @Nullable
     Long memoryBudgetBytes;
 
@@ -55,8 +57,8 @@ public final class MountArguments {
             names = "--fuse-binding",
             paramLabel = "NAME",
             description =
-                    "How the kernel is served: kernel (its own protocol; the default) or jnr (libfuse 2, slower, for "
-                            + "places where the other cannot run). Also as a mount option: fuse_binding=NAME.")
+                    "Interface to the kernel: kernel (its own protocol; the default) or jnr (libfuse 2; slower, for "
+                            + "systems where kernel cannot run). Also a mount option: fuse_binding=NAME.")
     @Nullable
     String fuseBinding;
 

@@ -53,7 +53,7 @@ public final class DeadMount {
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
         if (process.onExit().join().exitValue() != 0) {
             throw new CommandFailedException("the daemon of what was mounted on " + mount.mountPoint()
-                    + " is dead, and the mount cannot be cleared away: " + said);
+                    + " is dead, and the mount cannot be removed: " + said);
         }
     }
 }

@@ -30,8 +30,8 @@ public record MountAccess(Set<String> options) {
     /** Returns a text for people. */
     public String text() {
         return (isOpenToAll()
-                        ? "Every user gets in, as the files' permissions say"
-                        : "Only the user who mounted gets in")
+                        ? "Every user may enter, as the files' permissions allow"
+                        : "Only the user who mounted may enter")
                 + "; " + privileged() + ".";
     }
 

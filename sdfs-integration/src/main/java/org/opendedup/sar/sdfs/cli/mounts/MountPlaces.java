@@ -47,7 +47,7 @@ public final class MountPlaces {
     private static void checkLocation(String what, Path folder) throws CommandFailedException {
         if (!Files.isDirectory(folder)) {
             throw new CommandFailedException("the " + what + " " + folder
-                    + " is missing; is its disk mounted? (Nothing was made in its place.)");
+                    + " is missing; is its disk mounted? (No folder was made in its place.)");
         }
         if (!Files.isReadable(folder) || !Files.isExecutable(folder)) {
             throw new CommandFailedException("the " + what + " " + folder + " cannot be read by this user");
@@ -74,7 +74,7 @@ public final class MountPlaces {
                         "something is mounted on " + mountPoint + " already; unmount it first: umount " + mountPoint);
             }
             DeadMount.clear(mount.get());
-            warnings.println("mount.sdfs: cleared away the mount on " + mountPoint + ", whose daemon was dead");
+            warnings.println("mount.sdfs: removed the mount on " + mountPoint + ", whose daemon was dead");
         }
         if (Files.notExists(mountPoint)) {
             throw new CommandFailedException(
@@ -86,7 +86,7 @@ public final class MountPlaces {
         try (Stream<Path> entries = Files.list(mountPoint)) {
             if (entries.findAny().isPresent()) {
                 warnings.println("mount.sdfs: " + mountPoint
-                        + " is not empty; what lies there is hidden while the volume is mounted");
+                        + " is not empty; its contents are hidden while the volume is mounted");
             }
         }
     }

@@ -60,6 +60,6 @@ public record VolumeFolders(Path base, Path data, List<Path> small) {
     }
 
     public static String report(int narrowed) {
-        return "other users had permissions for " + narrowed + " of its files and folders; took them away";
+        return "other users had permissions for " + narrowed + " of its files and folders; removed them";
     }
 }

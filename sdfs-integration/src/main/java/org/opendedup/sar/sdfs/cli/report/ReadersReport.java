@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskStatus;
-import org.opendedup.sar.disk.StorageModel;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 
 /** Reports the sequential readers of a volume, as {@code sdfscli VOLUME top} shows them. */
@@ -31,7 +31,7 @@ public final class ReadersReport {
     }
 
     private static Map<String, Object> entry(DiskStatus disk) {
-        StorageModel model = disk.model();
+        DiskModel model = disk.model();
         var entry = new LinkedHashMap<String, Object>();
         entry.put("source", model.source().name().toLowerCase(Locale.ROOT));
         entry.put("skipMillis", model.skipNanos() / 1e6);
@@ -81,7 +81,7 @@ public final class ReadersReport {
 
     private static String readers(Map<String, Object> report) {
         if (!(report.get("readers") instanceof List<?> readers) || readers.isEmpty()) {
-            return "Nobody reads in sequence." + System.lineSeparator();
+            return "No sequential readers." + System.lineSeparator();
         }
         var text = new StringBuilder(String.format(
                 LINE, "inode", "at", "of", "MB/s", "containers", "from disk", "amp", "SSD", "mem", "held"));

@@ -18,26 +18,26 @@ public final class SarText {
     private static final Map<String, String> PROMOTED = ordered(
             "byWrite", "when a duplicate was written",
             "byRead", "on a second read from the disk",
-            "byRecipe", "for a file that wants little of their container");
+            "byRecipe", "for a file that uses little of their container");
     private static final Map<String, String> WAITING = ordered(
             "queuedChunks", "in the queue, with their bytes",
-            "rememberedChunks", "came while it was full, are fetched again");
+            "rememberedChunks", "arrived while the queue was full; will be read again");
     private static final Map<String, String> REFUSED = ordered(
             "refusedCount", "too few references",
             "refusedRun", "part of a long run",
-            "refusedPresent", "on the SSD already, or on its way",
-            "refusedRank", "worth less than what is on the full SSD",
+            "refusedPresent", "on the SSD already, or being written",
+            "refusedRank", "of less value than the chunks on the full SSD",
             "refusedTooLarge", "longer than a record may be",
-            "refusedNoRoom", "what could be demoted and cleaned made no room",
-            "refusedQueue", "queue and list of those to be fetched again were full",
-            "refusedUnavailable", "no SSD, or it took no writes",
-            "refusedWriteFailed", "the SSD failed while they were written, or was left alone after that",
+            "refusedNoRoom", "demotion and cleaning made too little room",
+            "refusedQueue", "the queue and the list of chunks to read again were full",
+            "refusedUnavailable", "no SSD, or it accepted no writes",
+            "refusedWriteFailed", "the SSD failed during the write, or was not written after a failure",
             "refusedDamaged", "their bytes were not those of the chunk",
             "refusedUnreadable", "their bytes at home, or their references, could not be read",
             "refusedUnreferenced", "nothing refers to them any more");
     private static final Map<String, String> DEMOTED = ordered(
-            "bySettings", "settings changed, or by hand",
-            "bySpace", "gave room to what is worth more",
+            "bySettings", "settings changed, or on request",
+            "bySpace", "replaced by chunks of more value",
             "unreferenced", "nothing refers to them any more",
             "damaged", "their record was damaged");
 
@@ -123,7 +123,7 @@ public final class SarText {
         if (Boolean.TRUE.equals(demotion.get("running"))) {
             long examined = number(demotion, "examined");
             long toExamine = number(demotion, "toExamine");
-            line("Sweep under way", examined + " of " + toExamine + " entries" + share(examined, toExamine));
+            line("Sweep running", examined + " of " + toExamine + " entries" + share(examined, toExamine));
         }
     }
 
@@ -133,9 +133,9 @@ public final class SarText {
         line(
                 "From the SSD",
                 chunks(reads, "ssdHits", "ssdBytes") + ", in " + number(reads, "ssdRequests") + " requests");
-        line("  too late", number(reads, "late") + " chunks, taken from home");
+        line("  too late", number(reads, "late") + " chunks, read from home");
         line("From home", chunks(reads, "homeReads", "homeBytes"));
-        line("Not read", number(reads, "unread") + " chunks, unreadable or not waited for");
+        line("Not read", number(reads, "unread") + " chunks, unreadable or no longer wanted");
         text.append(String.format(
                 "%n  %-16s %10s %10s %10s %10s %10s %10s %10s%n",
                 "Latency in ms", "reads", "mean", "50 %", "95 %", "99 %", "99.9 %", "max"));
@@ -157,7 +157,7 @@ public final class SarText {
         line("Written", number(log, "writtenRecords") + " records, " + ByteSize.rounded(number(log, "writtenBytes")));
         line(
                 "Queue",
-                ByteSize.rounded(number(log, "queuedBytes")) + " on their way, " + number(log, "queuedChunks")
+                ByteSize.rounded(number(log, "queuedBytes")) + " not written yet, " + number(log, "queuedChunks")
                         + " chunks");
         line(
                 "Reclaimed",

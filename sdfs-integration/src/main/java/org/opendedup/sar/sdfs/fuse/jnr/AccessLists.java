@@ -45,8 +45,9 @@ final class AccessLists {
         }
         if (told.compareAndSet(false, true)) {
             LOG.warn(
-                    "inode {} has an access list, which this FUSE binding cannot have checked: of files that have one, all but the"
-                            + " owner and root get EACCES. The binding 'kernel' lets in whom the lists say",
+                    "inode {} has an access list, which this FUSE binding cannot enforce: for files with an access "
+                            + "list, all users except the owner and root get EACCES. The "
+                            + "binding 'kernel' enforces access lists",
                     attributes.inode());
         }
         return withMode(attributes, attributes.mode() & ~GROUP_AND_OTHERS);

@@ -30,7 +30,7 @@ public final class JnrBinding implements FuseBinding {
     public FuseMount mount(FuseOperations operations, MountOptions options) throws IOException {
         Path mountPoint = options.mountPoint();
         if (!Files.isDirectory(mountPoint)) {
-            throw new IOException(mountPoint + " is not a directory one can mount on (is a dead mount in the way?"
+            throw new IOException(mountPoint + " is not a directory to mount on (is there a dead mount?"
                     + " Then: umount -l " + mountPoint + ")");
         }
         boolean root =

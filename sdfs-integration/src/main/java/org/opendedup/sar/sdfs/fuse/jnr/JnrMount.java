@@ -30,7 +30,7 @@ final class JnrMount implements FuseMount {
     private final FuseOperations operations;
     private final Unmounter unmounter;
     private final CallbackTable callbacks;
-    private final ServingThread.Session session;
+    private final Session session;
     private final LateSyncs syncs;
     private final List<ServingThread> threads = new ArrayList<>();
     private final AtomicInteger running;
@@ -78,7 +78,7 @@ final class JnrMount implements FuseMount {
         return table;
     }
 
-    private ServingThread.Session mount(String[] arguments) throws IOException {
+    private Session mount(String[] arguments) throws IOException {
         LibFuse2.Functions fuse = libFuse.functions();
         Pointer mountPointOut = Memory.allocateDirect(libFuse.runtime(), Long.BYTES, true);
         Pointer ignored = Memory.allocateDirect(libFuse.runtime(), Long.BYTES, true);
@@ -89,7 +89,7 @@ final class JnrMount implements FuseMount {
         }
         Pointer session = fuse.fuse_get_session(handle);
         Pointer channel = fuse.fuse_session_next_chan(session, null);
-        return new ServingThread.Session(
+        return new Session(
                 handle,
                 mountPointOut.getPointer(0),
                 session,
@@ -170,7 +170,7 @@ final class JnrMount implements FuseMount {
     public void close() throws IOException {
         try {
             if (!unmountInTime()) {
-                LOG.warn("{} is busy; cutting its users off", mountPoint);
+                LOG.warn("{} is busy; aborting the requests of its users", mountPoint);
                 unmounter.detach();
             }
             if (!ended.await(GRACE_MS, TimeUnit.MILLISECONDS)) {

@@ -7,7 +7,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.opendedup.sar.sdfs.fuse.SyncThreads;
 import org.opendedup.sar.sdfs.fuse.Turns;
-import org.opendedup.sar.sdfs.fuse.jnr.ServingThread.Session;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

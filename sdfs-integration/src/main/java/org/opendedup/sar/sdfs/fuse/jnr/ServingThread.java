@@ -85,11 +85,4 @@ final class ServingThread implements Runnable {
         } while (length == -EINTR || length == -EAGAIN);
         return length;
     }
-
-    /**
-     * The objects that libfuse made for the mount.
-     *
-     * @param bufferBytes largest size of a request, in bytes
-     */
-    record Session(Pointer fuse, Pointer mountPoint, Pointer session, Pointer channel, int bufferBytes) {}
 }

@@ -30,11 +30,6 @@ final class Channel implements KernelCache, Closeable {
 
     private static final int WRITE_HEADERS_BYTES = IN_HEADER_BYTES + WRITE_IN_BYTES;
 
-    /** Size of {@code fuse_out_header} and {@code fuse_notify_inval_inode_out}, in bytes. */
-    static final int NOTIFY_BYTES = OUT_HEADER_BYTES + 24;
-
-    private static final int FUSE_NOTIFY_INVAL_INODE = 2;
-
     private static final Logger LOG = LoggerFactory.getLogger(Channel.class);
 
     /**
@@ -45,29 +40,23 @@ final class Channel implements KernelCache, Closeable {
             WRITE_HEADERS_BYTES + MAX_IO_BYTES + PAGE_BYTES + OUT_HEADER_BYTES + MAX_IO_BYTES + PAGE_BYTES;
 
     private final Libc libc;
-    private final int fd;
+    private final Descriptor device;
     private final ByteBuffer requestBuffer;
     private final ByteBuffer replyBuffer;
-    private final ByteBuffer noteBuffer =
-            ByteBuffer.allocateDirect(NOTIFY_BYTES).order(ByteOrder.nativeOrder());
     private final long requestAddress;
     private final long replyAddress;
-    private final long noteAddress;
+    private final Invalidation invalidation;
     private final LateAnswers lateAnswers;
-    /** Lock: held while another thread uses the descriptor, and while the descriptor is closed. */
-    private final Object lifetime = new Object();
     /** Header of an EINTR answer that a thread other than the worker writes. */
     private final ByteBuffer interruptedAnswer =
             ByteBuffer.allocateDirect(OUT_HEADER_BYTES).order(ByteOrder.nativeOrder());
 
     private final long interruptedAddress;
-    /** Header of an answer by {@link #answer}. Guarded by {@link #lifetime}. */
+    /** Header of an answer by {@link #answer}. For use while {@link Descriptor#whileOpen} lets one thread in. */
     private final ByteBuffer lateAnswer =
             ByteBuffer.allocateDirect(OUT_HEADER_BYTES).order(ByteOrder.nativeOrder());
 
     private final ServedRequest served = new ServedRequest(this::answerInterrupted);
-
-    private boolean closed;
 
     /** Makes the first channel of a mount. */
     Channel(Libc libc, int fd) {
@@ -76,13 +65,13 @@ final class Channel implements KernelCache, Closeable {
 
     private Channel(Libc libc, int fd, LateAnswers lateAnswers) {
         this.libc = libc;
-        this.fd = fd;
+        this.device = new Descriptor(libc, fd);
         this.lateAnswers = lateAnswers;
         this.requestBuffer = withAlignedData(WRITE_HEADERS_BYTES);
         this.replyBuffer = withAlignedData(OUT_HEADER_BYTES);
         this.requestAddress = libc.address(requestBuffer);
         this.replyAddress = libc.address(replyBuffer);
-        this.noteAddress = libc.address(noteBuffer);
+        this.invalidation = new Invalidation(libc);
         this.interruptedAddress = libc.address(interruptedAnswer);
     }
 
@@ -96,12 +85,12 @@ final class Channel implements KernelCache, Closeable {
 
     /** Opens another channel of the same mount. */
     Channel cloned() throws IOException {
-        int clone = libc.functions().open(KernelBinding.DEVICE, Libc.O_RDWR | Libc.O_CLOEXEC);
+        int clone = libc.functions().open(Protocol.DEVICE, Libc.O_RDWR | Libc.O_CLOEXEC);
         if (clone < 0) {
-            throw libc.failure("opening " + KernelBinding.DEVICE);
+            throw libc.failure("opening " + Protocol.DEVICE);
         }
         ByteBuffer argument = ByteBuffer.allocateDirect(4).order(ByteOrder.nativeOrder());
-        argument.putInt(0, fd);
+        argument.putInt(0, device.number());
         if (libc.functions().ioctl(clone, FUSE_DEV_IOC_CLONE, libc.address(argument)) != 0) {
             IOException failure = libc.failure("cloning a FUSE channel");
             libc.functions().close(clone);
@@ -125,7 +114,7 @@ final class Channel implements KernelCache, Closeable {
      */
     int receive() throws IOException {
         while (true) {
-            long length = libc.functions().read(fd, requestAddress, requestBuffer.capacity());
+            long length = libc.functions().read(device.number(), requestAddress, requestBuffer.capacity());
             if (length > 0) {
                 return (int) length;
             }
@@ -152,7 +141,7 @@ final class Channel implements KernelCache, Closeable {
      * @return false if the kernel did not accept the reply
      */
     boolean send(int length) {
-        while (libc.functions().write(fd, replyAddress, length) != length) {
+        while (libc.functions().write(device.number(), replyAddress, length) != length) {
             int errno = libc.errno();
             if (errno == Errno.EINTR) {
                 continue;
@@ -180,22 +169,15 @@ final class Channel implements KernelCache, Closeable {
      */
     private void answerInterrupted(long unique) {
         interruptedAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -Errno.EINTR).putLong(8, unique);
-        if (libc.functions().write(fd, interruptedAddress, OUT_HEADER_BYTES) != OUT_HEADER_BYTES) {
+        if (libc.functions().write(device.number(), interruptedAddress, OUT_HEADER_BYTES) != OUT_HEADER_BYTES) {
             // Unmounted or aborted: no program waits for the answer.
-            LOG.debug("the kernel did not take EINTR: {}", libc.functions().strerror(libc.errno()));
+            LOG.debug("the kernel did not accept EINTR: {}", libc.functions().strerror(libc.errno()));
         }
     }
 
-    /**
-     * Sends a notification. Its unique number is 0; the field that holds the error in a reply holds the kind of the
-     * notification.
-     */
     @Override
     public void invalidate(long inode) {
-        putInvalidation(noteBuffer, inode, -1);
-        boolean sent = libc.functions().write(fd, noteAddress, NOTIFY_BYTES) == NOTIFY_BYTES;
-        // ENOENT: the kernel does not know the inode any more.
-        if (!sent && libc.errno() != Errno.ENOENT) {
+        if (!invalidation.send(device.number(), inode, Invalidation.NO_PAGES)) {
             LOG.warn(
                     "the kernel keeps old attributes of inode {}: {}",
                     inode,
@@ -203,20 +185,9 @@ final class Channel implements KernelCache, Closeable {
         }
     }
 
-    /**
-     * Fills {@code fuse_notify_inval_inode_out}.
-     *
-     * @param from file offset in bytes from which the kernel drops pages too, up to the end of the file; it sends pages
-     *     that it has not sent yet and then drops them. -1: no pages
-     */
-    static void putInvalidation(ByteBuffer note, long inode, long from) {
-        note.putInt(0, NOTIFY_BYTES).putInt(4, FUSE_NOTIFY_INVAL_INODE).putLong(8, 0);
-        note.putLong(16, inode).putLong(24, from).putLong(32, 0);
-    }
-
     @Override
     public void answerAfterWriteBack(long inode, long from, long unique, LateAnswer answer) {
-        lateAnswers.submit(this, inode, from, unique, answer);
+        lateAnswers.submit(device, inode, from, unique, answer);
     }
 
     /**
@@ -224,7 +195,7 @@ final class Channel implements KernelCache, Closeable {
      * worker.
      */
     void answer(long unique, int errno) {
-        whileOpen(open -> {
+        device.whileOpen(open -> {
             lateAnswer.putInt(0, OUT_HEADER_BYTES).putInt(4, -errno).putLong(8, unique);
             boolean sent = libc.functions().write(open, libc.address(lateAnswer), OUT_HEADER_BYTES) == OUT_HEADER_BYTES;
             // ENOENT: the calling program was killed meanwhile.
@@ -234,29 +205,8 @@ final class Channel implements KernelCache, Closeable {
         });
     }
 
-    /** An action of another thread with the descriptor. */
-    @FunctionalInterface
-    interface Use {
-        void with(int fd);
-    }
-
-    /**
-     * Runs {@code use} unless the channel is closed, and keeps the channel open meanwhile. For threads other than the
-     * worker.
-     */
-    void whileOpen(Use use) {
-        synchronized (lifetime) {
-            if (!closed) {
-                use.with(fd);
-            }
-        }
-    }
-
     @Override
     public void close() {
-        synchronized (lifetime) {
-            closed = true;
-            libc.functions().close(fd);
-        }
+        device.close();
     }
 }

@@ -35,9 +35,9 @@ final class DirectMounter implements Mounter {
 
     @Override
     public int mount(MountOptions options) throws IOException {
-        int device = libc.functions().open(KernelBinding.DEVICE, Libc.O_RDWR | Libc.O_CLOEXEC);
+        int device = libc.functions().open(Protocol.DEVICE, Libc.O_RDWR | Libc.O_CLOEXEC);
         if (device < 0) {
-            throw libc.failure("opening " + KernelBinding.DEVICE + " (is the kernel's fuse module loaded?)");
+            throw libc.failure("opening " + Protocol.DEVICE + " (is the kernel's fuse module loaded?)");
         }
         String data = "fd=" + device
                 + ",rootmode=" + Integer.toOctalString(ROOT_MODE)
@@ -55,7 +55,7 @@ final class DirectMounter implements Mounter {
         return device;
     }
 
-    /** As {@link KernelBinding#remount}. */
+    /** Changes a mount that exists; see {@link KernelBinding#remount}. */
     void remount(MountOptions options) throws IOException {
         // The kernel uses only the flags here: no device and no data are needed.
         int result = libc.functions()

@@ -28,7 +28,7 @@ final class FusermountMounter implements Mounter {
 
     @Override
     public int mount(MountOptions options) throws IOException {
-        Path device = Path.of(KernelBinding.DEVICE);
+        Path device = Path.of(Protocol.DEVICE);
         if (!Files.isReadable(device) || !Files.isWritable(device)) {
             throw new IOException("this user may not open " + device + " (usually its mode is 0666)");
         }
@@ -91,7 +91,7 @@ final class FusermountMounter implements Mounter {
         try {
             FuseConnection.at(mountPoint).abort();
         } catch (IOException e) {
-            LOG.warn("{} is detached without cutting its connection: {}", mountPoint, e.toString());
+            LOG.warn("{} is detached, but its connection is not aborted: {}", mountPoint, e.toString());
         }
     }
 

@@ -92,7 +92,7 @@ final class InitHandshake {
         putAgreement(agreement, readAhead);
         send(reply.success(request.unique()));
         LOG.info(
-                "the kernel speaks FUSE {}.{}; flags offered {}, taken {}",
+                "the kernel speaks FUSE {}.{}; flags offered {}, accepted {}",
                 major,
                 minor,
                 Integer.toHexString(offered),
@@ -106,7 +106,7 @@ final class InitHandshake {
                     + Protocol.OLDEST_MINOR + " (Linux 5.4) or newer is needed";
         }
         if ((offered & REQUIRED) != REQUIRED) {
-            return "this kernel's FUSE lacks abilities that are needed (flags 0x"
+            return "this kernel's FUSE lacks features that are needed (flags 0x"
                     + Integer.toHexString(REQUIRED & ~offered) + " of FUSE_INIT)";
         }
         return null;
@@ -129,7 +129,7 @@ final class InitHandshake {
 
     private void send(int length) throws IOException {
         if (!channel.send(length)) {
-            throw new IOException("the kernel did not take the answer to FUSE INIT");
+            throw new IOException("the kernel did not accept the answer to FUSE INIT");
         }
     }
 }

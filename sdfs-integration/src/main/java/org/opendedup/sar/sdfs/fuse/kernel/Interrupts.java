@@ -78,7 +78,7 @@ final class Interrupts implements Closeable {
             syncs.look(killed);
         } catch (RuntimeException e) {
             // An exception would cancel all later checks.
-            LOG.error("looking for killed programs", e);
+            LOG.error("the check for killed programs failed", e);
         }
     }
 

@@ -16,8 +16,6 @@ import org.opendedup.sar.sdfs.fuse.MountOptions;
 public final class KernelBinding implements FuseBinding {
     public static final String NAME = "kernel";
 
-    static final String DEVICE = "/dev/fuse";
-
     @Override
     public String name() {
         return NAME;
@@ -54,7 +52,7 @@ public final class KernelBinding implements FuseBinding {
             throws IOException {
         Path mountPoint = options.mountPoint();
         if (!Files.isDirectory(mountPoint)) {
-            throw new IOException(mountPoint + " is not a directory one can mount on (is a dead mount in the way?"
+            throw new IOException(mountPoint + " is not a directory to mount on (is there a dead mount?"
                     + " Then: umount -l " + mountPoint + ")");
         }
         return KernelMount.start(operations, options.withMountPoint(mountPoint.toRealPath()), libc, mounter, killed);

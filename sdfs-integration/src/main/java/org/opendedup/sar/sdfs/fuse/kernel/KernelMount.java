@@ -93,7 +93,7 @@ final class KernelMount implements FuseMount {
         try {
             connection = FuseConnection.at(mountPoint);
         } catch (IOException e) {
-            LOG.warn("{} cannot be told from what may be mounted in its place later: {}", mountPoint, e.toString());
+            LOG.warn("{} cannot be distinguished from a later mount in its place: {}", mountPoint, e.toString());
         }
     }
 
@@ -179,7 +179,7 @@ final class KernelMount implements FuseMount {
     public void close() throws IOException {
         try {
             if (!unmountInTime()) {
-                LOG.warn("{} is busy; cutting its users off", mountPoint);
+                LOG.warn("{} is busy; aborting the requests of its users", mountPoint);
                 writeBack();
                 mounter.detach(mountPoint);
             }
@@ -225,7 +225,7 @@ final class KernelMount implements FuseMount {
      * kernel could be made to write back.
      */
     private void cutOffUsersOfDetached() throws IOException, InterruptedException {
-        LOG.warn("{} is detached, but programs still use it; cutting them off", mountPoint);
+        LOG.warn("{} is detached, but programs still use it; aborting their requests", mountPoint);
         libc.functions().sync();
         unmounted.set(true);
         FuseConnection abandoned = connection;

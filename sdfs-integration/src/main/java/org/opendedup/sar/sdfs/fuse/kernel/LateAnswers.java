@@ -25,12 +25,12 @@ final class LateAnswers {
 
     private final Libc libc;
     private final ExecutorService thread;
-    private final ByteBuffer note =
-            ByteBuffer.allocateDirect(Channel.NOTIFY_BYTES).order(ByteOrder.nativeOrder());
+    private final Invalidation invalidation;
     private final ByteBuffer reply = ByteBuffer.allocateDirect(REPLY_BYTES).order(ByteOrder.nativeOrder());
 
     LateAnswers(Libc libc) {
         this.libc = libc;
+        this.invalidation = new Invalidation(libc);
         // The queue holds at most one task per waiting thread of other programs. The thread ends when it is idle.
         ThreadPoolExecutor executor =
                 new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
@@ -45,17 +45,17 @@ final class LateAnswers {
     /**
      * See {@link KernelCache#answerAfterWriteBack}.
      *
-     * @param channel the channel that the request was read from; the reply is written to it
+     * @param device the descriptor that the request was read from; the reply is written to it
      * @param inode number of the inode
      * @param from file offset in bytes
      * @param unique number of the request
      * @param answer computes the answer after the write-back
      */
-    void submit(Channel channel, long inode, long from, long unique, LateAnswer answer) {
+    void submit(Descriptor device, long inode, long from, long unique, LateAnswer answer) {
         thread.execute(() -> {
-            channel.whileOpen(fd -> writeBack(fd, inode, from));
+            device.whileOpen(fd -> writeBack(fd, inode, from));
             long value = answer.get();
-            channel.whileOpen(fd -> send(fd, unique, value));
+            device.whileOpen(fd -> send(fd, unique, value));
         });
     }
 
@@ -64,9 +64,7 @@ final class LateAnswers {
      * also drops its clean pages from that offset on.
      */
     private void writeBack(int fd, long inode, long from) {
-        Channel.putInvalidation(note, inode, from);
-        boolean sent = libc.functions().write(fd, libc.address(note), Channel.NOTIFY_BYTES) == Channel.NOTIFY_BYTES;
-        if (!sent && libc.errno() != Errno.ENOENT) {
+        if (!invalidation.send(fd, inode, from)) {
             LOG.warn(
                     "the kernel did not write back inode {}: {}",
                     inode,

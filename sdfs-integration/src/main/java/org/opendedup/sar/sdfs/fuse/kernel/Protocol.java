@@ -1,9 +1,13 @@
 package org.opendedup.sar.sdfs.fuse.kernel;
 
 /**
- * Constants of the FUSE protocol ({@code linux/fuse.h}, version 7.39): versions, sizes of structures in bytes, flags.
+ * Constants of the FUSE protocol ({@code linux/fuse.h}, version 7.39): device, versions, sizes of structures in bytes,
+ * flags.
  */
 final class Protocol {
+    /** The device over which the kernel and this program speak. */
+    static final String DEVICE = "/dev/fuse";
+
     static final int MAJOR = 7;
     /** Newest minor version that this program was written for. */
     static final int NEWEST_MINOR = 39;

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskStatus;
-import org.opendedup.sar.disk.StorageModel;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.restore.lookahead.StreamStatus;
 import org.opendedup.sar.sdfs.cli.report.FragmentationReport;
@@ -26,7 +25,7 @@ public class FakeFileTools implements FileTools {
     /** What the next restore's destination does not take. */
     public List<String> losses = List.of();
 
-    /** Whether the next restore goes on until it is stopped. */
+    /** True if the next restore runs until it is stopped. */
     public boolean endless;
 
     @Override
@@ -76,7 +75,7 @@ public class FakeFileTools implements FileTools {
 
     @Override
     public DiskStatus disk() {
-        return new DiskStatus(StorageModel.HDD, 1, 1, 2);
+        return new DiskStatus(DiskModel.HDD, 1, 1, 2);
     }
 
     @Override
@@ -96,7 +95,7 @@ public class FakeFileTools implements FileTools {
 
         @Override
         public void run() throws IOException {
-            fragmentation(path, DiskModel.DEFAULT);
+            fragmentation(path, DiskModel.HDD);
             while (endless && !stopped) {
                 Thread.onSpinWait();
             }

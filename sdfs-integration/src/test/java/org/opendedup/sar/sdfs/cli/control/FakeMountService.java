@@ -25,7 +25,7 @@ import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.config.RequestBuffers;
 
-/** A volume without engine and without FUSE. Writes down what it is told. */
+/** A volume without engine and without FUSE. Records the calls that it gets. */
 public final class FakeMountService implements MountService {
     static final VolumeStatistics STATISTICS =
             new VolumeStatistics(4000, 2000, 500, 1000, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18);

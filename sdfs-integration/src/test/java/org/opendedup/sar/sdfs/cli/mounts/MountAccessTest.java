@@ -7,16 +7,16 @@ import org.junit.jupiter.api.Test;
 
 class MountAccessTest {
     @Test
-    void saysWhoGetsInAndWhatWorks() {
+    void saysWhoMayEnterAndWhatWorks() {
         assertEquals(
-                "Every user gets in, as the files' permissions say; set-user-ID programs and devices do not work (nosuid,"
-                        + " nodev).",
+                "Every user may enter, as the files' permissions allow;"
+                        + " set-user-ID programs and devices do not work (nosuid, nodev).",
                 new MountAccess(Set.of("rw", "nosuid", "nodev", "allow_other")).text());
         assertEquals(
-                "Only the user who mounted gets in; set-user-ID programs and devices work.",
+                "Only the user who mounted may enter; set-user-ID programs and devices work.",
                 new MountAccess(Set.of("rw")).text());
         assertEquals(
-                "Only the user who mounted gets in; devices work, set-user-ID programs do not (nosuid).",
+                "Only the user who mounted may enter; devices work, set-user-ID programs do not (nosuid).",
                 new MountAccess(Set.of("rw", "nosuid")).text());
     }
 

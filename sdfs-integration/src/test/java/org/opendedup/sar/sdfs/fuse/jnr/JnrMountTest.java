@@ -80,7 +80,8 @@ class JnrMountTest {
         assertEquals(
                 "hello 5 0 640 3 5 0",
                 shell("printf hello > f; exec 3<>f; rm f; f=/proc/self/fd/3; d() { stat -L -c $1 $f; };"
-                        + " r=\"$(cat <&3) $(d %s) $(d %h)\"; chmod 640 $f; r=\"$r $(d %a)\"; truncate -s 3 $f; r=\"$r $(d %s)\";"
+                        + " r=\"$(cat <&3) $(d %s) $(d %h)\"; chmod 640 $f; r=\"$r $(d %a)\"; "
+                        + "truncate -s 3 $f; r=\"$r $(d %s)\";"
                         + " touch -m -d @5 $f; r=\"$r $(d %Y)\"; echo $r $(ls -A | wc -l)"));
     }
 
@@ -93,7 +94,7 @@ class JnrMountTest {
         awaitNoReferences();
     }
 
-    /** A file's end is told to the file system after the program that closed it went on. */
+    /** The file system learns of a close after the program that closed the file has continued. */
     private void awaitNoReferences() throws InterruptedException {
         for (int i = 0; i < 500 && memory.referencesHeld() > 0; i++) {
             Thread.sleep(10);
@@ -141,8 +142,8 @@ class JnrMountTest {
     void appendsThroughBothNamesAllLand() throws Exception {
         assertEquals(
                 "400",
-                shell(
-                        "touch f; ln f g; exec 3>>f 4>>g; for i in {1..200}; do echo >&3; echo >&4; done; cat f | wc -l"));
+                shell("touch f; ln f g; exec 3>>f 4>>g; for i in {1..200}; do echo "
+                        + ">&3; echo >&4; done; cat f | wc -l"));
     }
 
     @Test
@@ -176,8 +177,8 @@ class JnrMountTest {
     void aLargeDirectoryIsListedInPieces() throws Exception {
         assertEquals(
                 "5000 5000",
-                shell(
-                        "touch file-with-a-longer-name-{1..5000}; echo $(ls | sort -u | wc -l) $(ls -l | grep -c longer)"));
+                shell("touch file-with-a-longer-name-{1..5000}; echo $(ls | sort -u | "
+                        + "wc -l) $(ls -l | grep -c longer)"));
         assertTrue(memory.mostEntriesListedAtOnce < 2500, "at once " + memory.mostEntriesListedAtOnce);
         assertEquals("0", shell("rm -f file-*; ls -A | wc -l"));
     }
@@ -253,8 +254,8 @@ class JnrMountTest {
     @Test
     void whatHasAnAccessListIsForItsOwnerAndRoot() throws Exception {
         String denied = "Permission denied";
-        shell(
-                "chmod 755 ..; chmod 755 .; echo text > f; chown 1000 f; chmod 4666 f; mkdir d; echo deep > d/f; chmod 777 d");
+        shell("chmod 755 ..; chmod 755 .; echo text > f; chown 1000 f; chmod 4666 f; "
+                + "mkdir d; echo deep > d/f; chmod 777 d");
         assertEquals("text", shell(as(1001) + "cat f"), "the control");
         assertEquals("deep", shell(as(1001) + "cat d/f"), "the control");
         for (String name : List.of("f", "d")) {
@@ -307,7 +308,8 @@ class JnrMountTest {
     void everyReferenceIsGivenBackAfterACrowdOnTheSameNames() throws Exception {
         String member =
                 "for j in {1..60}; do echo $j > f$((j % 3)); exec 3<f$((j % 2)); mv f0 f1; rm f$((j % 3)); ln f1 f2;"
-                        + " stat -L /proc/self/fd/3; chmod 600 /proc/self/fd/3; cat <&3; mkdir d; echo > d/g; exec 4<d/g; rm -r d;"
+                        + " stat -L /proc/self/fd/3; chmod 600 /proc/self/fd/3; cat <&3; mkdir "
+                        + "d; echo > d/g; exec 4<d/g; rm -r d;"
                         + " done >/dev/null 2>&1";
         assertEquals("", shell("for i in {1..6}; do ( " + member + " ) & done; wait"));
         awaitNoReferences();
@@ -318,10 +320,10 @@ class JnrMountTest {
     void rangesAreAllocatedPunchedAndZeroed() throws Exception {
         assertEquals(
                 "0123456789 13 01..4....9 20",
-                shell(
-                        "printf 0123456789 > f; ln f g; fallocate -n -l 99 f; fallocate -l 13 f; r=$(tr -d '\\0' < f);"
-                                + " r=\"$r $(stat -c %s f)\"; fallocate -p -o 2 -l 2 g; fallocate -z -n -o 5 -l 4 f;"
-                                + " r=\"$r $(head -c 10 f | tr '\\0' .)\"; fallocate -z -o 15 -l 5 f; echo \"$r $(stat -c %s g)\""));
+                shell("printf 0123456789 > f; ln f g; fallocate -n -l 99 f; fallocate -l 13 f; r=$(tr -d '\\0' < f);"
+                        + " r=\"$r $(stat -c %s f)\"; fallocate -p -o 2 -l 2 g; fallocate -z -n -o 5 -l 4 f;"
+                        + " r=\"$r $(head -c 10 f | tr '\\0' .)\"; fallocate -z -o 15 -l "
+                        + "5 f; echo \"$r $(stat -c %s g)\""));
         assertTrue(shell("fallocate -c -l 4096 f").contains("not supported"));
     }
 

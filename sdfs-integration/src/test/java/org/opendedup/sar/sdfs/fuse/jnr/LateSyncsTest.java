@@ -73,7 +73,7 @@ class LateSyncsTest {
                 });
         RequestView own = request(7);
         caller.serves(own);
-        ServingThread.Session session = new ServingThread.Session(null, null, null, null, HEADER_BYTES);
+        Session session = new Session(null, null, null, null, HEADER_BYTES);
         try (LateSyncs syncs = new LateSyncs(fuse, session, caller, false, NoThreads.make())) {
             NoThreads.without(() -> syncs.serve(request(41)));
             NoThreads.without(() -> syncs.serve(request(42)));

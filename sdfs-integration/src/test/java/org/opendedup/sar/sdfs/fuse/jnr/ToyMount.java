@@ -9,7 +9,7 @@ import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.Shell;
 
-/** A toy mounted by libfuse 2 under a folder of its own. Closing it leaves no mount behind, whatever happened. */
+/** A toy mounted by libfuse 2 under a folder of its own. Closing it removes the mount in every case. */
 final class ToyMount implements AutoCloseable {
     final Path root;
     final FuseMount mount;

@@ -87,7 +87,7 @@ class CrewTest {
         }
     }
 
-    /** While the first serves a request, another comes that has to wait for each of ten requests. */
+    /** While the first member serves a request, another member has to wait for each of ten requests. */
     private void callAnIdler() throws InterruptedException {
         joinFirst();
         Crew.Member second = crew.members().get(1);

@@ -10,9 +10,7 @@ import org.opendedup.sar.sdfs.fuse.FuseOperations;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.Shell;
 
-/**
- * A file system mounted under a folder of its own, for one test. Closing it leaves no mount behind, whatever happened.
- */
+/** A file system mounted under a folder of its own, for one test. Closing it removes the mount in every case. */
 final class MountedToy implements AutoCloseable {
     final Path root;
     final FuseMount mount;
@@ -43,7 +41,7 @@ final class MountedToy implements AutoCloseable {
 
     static void assumeFuse() {
         Libc libc = new Libc();
-        int fd = libc.functions().open(KernelBinding.DEVICE, Libc.O_RDWR | Libc.O_CLOEXEC);
+        int fd = libc.functions().open(Protocol.DEVICE, Libc.O_RDWR | Libc.O_CLOEXEC);
         Assumptions.assumeTrue(fd >= 0, "skipped: /dev/fuse cannot be opened here");
         libc.functions().close(fd);
     }

@@ -1,4 +1,4 @@
-package org.opendedup.sar.tier.promotion;
+package org.opendedup.sar.tier;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -16,13 +16,13 @@ import org.slf4j.LoggerFactory;
  *
  * @param name name of the threads
  */
-public record TimeLimit(String name, Duration limit) {
+record TimeLimit(String name, Duration limit) {
     private static final Logger log = LoggerFactory.getLogger(TimeLimit.class);
 
     /** A call that may hang. */
     @FunctionalInterface
-    public interface Call<T> {
-        public T call() throws IOException;
+    interface Call<T> {
+        T call() throws IOException;
     }
 
     /**
@@ -32,7 +32,7 @@ public record TimeLimit(String name, Duration limit) {
      * @param tooLate receives the result if the wait for it has ended
      * @throws IOException if the call fails, or does not end in time
      */
-    public <T> T call(String what, Call<T> call, Consumer<? super T> tooLate) throws IOException {
+    <T> T call(String what, Call<T> call, Consumer<? super T> tooLate) throws IOException {
         CompletableFuture<T> result = new CompletableFuture<>();
         Thread thread = new Thread(() -> complete(result, what, call, tooLate), name);
         thread.setDaemon(true);
@@ -44,12 +44,12 @@ public record TimeLimit(String name, Duration limit) {
         try {
             T value = call.call();
             if (!result.complete(value)) {
-                log.info("{}: {} came to an end, too late", name, what);
+                log.info("{}: {} ended too late", name, what);
                 tooLate.accept(value);
             }
         } catch (IOException | RuntimeException e) {
             if (!result.completeExceptionally(e)) {
-                log.info("{}: {} failed, after nobody waited any more: {}", name, what, e.getMessage());
+                log.info("{}: {} failed after the wait for it had ended: {}", name, what, e.getMessage());
             }
         }
     }

@@ -5,17 +5,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the recipe ahead of one position of a reader, and chooses the references of its next step. The caller holds
- * the monitor of the cache. The monitor of the window is taken where the window is used.
+ * Follows the recipe ahead of one position of a reader, and chooses the references of its next batch and what to bring
+ * with them. The caller holds the monitor of the cache. The monitor of the window is taken where the window is used.
  */
-final class StepPlanner {
-    private static final Logger log = LoggerFactory.getLogger(StepPlanner.class);
+final class BatchPlanner {
+    private static final Logger log = LoggerFactory.getLogger(BatchPlanner.class);
 
     /**
-     * Least mean bytes of a reference in a full step. With smaller references a step ends sooner, because each may need
-     * a frame of its own.
+     * Least mean bytes of a reference in a full batch. With smaller references a batch ends sooner, because each may
+     * need a frame of its own.
      */
     private static final int MIN_REFERENCE_BYTES = 4 << 10;
+    /**
+     * Batches of window that are looked up ahead of each batch: the window is looked up while reading, not all at the
+     * start.
+     */
+    private static final int LOOK_BATCHES = 16;
 
     private final Object monitor;
     private final RecipeCursor cursor;
@@ -29,7 +34,7 @@ final class StepPlanner {
      * @param monitor guards {@code window} and {@code taken}
      * @param cursor iterates over the file from where the window begins
      */
-    StepPlanner(
+    BatchPlanner(
             Object monitor,
             RecipeCursor cursor,
             StreamBudget.Part budget,
@@ -47,18 +52,31 @@ final class StepPlanner {
     }
 
     /**
+     * Follows the recipe, and adds the next references to a batch, up to byte {@code end} of the file; holds their
+     * chunks.
+     *
+     * @param most most bytes of the batch
+     * @param whole whether the cache keeps whole containers, and decides what belongs to a batch
+     */
+    void plan(PrefetchBatch batch, long most, long end, boolean whole) throws IOException {
+        long bytes = Math.min(cache.windowBytes(), LOOK_BATCHES * most);
+        look(whole ? Math.max(PositionMemory.FIRST_BATCH_BYTES, bytes) : most + bytes, end, most);
+        choose(batch, most, end, whole);
+    }
+
+    /**
      * Follows the recipe up to byte {@code end} of the file, until {@code bytes} bytes of chunks are known beyond the
      * plan, or the budget has no room for more references.
      *
-     * @param stepBytes bytes of the next step
+     * @param batchBytes bytes of the next batch
      */
-    void look(long bytes, long end, long stepBytes) {
+    private void look(long bytes, long end, long batchBytes) {
         long known;
         int room;
         synchronized (monitor) {
             known = window.lookedAtBytes();
-            // The next step has to be known, whatever else is planned.
-            int next = maxReferences(stepBytes) - window.count() + window.planned();
+            // The next batch has to be known, whatever else is planned.
+            int next = maxReferences(batchBytes) - window.count() + window.planned();
             room = Math.max(budget.references() - window.count(), next);
         }
         while (known < bytes && room-- > 0) {
@@ -76,9 +94,9 @@ final class StepPlanner {
         }
     }
 
-    /** Most references of one step. */
-    private static int maxReferences(long stepBytes) {
-        return (int) Math.max(1, stepBytes / MIN_REFERENCE_BYTES);
+    /** Most references of one batch. */
+    private static int maxReferences(long batchBytes) {
+        return (int) Math.max(1, batchBytes / MIN_REFERENCE_BYTES);
     }
 
     /**
@@ -93,34 +111,46 @@ final class StepPlanner {
         }
     }
 
-    /**
-     * Adds the next references to a step, up to byte {@code end} of the file, and holds their chunks.
-     *
-     * @param most most bytes of the step
-     * @param whole whether the cache keeps whole containers, and decides what belongs to a step
-     */
-    void plan(Step step, long most, long end, boolean whole) throws IOException {
+    private void choose(PrefetchBatch batch, long most, long end, boolean whole) throws IOException {
         synchronized (monitor) {
-            step.setFirst(window.nextNumber());
+            batch.setFirst(window.nextNumber());
             long mostCharged = most + most / 4;
             int mostReferences = maxReferences(most);
             long bytes = 0;
             for (int next = window.planned(); next < window.count(); next = window.planned()) {
-                boolean isFull = bytes >= most || step.charged() >= mostCharged || step.references() >= mostReferences;
+                boolean isFull =
+                        bytes >= most || batch.charged() >= mostCharged || batch.references() >= mostReferences;
                 // When the window was looked up, the file was longer, or another position of the reader was not known
                 // yet.
                 boolean isBehind = window.offset(next) >= end;
-                if (isFull || isBehind || whole && !cache.goesOn(step, window.chunkId(next))) {
+                if (isFull || isBehind || whole && !cache.goesOn(batch, window.chunkId(next))) {
                     break;
                 }
                 long chunkId = window.chunkId(next);
                 int needed = window.neededBytes(next);
                 int charged = window.plan(charges.of(chunkId, needed));
-                step.add(chunkId, window.check(next), needed, charged);
+                batch.add(chunkId, window.fingerprintPrefix(next), needed, charged);
                 bytes += needed;
             }
-            step.setPlannedTo(window.endPlan());
-            taken.planned(step.first(), step.chunks());
+            batch.setPlannedTo(window.endPlan());
+            taken.planned(batch.first(), batch.chunks());
+        }
+    }
+
+    /** See {@link ReaderCache#promise}: chunks to be brought for the cache. */
+    long[] promise(long[] containers, PrefetchBatch batch) {
+        synchronized (monitor) {
+            return cache.promise(containers, batch, window, charges);
+        }
+    }
+
+    /** Charges what a batch has brought, and learns from it what to charge the next one. */
+    void learn(PrefetchBatch batch) {
+        synchronized (monitor) {
+            long taken = batch.taken(window);
+            if (!batch.isWhole()) {
+                charges.learn(batch.charged(), taken);
+            }
         }
     }
 }

@@ -1,10 +1,12 @@
 package org.opendedup.sar.restore.lookahead;
 
+import com.carrotsearch.hppc.LongHashSet;
+import com.carrotsearch.hppc.cursors.LongCursor;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Set;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.LongIntMap;
+import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.restore.cache.ContainerCache;
 import org.opendedup.sar.restore.cache.ContainerContents;
 import org.opendedup.sar.restore.frame.PinnedChunks;
@@ -15,26 +17,28 @@ import org.opendedup.sar.restore.frame.WantedChunks;
 import org.opendedup.sar.tier.copies.ChunkRequest;
 
 /**
- * One step of reading ahead: the chunks of a few MiB of a file that are fetched at once, and further chunks of the same
- * containers that the reader's window wants. For one thread.
+ * One batch of reading ahead: the chunks of a few MiB of a file that are fetched at once, and further chunks of the
+ * same containers that the reader's window wants. A class beside {@link Lookahead}, because up to three batches of a
+ * position are under way at once, and what a batch holds and is charged ends with it; and beside {@link BatchRead},
+ * which moves the bytes. For one thread.
  */
-final class Step implements AutoCloseable {
+final class PrefetchBatch implements AutoCloseable {
     private static final long NO_CONTAINER = 0;
 
     /**
-     * Surplus of every step, in bytes. A chunk may be longer than what is wanted of it; it must not be dropped because
+     * Surplus of every batch, in bytes. A chunk may be longer than what is wanted of it; it must not be dropped because
      * of that.
      */
     private static final int SURPLUS_BYTES = 2 * PinnedChunks.heldBytes(Slabs.MAX_BYTES);
 
-    private final StepReads reads;
+    private final BatchSources sources;
     private final long inode;
     private final WantedChunks wanted;
     private final ChunkHolds promised;
-    /** Chunks held in {@link #promised} for this step. A set: the values mean nothing. */
-    private final LongIntMap further = new LongIntMap();
-    /** Those of {@link #further} whose bytes this step brings. A set: the values mean nothing. */
-    private final LongIntMap brought = new LongIntMap();
+    /** Chunks held in {@link #promised} for this batch. */
+    private final LongHashSet further = new LongHashSet();
+    /** Those of {@link #further} whose bytes this batch brings. */
+    private final LongHashSet brought = new LongHashSet();
 
     private final Surplus surplus = new Surplus();
     private final long number;
@@ -49,46 +53,27 @@ final class Step implements AutoCloseable {
     private long whole = NO_CONTAINER;
 
     /**
-     * @param promised holds chunks that this step brings for the cache
-     * @param number number of earlier steps of the same reader
+     * @param promised holds chunks that this batch brings for the cache
+     * @param number number of earlier batches of the same reader
      * @param size size of the file, in bytes
      */
-    Step(StepReads reads, ChunkHolds promised, long inode, long number, long size) {
-        this.reads = reads;
+    PrefetchBatch(BatchSources sources, ChunkHolds promised, long inode, long number, long size) {
+        this.sources = sources;
         this.promised = promised;
         this.inode = inode;
         this.number = number;
-        wanted = reads.wanted(inode, size);
+        wanted = sources.wanted(inode, size);
         surplus.allow(SURPLUS_BYTES);
     }
 
-    /** Chunks that a window will want, the nearest first. */
-    interface Window {
-        /**
-         * Returns chunks of these containers, each once, as many as there is room for. Called when the step is next at
-         * the disk, or does not need the disk.
-         *
-         * @param containers ids, in ascending order
-         * @throws IOException if the step is not wanted any more
-         */
-        long[] chunks(long[] containers) throws IOException;
-
-        /**
-         * Called when the step's turn at the disk begins, or when it does not need the disk.
-         *
-         * @throws IOException if the step is not wanted any more
-         */
-        void begins() throws IOException;
-    }
-
     /**
-     * Adds the next reference. The caller holds its chunk until this step has ended.
+     * Adds the next reference. The caller holds its chunk until this batch has ended.
      *
      * @param charge additional bytes charged to the reader
      */
-    void add(long chunkId, int check, int neededBytes, int charge) throws IOException {
-        wanted.addChunk(chunkId, check, 0, neededBytes);
-        reads.pinned().bring(chunkId);
+    void add(long chunkId, int fingerprintPrefix, int neededBytes, int charge) throws IOException {
+        wanted.addChunk(chunkId, fingerprintPrefix, 0, neededBytes);
+        sources.pinned().bring(chunkId);
         references++;
         charge(charge);
     }
@@ -96,7 +81,7 @@ final class Step implements AutoCloseable {
     /** Adds a chunk that is brought for the cache. */
     void promise(long chunkId, int charge) {
         promised.hold(chunkId, charge);
-        further.put(chunkId, 0);
+        further.add(chunkId);
         charge(charge);
     }
 
@@ -105,7 +90,7 @@ final class Step implements AutoCloseable {
         surplus.allow(bytes / 4);
     }
 
-    /** Bytes charged for all chunks that this step is to bring. */
+    /** Bytes charged for all chunks that this batch is to bring. */
     long charged() {
         return charged;
     }
@@ -115,7 +100,7 @@ final class Step implements AutoCloseable {
         whole = container;
     }
 
-    /** Whether a reference to this container may be the next, in a step for a cache that keeps whole containers. */
+    /** Whether a reference to this container may be the next, in a batch for a cache that keeps whole containers. */
     boolean mayGoOnIn(long container, boolean isCached) {
         return whole == NO_CONTAINER ? isCached || references == 0 : container == whole;
     }
@@ -142,7 +127,7 @@ final class Step implements AutoCloseable {
         first = number;
     }
 
-    /** File offset below which everything is in this step or in earlier ones. */
+    /** File offset below which everything is in this batch or in earlier ones. */
     long plannedTo() {
         return plannedTo;
     }
@@ -151,7 +136,7 @@ final class Step implements AutoCloseable {
         plannedTo = offset;
     }
 
-    /** Whether the step's turn at the disk has begun. */
+    /** Whether the batch's turn at the disk has begun. */
     boolean isPlanned() {
         return planned;
     }
@@ -160,67 +145,49 @@ final class Step implements AutoCloseable {
         planned = true;
     }
 
-    /**
-     * Fetches all chunks of the step.
-     *
-     * @param window notified and asked for further chunks, unless a container is read whole
-     */
-    StepReads.Fetched fetch(Window window) throws IOException {
-        if (whole != NO_CONTAINER) {
-            return reads.fetch(inode, wanted, true, surplus, this::framesOfWholeContainer);
-        }
-        return reads.fetch(inode, wanted, false, surplus, new StepReads.Turn() {
-            @Override
-            public long[] further(Set<Long> containers) throws IOException {
-                return furtherFrames(window, containers);
-            }
-
-            @Override
-            public void begins() throws IOException {
-                window.begins();
-            }
-        });
+    /** Returns the read of all chunks of the batch; to be closed. */
+    BatchRead read() {
+        return new BatchRead(sources, inode, wanted, isWhole(), surplus);
     }
 
-    private long[] framesOfWholeContainer(Set<Long> containers) throws IOException {
-        // The container is read even if all its wanted chunks are in memory for another reader: the cache does not know
-        // that reader.
-        containers.add(whole);
-        surplus.allow(2 * reads.chunkBytesIn(whole));
-        long[] frames = new long[reads.chunksIn(whole)];
+    /**
+     * Adds all frames of the container that is to be read whole. It is read even if all its wanted chunks are in memory
+     * for another reader: the cache does not know that reader.
+     */
+    void addWholeContainer(BatchRead.Turn turn) throws IOException {
+        surplus.allow(2 * sources.chunkBytesIn(whole));
+        long[] frames = new long[sources.chunksIn(whole)];
         int count = 0;
         for (int slot = 0; slot < frames.length; slot++) {
             long chunkId = ChunkId.of(whole, slot);
             int frame = wanted.knownFrameOf(chunkId);
             if (frame >= 0) {
                 promised.hold(chunkId, 0);
-                further.put(chunkId, 0);
+                further.add(chunkId);
                 bring(chunkId);
-                frames[count++] = ChunkId.of(whole, frame);
+                frames[count++] = FrameId.of(whole, frame);
             }
         }
-        return SortedIds.of(frames, count);
+        turn.addContainer(whole, SortedIds.of(frames, count));
     }
 
-    private long[] furtherFrames(Window window, Set<Long> containers) throws IOException {
-        long[] from = containers.stream().mapToLong(Long::longValue).toArray();
-        long[] chunks = window.chunks(from);
+    /** Adds the frames of {@linkplain #promise promised} chunks that have not arrived meanwhile. */
+    void addPromised(long[] chunks, BatchRead.Turn turn) throws IOException {
         long[] frames = new long[chunks.length];
         int count = 0;
         for (long chunkId : chunks) {
-            int frame = reads.pinned().has(chunkId) ? -1 : wanted.knownFrameOf(chunkId);
+            int frame = sources.pinned().has(chunkId) ? -1 : wanted.knownFrameOf(chunkId);
             if (frame >= 0) {
                 bring(chunkId);
-                frames[count++] = ChunkId.of(ChunkId.container(chunkId), frame);
+                frames[count++] = FrameId.inContainerOf(chunkId, frame);
             }
         }
-        return SortedIds.of(frames, count);
+        turn.add(SortedIds.of(frames, count));
     }
 
     private void bring(long chunkId) {
-        if (!brought.contains(chunkId)) {
-            brought.put(chunkId, 0);
-            reads.pinned().bring(chunkId);
+        if (brought.add(chunkId)) {
+            sources.pinned().bring(chunkId);
         }
     }
 
@@ -229,9 +196,11 @@ final class Step implements AutoCloseable {
      * window these bytes from now on.
      */
     long taken(ReaderWindow window) {
-        long[] more = {window.came(wanted)};
-        further.forEachKey(chunkId -> more[0] += promised.came(chunkId));
-        return charged + more[0] + surplus.refusedBytes();
+        long more = window.chargeArrived(wanted);
+        for (LongCursor chunk : further) {
+            more += promised.chargeArrived(chunk.value);
+        }
+        return charged + more + surplus.refusedBytes();
     }
 
     boolean isWhole() {
@@ -239,7 +208,7 @@ final class Step implements AutoCloseable {
     }
 
     /** Reports to the cache what was read for it. */
-    void tell(Set<Long> containers, ContainerCache cache) throws IOException {
+    void reportTo(ContainerCache cache, Set<Long> containers) throws IOException {
         long[] chunks = chunksInMemory();
         int from = 0;
         for (long container : containers) {
@@ -250,37 +219,43 @@ final class Step implements AutoCloseable {
             while (to < chunks.length && ChunkId.container(chunks[to]) == container) {
                 to++;
             }
-            cache.read(container, new Contents(chunks, from, to, reads.chunksIn(container)));
+            cache.read(container, new Contents(chunks, from, to, sources.chunksIn(container)));
             from = to;
         }
     }
 
-    /** Returns the ids of all chunks of this step that are in memory, in ascending order. */
+    /** Returns the ids of all chunks of this batch that are in memory, in ascending order. */
     private long[] chunksInMemory() {
         ChunkRequest chunks = wanted.chunks();
         long[] ids = new long[chunks.count() + further.size()];
         for (int i = 0; i < chunks.count(); i++) {
             ids[i] = chunks.chunkId(i);
         }
-        int[] count = {chunks.count()};
-        further.forEachKey(chunkId -> ids[count[0]++] = chunkId);
-        return Arrays.stream(SortedIds.of(ids, count[0]))
-                .filter(reads.pinned()::has)
+        int count = chunks.count();
+        for (LongCursor chunk : further) {
+            ids[count++] = chunk.value;
+        }
+        return Arrays.stream(SortedIds.of(ids, count))
+                .filter(sources.pinned()::has)
                 .toArray();
     }
 
     /**
-     * Ends the waiting for this step's chunks. A reader that waits for an unreadable chunk reads it again, and receives
-     * the error.
+     * Ends the waiting for this batch's chunks. A reader that waits for an unreadable chunk reads it again, and
+     * receives the error.
      */
     @Override
     public void close() {
-        PinnedChunks pinned = reads.pinned();
+        PinnedChunks pinned = sources.pinned();
         for (int i = 0; i < references; i++) {
             pinned.brought(wanted.chunks().chunkId(i));
         }
-        brought.forEachKey(pinned::brought);
-        further.forEachKey(promised::release);
+        for (LongCursor chunk : brought) {
+            pinned.brought(chunk.value);
+        }
+        for (LongCursor chunk : further) {
+            promised.release(chunk.value);
+        }
     }
 
     /** Chunks {@code from} to {@code to} (exclusive) of {@code chunks}: those of one container. */
@@ -314,7 +289,7 @@ final class Step implements AutoCloseable {
 
         @Override
         public int bytes(int index) {
-            return PinnedChunks.heldBytes(Math.max(0, reads.pinned().bytes(chunks[from + index])));
+            return PinnedChunks.heldBytes(Math.max(0, sources.pinned().bytes(chunks[from + index])));
         }
     }
 }

@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.opendedup.sar.disk.StorageEstimator.Kind;
+import org.opendedup.sar.disk.DiskEstimator.Kind;
 
-final class StorageEstimatorTest {
+final class DiskEstimatorTest {
     private final long seed = Long.getLong("sar.seed", System.nanoTime());
     private final Random random = new Random(seed);
 
-    /** Times of requests of a device that was made up. */
+    /** Request times of a synthetic device. */
     private record Device(double skipMillis, double seekMillis, double spreadMillis, double megabytesPerSecond) {
         long nanos(Kind kind, int bytes, Random random) {
             double place = switch (kind) {
@@ -27,13 +27,13 @@ final class StorageEstimatorTest {
 
     private static final List<Kind> KINDS = List.of(Kind.values());
 
-    /** Half a turn more or less. */
+    /** Plus or minus half a rotation. */
     private static final Device HDD = new Device(5.5, 9, 8.3, 150);
 
     private static final Device NVME = new Device(0.08, 0.1, 0.02, 3000);
 
     /** A hard disk beside which another program works now and then. */
-    private StorageModel measured(StorageEstimator estimator, Device device, int requests, double outliers) {
+    private DiskModel measured(DiskEstimator estimator, Device device, int requests, double outliers) {
         for (int i = 0; i < requests; i++) {
             Kind kind = KINDS.get(random.nextInt(KINDS.size()));
             int bytes = (64 << 10) * (1 + random.nextInt(40));
@@ -44,9 +44,9 @@ final class StorageEstimatorTest {
         return estimator.model();
     }
 
-    private void assertNear(Device expected, StorageModel model, double tolerance) {
+    private void assertNear(Device expected, DiskModel model, double tolerance) {
         String told = "sar.seed=" + seed + ": " + model;
-        assertEquals(StorageModel.Source.MEASURED, model.source(), told);
+        assertEquals(DiskModel.Source.MEASURED, model.source(), told);
         assertEquals(1, model.bytesPerSecond() / expected.megabytesPerSecond / 1e6, tolerance, told);
         double slack = tolerance * (expected.skipMillis + expected.spreadMillis / 2);
         assertEquals(expected.skipMillis, model.skipNanos() / 1e6, slack, told);
@@ -55,48 +55,48 @@ final class StorageEstimatorTest {
 
     @Test
     void aHardDiskIsFoundOutWhateverItWasTakenFor() {
-        assertNear(HDD, measured(new StorageEstimator(StorageModel.HDD), HDD, 1000, 0), 0.4);
-        assertNear(HDD, measured(new StorageEstimator(StorageModel.SSD), HDD, 1000, 0), 0.4);
+        assertNear(HDD, measured(new DiskEstimator(DiskModel.HDD), HDD, 1000, 0), 0.4);
+        assertNear(HDD, measured(new DiskEstimator(DiskModel.SSD), HDD, 1000, 0), 0.4);
     }
 
     @Test
     void anSsdIsFoundOutWhateverItWasTakenFor() {
-        assertNear(NVME, measured(new StorageEstimator(StorageModel.SSD), NVME, 1000, 0), 0.4);
-        assertNear(NVME, measured(new StorageEstimator(StorageModel.HDD), NVME, 1000, 0), 0.4);
+        assertNear(NVME, measured(new DiskEstimator(DiskModel.SSD), NVME, 1000, 0), 0.4);
+        assertNear(NVME, measured(new DiskEstimator(DiskModel.HDD), NVME, 1000, 0), 0.4);
     }
 
     @Test
     void aFewRequestsThatTookVeryLongChangeLittle() {
-        assertNear(HDD, measured(new StorageEstimator(StorageModel.HDD), HDD, 1000, 0.1), 0.5);
-        assertNear(NVME, measured(new StorageEstimator(StorageModel.HDD), NVME, 1000, 0.1), 0.5);
+        assertNear(HDD, measured(new DiskEstimator(DiskModel.HDD), HDD, 1000, 0.1), 0.5);
+        assertNear(NVME, measured(new DiskEstimator(DiskModel.HDD), NVME, 1000, 0.1), 0.5);
     }
 
     @Test
     void whatWasIsForgotten() {
-        StorageEstimator estimator = new StorageEstimator(StorageModel.HDD);
+        DiskEstimator estimator = new DiskEstimator(DiskModel.HDD);
         measured(estimator, HDD, 300, 0);
         assertNear(NVME, measured(estimator, NVME, 1000, 0), 0.4);
     }
 
     @Test
     void aFewRequestsAreNotBelieved() {
-        StorageEstimator estimator = new StorageEstimator(StorageModel.HDD);
-        assertSame(StorageModel.HDD, measured(estimator, NVME, 15, 0));
+        DiskEstimator estimator = new DiskEstimator(DiskModel.HDD);
+        assertSame(DiskModel.HDD, measured(estimator, NVME, 15, 0));
     }
 
     @Test
     void requestsOfAboutOneSizeTellNothing() {
-        StorageEstimator estimator = new StorageEstimator(StorageModel.HDD);
+        DiskEstimator estimator = new DiskEstimator(DiskModel.HDD);
         for (int i = 0; i < 500; i++) {
             int bytes = (3 << 20) + random.nextInt(1 << 20);
             estimator.add(Kind.SEEKS, bytes, HDD.nanos(Kind.SEEKS, bytes, random));
         }
-        assertSame(StorageModel.HDD, estimator.model());
+        assertSame(DiskModel.HDD, estimator.model());
     }
 
     @Test
     void withoutSkipsTheyFollowTheSeeks() {
-        StorageEstimator estimator = new StorageEstimator(StorageModel.HDD);
+        DiskEstimator estimator = new DiskEstimator(DiskModel.HDD);
         for (int i = 0; i < 200; i++) {
             int bytes = (64 << 10) * (1 + random.nextInt(40));
             estimator.add(Kind.SEEKS, bytes, NVME.nanos(Kind.SEEKS, bytes, random));

@@ -12,7 +12,7 @@ import java.util.Map;
  * and time are bounded: from time to time the latest {@value RequestSamples#MAX_OF_SIZE} small and large requests of
  * each kind are used. For one thread.
  */
-final class StorageEstimator {
+final class DiskEstimator {
     /** Position of a request relative to the previous one. */
     enum Kind {
         /** Begins where the previous one ended. */
@@ -32,14 +32,14 @@ final class StorageEstimator {
     /** No device is faster: 100 GB/s. */
     private static final double MIN_NANOS_PER_BYTE = 0.01;
 
-    private final StorageModel assumed;
+    private final DiskModel assumed;
     private final Map<Kind, RequestSamples> samples = new EnumMap<>(Kind.class);
     private final double[] slopes = new double[3 * RequestSamples.MAX_OF_SIZE * RequestSamples.MAX_OF_SIZE];
     private int newSamples;
-    private StorageModel model;
+    private DiskModel model;
 
     /** @param assumed model that holds until enough is measured */
-    StorageEstimator(StorageModel assumed) {
+    DiskEstimator(DiskModel assumed) {
         this.assumed = assumed;
         model = assumed;
         for (Kind kind : Kind.values()) {
@@ -47,7 +47,7 @@ final class StorageEstimator {
         }
     }
 
-    StorageModel model() {
+    DiskModel model() {
         return model;
     }
 
@@ -86,11 +86,11 @@ final class StorageEstimator {
                 ? of(Kind.SKIPS).medianRest(nanosPerByte)
                 : of(Kind.SEEKS).medianRest(nanosPerByte) * ratio;
         double seek = knowsSeek ? of(Kind.SEEKS).medianRest(nanosPerByte) : skip / ratio;
-        model = new StorageModel(
+        model = new DiskModel(
                 Math.max(0, Math.round(skip)),
                 Math.max(0, Math.round(seek)),
                 Math.round(1e9 / nanosPerByte),
-                StorageModel.Source.MEASURED);
+                DiskModel.Source.MEASURED);
     }
 
     /** Returns the nanoseconds a byte; NaN if not enough is known. */

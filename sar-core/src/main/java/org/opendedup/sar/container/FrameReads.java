@@ -1,0 +1,126 @@
+package org.opendedup.sar.container;
+
+import java.io.IOException;
+import java.util.Map;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.io.FileLayout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads frames wherever they are: from an open container's memory, or by {@link ContainerReader} from a file. The
+ * methods are those of {@link ContainerStore} with the same names. Safe for use by many threads.
+ *
+ * <p>A container may be sealed while it is read. It is then looked for in memory first, and its frames are in its file
+ * before it leaves memory.
+ */
+final class FrameReads {
+    private static final Logger log = LoggerFactory.getLogger(FrameReads.class);
+
+    private final Map<Long, OpenContainer> open;
+    private final ContainerReader reader;
+
+    /** @param open the open containers by id */
+    FrameReads(Map<Long, OpenContainer> open, ContainerReader reader) {
+        this.open = open;
+        this.reader = reader;
+    }
+
+    Frame frame(long container, int frame, boolean verifyFingerprints) throws IOException {
+        OpenContainer unsealed = open.get(container);
+        if (unsealed != null) {
+            Frame inMemory = unsealed.frameInMemory(frame);
+            if (inMemory != null) {
+                return inMemory;
+            }
+        }
+        FrameTable table = frameTable(container);
+        checkFrame(container, table, frame);
+        return reader.frame(container, table, frame, verifyFingerprints);
+    }
+
+    private static void checkFrame(long container, FrameTable table, int frame) {
+        if (frame < 0 || frame >= table.frames()) {
+            throw new IllegalArgumentException(
+                    "container " + container + " has frames 0 to " + (table.frames() - 1) + ", not " + frame);
+        }
+    }
+
+    void readFrames(long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer, Decoding decoding)
+            throws IOException {
+        OpenContainer unsealed = open.get(container);
+        if (unsealed == null) {
+            readStoredFrames(container, frames, count, maxGapBytes, consumer, decoding);
+            return;
+        }
+        int[] stored = new int[count];
+        int storedCount = 0;
+        for (int i = 0; i < count; i++) {
+            Frame inMemory;
+            try {
+                inMemory = unsealed.frameInMemory(frames[i]);
+            } catch (IOException e) {
+                consumer.damaged(frames[i], e);
+                continue;
+            }
+            if (inMemory == null) {
+                stored[storedCount++] = frames[i];
+            } else {
+                consumer.frame(frames[i], inMemory);
+            }
+        }
+        readStoredFrames(container, stored, storedCount, maxGapBytes, consumer, decoding);
+    }
+
+    private void readStoredFrames(
+            long container, int[] frames, int count, int maxGapBytes, FrameConsumer consumer, Decoding decoding)
+            throws IOException {
+        if (count == 0) {
+            return;
+        }
+        FrameTable table = frameTable(container);
+        for (int i = 0; i < count; i++) {
+            checkFrame(container, table, frames[i]);
+        }
+        reader.frames(container, table, frames, count, maxGapBytes, consumer, decoding);
+    }
+
+    int frameOf(long chunkId) throws IOException {
+        long container = ChunkId.container(chunkId);
+        int slot = ChunkId.slot(chunkId);
+        OpenContainer unsealed = open.get(container);
+        int frame = unsealed == null ? frameTable(container).frameOf(slot) : unsealed.frameOf(slot);
+        if (frame < 0) {
+            throw new CorruptionException("container " + container, -1, "slot " + slot, "no such slot");
+        }
+        return frame;
+    }
+
+    int knownFrameOf(long chunkId) throws IOException {
+        long container = ChunkId.container(chunkId);
+        int slot = ChunkId.slot(chunkId);
+        OpenContainer unsealed = open.get(container);
+        if (unsealed != null) {
+            return unsealed.frameOf(slot);
+        }
+        FrameTable table = reader.cachedFrameTable(container);
+        return table == null ? -1 : table.frameOf(slot);
+    }
+
+    FileLayout layout(long container) {
+        try {
+            return open.containsKey(container) ? FileLayout.UNKNOWN : reader.layout(container);
+        } catch (IOException e) {
+            log.debug("container {} cannot be opened; a reader of it gets the error", container, e);
+            return FileLayout.UNKNOWN;
+        }
+    }
+
+    FrameTable frameTable(long container) throws IOException {
+        OpenContainer unsealed = open.get(container);
+        return unsealed == null ? reader.frameTable(container) : unsealed.table();
+    }
+}

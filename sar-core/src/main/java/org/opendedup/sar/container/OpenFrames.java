@@ -1,0 +1,500 @@
+package org.opendedup.sar.container;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.container.format.Bytes;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.Identity;
+import org.opendedup.sar.io.Directory;
+
+/**
+ * All frames of an open container: those in its file ({@link WrittenFrames}), then those on their way to it
+ * ({@link FrameQueue}); and whether they can be written ({@link WriteState}). Frame numbers and slots continue from the
+ * former to the latter.
+ *
+ * <p>One lock guards all of it. Each method takes the lock for itself, and holds it briefly: for no disk access, no
+ * compression and no call of a worker. This class never takes the lock {@code writing} of {@link OpenContainer}, whose
+ * holder may thus call any method but three: {@link #append} and {@link #frameInMemory}, which have a frame compressed
+ * once they released the lock, and {@link #awaitWritten}, which waits for the holder of {@code writing}. Methods whose
+ * Javadoc requires {@code writing} change what only the thread that writes the file may change.
+ */
+final class OpenFrames {
+    private final Identity identity;
+    private final FrameEncoder encoder;
+    private final Consumer<PendingFrame> compression;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Signalled if a frame left the queue, or the state of writing changed. */
+    private final Condition changed = lock.newCondition();
+    // All fields below, and what they refer to, are guarded by lock.
+    private final WrittenFrames written;
+    private final FrameQueue queue;
+    private final WriteState state;
+
+    /**
+     * Makes the frames of an empty container.
+     *
+     * @param fileBytes length of the container's header in its file, in bytes
+     * @param compression gets each frame that was cut, in the thread that cut it, without the lock: has the frame
+     *     compressed, and calls {@link #compressed}
+     */
+    OpenFrames(Identity identity, FrameEncoder encoder, long fileBytes, Consumer<PendingFrame> compression) {
+        this.identity = identity;
+        this.encoder = encoder;
+        this.compression = compression;
+        written = new WrittenFrames(identity, fileBytes);
+        queue = new FrameQueue(encoder);
+        state = new WriteState(toString(), encoder.budget());
+    }
+
+    /**
+     * Copies a chunk into the frame being filled and returns its slot. Cuts that frame before, if the chunk does not
+     * fit, and after, if it is full.
+     *
+     * @throws IOException if the container failed, or its disk is full
+     */
+    int append(byte[] data, int offset, int length, byte[] fingerprints, int fingerprintOffset) throws IOException {
+        PendingFrame before = null;
+        PendingFrame after = null;
+        int slot;
+        lock.lock();
+        try {
+            state.throwIfFailed();
+            state.throwIfShort();
+            if (queue.mustCutBefore(length)) {
+                before = cut();
+            }
+            slot = queue.add(data, offset, length, fingerprints, fingerprintOffset);
+            if (queue.mustCut()) {
+                after = cut();
+            }
+        } finally {
+            lock.unlock();
+        }
+        compress(before);
+        compress(after);
+        return slot;
+    }
+
+    /** Ends the frame being filled; returns it for the caller to have it compressed, or null if there is none. */
+    @Nullable
+    PendingFrame flush() {
+        lock.lock();
+        try {
+            return cut();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Moves the frame being filled to the queue. The caller holds the lock, and compresses the frame without it. */
+    private @Nullable PendingFrame cut() {
+        return state.isDropping() ? null : queue.cut();
+    }
+
+    private void compress(@Nullable PendingFrame frame) {
+        if (frame != null) {
+            compression.accept(frame);
+        }
+    }
+
+    /**
+     * Notes the compressed form of a frame. With null, the frame is dropped when it is the head; the caller has failed
+     * the container.
+     */
+    void compressed(PendingFrame pending, @Nullable Bytes encoded) {
+        lock.lock();
+        try {
+            pending.encoded = encoded;
+            pending.ready = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns whether the head of the queue can be written, or dropped. */
+    boolean headIsReady() {
+        lock.lock();
+        try {
+            PendingFrame head = queue.head();
+            return head != null && head.ready && !state.isShort() && !state.isSuspended();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Returns the compressed form of the head of the queue; null if the head is not to be written: the container
+     * failed, or the frame could not be compressed. The caller holds {@code writing}, and the head is ready.
+     */
+    @Nullable
+    Bytes headToWrite() {
+        lock.lock();
+        try {
+            PendingFrame head = queue.head();
+            return head == null || state.isFailed() ? null : head.encoded;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Removes the head from the queue, and adds it to the frames of the file if it was written. Leaves it in the queue
+     * if the disk failed meanwhile: only what is in the queue or among the frames of the file is in the rewritten file.
+     * The caller holds {@code writing}.
+     *
+     * @param offset its offset in the file in bytes, or -1 if it was not written
+     */
+    void removeHead(long offset) {
+        PendingFrame head;
+        lock.lock();
+        try {
+            if (state.isSuspended()) {
+                return;
+            }
+            head = queue.removeHead();
+            Bytes encoded = head.encoded;
+            if (offset >= 0 && encoded != null && !state.isFailed()) {
+                written.add(head.raw, encoded, offset);
+            }
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        if (head.encoded != null) {
+            encoder.giveBack(head.encoded);
+        }
+        encoder.release(head.raw, head.admittedBytes);
+    }
+
+    /**
+     * Waits until every frame in the queue at the time of the call is in the file, or the disk is full, or the
+     * container failed.
+     */
+    void awaitWritten() {
+        lock.lock();
+        try {
+            int wanted = written.count() + queue.size();
+            while (state.isWorking() && written.count() < wanted) {
+                changed.awaitUninterruptibly();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Fails the container for good and drops what cannot be stored any more: the frame being filled at once, queued
+     * frames as {@link OpenContainer#drain} takes them.
+     *
+     * @param keepWritten whether the frames that are in the file and not forced yet can still be relied on
+     */
+    void fail(IOException cause, boolean keepWritten) {
+        lock.lock();
+        try {
+            state.lose(cause);
+            if (!keepWritten) {
+                state.beginDoubt(written.count());
+            }
+            dropLost();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #fail}, but drops nothing: the disk may work again. */
+    void diskFailed(IOException cause, boolean keepWritten) {
+        lock.lock();
+        try {
+            if (state.suspend(cause)) {
+                changed.signalAll();
+            }
+            if (!keepWritten) {
+                state.beginDoubt(written.count());
+                if (!state.isSuspended()) {
+                    dropLost();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Drops what cannot be stored any more, but the queued frames. The caller holds the lock. */
+    private void dropLost() {
+        state.dropSuspended();
+        written.truncate(certainFrames());
+        queue.dropFilling();
+        changed.signalAll();
+    }
+
+    /** As {@link #reliableFrames}. The caller holds the lock. */
+    private int certainFrames() {
+        return state.certainFrames(written.count());
+    }
+
+    /** Records that the disk is full; see {@link WriteState#beginShortage}. */
+    void beginShortage(NoSpaceException cause) {
+        lock.lock();
+        try {
+            if (state.beginShortage(cause)) {
+                changed.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Has the writes retried that the disk had no space for. */
+    void endShortage() {
+        lock.lock();
+        try {
+            state.endShortage();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Prepares the rewriting of the file. Returns null if there is nothing to rewrite, because the container did not
+     * fail, or lost nothing.
+     *
+     * @throws CorruptionException if chunks were dropped
+     */
+    @Nullable
+    Rewriting rewriting(Directory directory) throws CorruptionException {
+        lock.lock();
+        try {
+            if (state.isSuspended()) {
+                return new Rewriting(directory, identity, written.table(), state.kept());
+            }
+            IOException failure = state.failure();
+            if (failure != null && hasLoss()) {
+                throw new CorruptionException(
+                        toString(), -1, "all chunks that were taken", "some were dropped: " + failure.getMessage());
+            }
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Notes that the file was rewritten with {@code frames} frames, all durable. Returns false, and changes nothing, if
+     * frames were dropped meanwhile, because one could not be compressed. The caller holds {@code writing}.
+     */
+    boolean revived(int frames) {
+        lock.lock();
+        try {
+            if (!state.isSuspended()) {
+                return false;
+            }
+            state.revived(frames);
+            changed.signalAll();
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** See {@link WriteState#keep}. */
+    boolean keep(Map<Integer, byte[]> copies) {
+        lock.lock();
+        try {
+            return state.keep(copies);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the number of frames in the file, from the first on, that can be relied on. */
+    int reliableFrames() {
+        lock.lock();
+        try {
+            return certainFrames();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Notes that the first {@code forced} frames are durable, and the file's name too. */
+    void nameIsDurable(int forced) {
+        lock.lock();
+        try {
+            state.noteDurable(Math.min(forced, certainFrames()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns whether all chunks are durable. */
+    boolean areDurable() {
+        lock.lock();
+        try {
+            return state.durableFrames() == written.count() + queue.size() && queue.isCut();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns directory and footer for a file of {@code position} bytes. The caller holds {@code writing}. */
+    Bytes tail(byte[] tableBytes, long position) {
+        lock.lock();
+        try {
+            return written.tail(tableBytes, position);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean isFailed() {
+        lock.lock();
+        try {
+            return state.isFailed();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void throwIfFailed() throws IOException {
+        lock.lock();
+        try {
+            state.throwIfFailed();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void throwIfShort() throws NoSpaceException {
+        lock.lock();
+        try {
+            state.throwIfShort();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** See {@link OpenContainer#reportLoss}. */
+    @Nullable
+    IOException reportLoss() {
+        lock.lock();
+        try {
+            return hasLoss() ? state.reportLoss() : null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** See {@link OpenContainer#abandonLost}. */
+    void abandonLost() {
+        lock.lock();
+        try {
+            if (state.abandonLoss() && state.isSuspended()) {
+                dropLost();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** See {@link OpenContainer#isLost}. */
+    boolean isLost(int slot) {
+        lock.lock();
+        try {
+            return state.isFailed() && slot >= firstLostSlot() && slot < queue.nextSlot();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns whether chunks are lost that the caller has not given up. The caller holds the lock. */
+    private boolean hasLoss() {
+        return state.isFailed() && !state.isLossAbandoned() && firstLostSlot() < queue.nextSlot();
+    }
+
+    /** Returns the first slot that is lost if the container failed. The caller holds the lock. */
+    private int firstLostSlot() {
+        return written.slots(certainFrames());
+    }
+
+    /** Returns the frame table of the frames in the file. */
+    FrameTable table() {
+        lock.lock();
+        try {
+            return written.table();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** See {@link OpenContainer#frameOf}. */
+    int frameOf(int slot) throws IOException {
+        lock.lock();
+        try {
+            if (slot < written.slots()) {
+                return written.frameOf(slot);
+            }
+            if (slot >= queue.nextSlot()) {
+                return -1;
+            }
+            state.throwIfDropping();
+            return written.count() + queue.placeOf(slot);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** See {@link OpenContainer#frameInMemory}. */
+    @Nullable
+    Frame frameInMemory(int frame) throws IOException {
+        PendingFrame ended = null;
+        lock.lock();
+        try {
+            int place = frame - written.count();
+            if (place < 0) {
+                return null;
+            }
+            state.throwIfDropping();
+            if (place == queue.size()) {
+                ended = cut();
+            }
+            return queue.copy(place, identity.container());
+        } finally {
+            lock.unlock();
+            compress(ended);
+        }
+    }
+
+    /** See {@link OpenContainer#isFull}. */
+    boolean isFull(int containerBytes, int maxChunks) {
+        lock.lock();
+        try {
+            return queue.nextSlot() >= maxChunks
+                    || written.fileBytes() + encoder.estimateStored(queue.bytes()) >= containerBytes;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the length of the header and frames in the file, in bytes. */
+    long fileBytes() {
+        lock.lock();
+        try {
+            return written.fileBytes();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "container " + identity.container();
+    }
+}

@@ -1,0 +1,75 @@
+package org.opendedup.sar.container;
+
+import org.opendedup.sar.container.format.Bytes;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.FrameFormat;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.Identity;
+import org.opendedup.sar.container.format.RawFrame;
+
+/**
+ * The frames in the file of an open container: their frame table, and their chunk lists as the container's directory
+ * repeats them. They need not be durable.
+ *
+ * <p>Has no lock of its own: {@link OpenFrames} calls each method with its lock held.
+ */
+final class WrittenFrames {
+    private final Identity identity;
+    private final FrameTable.Builder table;
+    private final Bytes chunkLists = new Bytes(1024);
+    private long fileBytes;
+
+    /** @param fileBytes length of the container's header in its file, in bytes */
+    WrittenFrames(Identity identity, long fileBytes) {
+        this.identity = identity;
+        this.fileBytes = fileBytes;
+        table = new FrameTable.Builder(identity.writing());
+    }
+
+    /** Adds a frame that was written at {@code offset} of the file, in bytes. */
+    void add(RawFrame raw, Bytes encoded, long offset) {
+        int length = encoded.length();
+        table.add(raw.firstSlot(), raw.count(), Math.toIntExact(offset), length, raw.bytes());
+        chunkLists.putBytes(encoded.array(), FrameFormat.HEADER_BYTES, FrameFormat.listBytes(encoded.array()));
+        fileBytes = offset + length;
+    }
+
+    /** Removes all but the first {@code kept} frames from the table; the container can't be sealed afterwards. */
+    void truncate(int kept) {
+        table.truncate(kept);
+    }
+
+    /** Returns the number of frames. */
+    int count() {
+        return table.frames();
+    }
+
+    /** Returns the highest slot plus 1. */
+    int slots() {
+        return table.slots();
+    }
+
+    /** Returns the highest slot of the first {@code frames} frames plus 1. */
+    int slots(int frames) {
+        return table.slots(frames);
+    }
+
+    /** Returns the number of the frame that holds a slot, or -1 if none does. */
+    int frameOf(int slot) {
+        return table.frameOf(slot);
+    }
+
+    FrameTable table() {
+        return table.build();
+    }
+
+    /** Returns the length of header and frames in the file, in bytes. */
+    long fileBytes() {
+        return fileBytes;
+    }
+
+    /** Returns the directory and footer that follow the frames in a file of {@code position} bytes. */
+    Bytes tail(byte[] tableBytes, long position) {
+        return ContainerFormat.tail(identity, tableBytes, chunkLists, position);
+    }
+}

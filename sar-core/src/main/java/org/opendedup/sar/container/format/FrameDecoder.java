@@ -1,0 +1,109 @@
+package org.opendedup.sar.container.format;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Fingerprints;
+
+/** Decodes a frame that a frame table describes, and checks that its bytes are what was written. */
+public final class FrameDecoder {
+    private FrameDecoder() {}
+
+    /** The expected place of a frame in its container, for checks and messages. */
+    public record Expected(long container, FrameTable table, int frame) {
+        @Override
+        public String toString() {
+            int first = table.firstSlot(frame);
+            return "container " + container + ", slots " + first + " to "
+                    + (first + table.slotCount(frame) - 1) + " ("
+                    + ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX) + ")";
+        }
+
+        public CorruptionException corrupt(String expected, String found) {
+            return new CorruptionException(toString(), table.fileOffset(frame), expected, found);
+        }
+    }
+
+    /** Decodes the frame at {@code offset}, and checks that it is the expected one and that its checksum holds. */
+    public static Frame decode(
+            byte[] bytes, int offset, Expected expected, Compressor compressor, boolean verifyFingerprints)
+            throws CorruptionException {
+        FrameTable table = expected.table();
+        int frame = expected.frame();
+        int length = table.fileLength(frame);
+        FrameFormat.Header header = FrameFormat.readHeader(bytes, offset, offset + length);
+        if (header == null || header.frameBytes() != length) {
+            throw expected.corrupt("a frame of " + length + " bytes", header == null ? "none" : "another length");
+        }
+        if (!FrameFormat.crcHolds(bytes, offset, header)) {
+            throw expected.corrupt("a frame whose CRC-32C holds", "one whose does not");
+        }
+        if (header.identity().container() != expected.container()
+                || !header.identity().writing().equals(table.writing())
+                || header.firstSlot() != table.firstSlot(frame)
+                || header.chunks() != table.slotCount(frame)
+                || header.rawBytes() != table.rawLength(frame)) {
+            throw expected.corrupt("the frame that the frame table describes", header.toString());
+        }
+        int listEnd = offset + FrameFormat.HEADER_BYTES + header.listBytes();
+        byte[] data = new byte[header.rawBytes()];
+        String damage = compressor.decompress(header.codec(), bytes, listEnd, header.storedBytes(), data);
+        if (damage != null) {
+            throw expected.corrupt(data.length + " bytes of chunks", damage);
+        }
+        return readChunks(bytes, offset + FrameFormat.HEADER_BYTES, listEnd, data, expected, verifyFingerprints);
+    }
+
+    private static Frame readChunks(
+            byte[] bytes, int listStart, int listEnd, byte[] data, Expected expected, boolean verifyFingerprints)
+            throws CorruptionException {
+        int chunks = expected.table().slotCount(expected.frame());
+        int[] ends = new int[chunks];
+        int[] fingerprintPrefixes = new int[chunks];
+        ByteReader list = new ByteReader(bytes, listStart, listEnd, expected);
+        int end = 0;
+        for (int chunk = 0; chunk < chunks; chunk++) {
+            int start = end;
+            int length = list.readVarint();
+            if (length > data.length - start) {
+                throw expected.corrupt("chunks of " + data.length + " bytes together", "more");
+            }
+            end = start + length;
+            int fingerprint = list.position();
+            list.skip(Fingerprints.BYTES);
+            ends[chunk] = end;
+            fingerprintPrefixes[chunk] = Fingerprints.fingerprintPrefix(bytes, fingerprint);
+            if (verifyFingerprints) {
+                verify(data, start, end, bytes, fingerprint, expected, chunk);
+            }
+        }
+        if (end != data.length || list.remaining() != 0) {
+            throw expected.corrupt("a chunk list for " + data.length + " bytes", "one for " + end);
+        }
+        return new Frame(
+                expected.container(), expected.table().firstSlot(expected.frame()), data, ends, fingerprintPrefixes);
+    }
+
+    private static void verify(
+            byte[] data, int start, int end, byte[] fingerprints, int fingerprint, Expected expected, int chunk)
+            throws CorruptionException {
+        byte[] found = sha256(data, start, end - start);
+        if (!Arrays.equals(found, 0, Fingerprints.BYTES, fingerprints, fingerprint, fingerprint + Fingerprints.BYTES)) {
+            int slot = expected.table().firstSlot(expected.frame()) + chunk;
+            throw expected.corrupt(
+                    "in slot " + slot + " a chunk with fingerprint " + Fingerprints.toHex(fingerprints, fingerprint),
+                    Fingerprints.toHex(found, 0));
+        }
+    }
+
+    private static byte[] sha256(byte[] bytes, int offset, int length) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            digest.update(bytes, offset, length);
+            return digest.digest();
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
+    }
+}

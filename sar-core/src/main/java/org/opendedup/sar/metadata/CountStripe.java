@@ -1,0 +1,163 @@
+package org.opendedup.sar.metadata;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.metadata.Overlay.Layers;
+
+/**
+ * The count records of a part of the containers, in memory as far as there is room. Its monitor guards its cache and
+ * every record of these containers that is not frozen. {@link #record}, {@link #change} and {@link #account} are called
+ * with the monitor held.
+ *
+ * <p>A cached record is always the newest one, so the cache is queried first; a record that it evicts is found again in
+ * the pending generation, the frozen one or the database. A record belongs to the generation that changed it. The first
+ * change in a later generation makes a copy, so that the frozen one can be written out without a lock.
+ */
+final class CountStripe {
+    private final Overlay overlay;
+    private final WritingSource writings;
+    private final ClockTable<CountRecord> cache;
+    /** The newest records of some containers, which stay in memory even if the cache evicts them. */
+    private final Map<Long, Held> held = new HashMap<>();
+
+    /**
+     * @param writings source of the writing of a container that gets its first reference; called with the monitor held
+     */
+    CountStripe(Overlay overlay, WritingSource writings, long cacheBytes) {
+        this.overlay = overlay;
+        this.writings = writings;
+        cache = new ClockTable<>(cacheBytes);
+    }
+
+    /**
+     * A record that is kept in memory; {@code record} is null while it is read for the first time and was not changed.
+     */
+    private static final class Held {
+        @Nullable
+        CountRecord record;
+
+        int holders;
+    }
+
+    /**
+     * Keeps a container's newest record in memory until {@link #release}; each call needs one call of {@link #release}.
+     * While the record is read, other threads can use the counts of this stripe.
+     */
+    void hold(long container) throws IOException {
+        synchronized (this) {
+            Held kept = held.computeIfAbsent(container, id -> new Held());
+            kept.holders++;
+            if (kept.record == null) {
+                kept.record = inMemory(container);
+            }
+            if (kept.record != null) {
+                return;
+            }
+        }
+        try {
+            CountRecord loaded = committed(container);
+            synchronized (this) {
+                Held kept = held.get(container);
+                if (kept != null && kept.record == null) {
+                    kept.record = loaded;
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            release(container);
+            throw e;
+        }
+    }
+
+    /** Ends a {@link #hold}. */
+    synchronized void release(long container) {
+        Held kept = held.get(container);
+        if (kept != null && --kept.holders == 0) {
+            held.remove(container);
+        }
+    }
+
+    /** Reads a container's record into the cache. The monitor is not held while the database is read. */
+    void load(long container) throws IOException {
+        synchronized (this) {
+            if (inMemory(container) != null) {
+                return;
+            }
+        }
+        hold(container);
+        synchronized (this) {
+            record(container);
+        }
+        release(container);
+    }
+
+    /** Reads a container's record from the database. */
+    private CountRecord committed(long container) throws IOException {
+        byte[] value = overlay.database().get(Family.COUNT, Keys.of(container));
+        return value == null
+                ? CountRecord.empty(CountRecord.NO_GENERATION)
+                : CountRecord.decode(container, value, CountRecord.NO_GENERATION);
+    }
+
+    /** Returns the newest record, for reading. */
+    CountRecord record(long container) throws IOException {
+        CountRecord record = inMemory(container);
+        if (record == null) {
+            record = committed(container);
+            cache.put(container, 0, record, record.heapBytes());
+        }
+        return record;
+    }
+
+    /** Returns the newest record if it is in memory; otherwise null. */
+    private @Nullable CountRecord inMemory(long container) {
+        CountRecord record = cache.get(container, 0);
+        if (record != null) {
+            return record;
+        }
+        Held kept = held.isEmpty() ? null : held.get(container);
+        record = kept == null ? null : kept.record;
+        if (record == null) {
+            Layers layers = overlay.layers();
+            record = layers.pending().counts(container);
+            if (record == null && layers.frozen() != null) {
+                record = layers.frozen().counts(container);
+            }
+        }
+        if (record != null) {
+            cache.put(container, 0, record, record.heapBytes());
+        }
+        return record;
+    }
+
+    /** Returns the newest record, for changing: a part of the pending generation. */
+    CountRecord change(long container) throws IOException {
+        Generation pending = overlay.pending();
+        CountRecord record = record(container);
+        if (record.generation() == pending.number()) {
+            return record;
+        }
+        CountRecord copy = record.copy(pending.number());
+        if (copy.slots() == 0) {
+            copy.setWriting(writings.writing(container));
+        }
+        pending.putCounts(container, copy);
+        cache.put(container, 0, copy, copy.heapBytes());
+        Held kept = held.isEmpty() ? null : held.get(container);
+        if (kept != null) {
+            kept.record = copy;
+        }
+        return copy;
+    }
+
+    /** Reports a record's new size to the cache and to the pending generation. */
+    void account(long container, CountRecord record, int heapBytesBefore) {
+        int grown = record.heapBytes() - heapBytesBefore;
+        if (grown != 0) {
+            cache.put(container, 0, record, record.heapBytes());
+            overlay.pending().addBytes(grown);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package org.opendedup.sar.metadata;
+
+import java.util.Arrays;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+
+/**
+ * The format of a directory entry's record: a version byte, the file type and the inode number as varints. The key is
+ * the directory's inode number, the name's hash, and the name.
+ */
+final class EntryFormat {
+    static final int VERSION = 1;
+
+    /** Offset of the name in a key, in bytes. */
+    static final int NAME_OFFSET = 2 * Keys.LONG_BYTES;
+
+    /**
+     * Shift of the type in a mode. The lowest twelve bits of a mode are permissions, the next four the type; shifted,
+     * it is stored in one byte.
+     */
+    private static final int TYPE_SHIFT = 12;
+
+    private EntryFormat() {}
+
+    /** @param type file type, as in {@code mode & S_IFMT} */
+    static byte[] encode(long inode, int type) {
+        return new ValueWriter(12)
+                .writeByte(VERSION)
+                .writeVarint(type >>> TYPE_SHIFT)
+                .writeVarint(inode)
+                .toBytes();
+    }
+
+    static Entry decode(long directory, byte[] value) throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = new ValueReader(value, "entry of directory", directory).expectVersion(VERSION);
+        int type = (int) in.readVarint(15) << TYPE_SHIFT;
+        long inode = in.readVarint(Long.MAX_VALUE);
+        in.expectEnd();
+        return new Entry(inode, type);
+    }
+
+    /** Returns the name in a key, unchecked; empty if the key is too short to contain one. */
+    static byte[] name(byte[] key) {
+        return Arrays.copyOfRange(key, Math.min(NAME_OFFSET, key.length), key.length);
+    }
+}

@@ -1,0 +1,51 @@
+package org.opendedup.sar.metadata;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.io.SystemError;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.Status;
+
+/** Translates failures of RocksDB into exceptions that tell a full disk, damage and other I/O errors apart. */
+final class RocksDbErrors {
+    private RocksDbErrors() {}
+
+    /** Returns the name of a database, for messages. */
+    static String place(Path folder) {
+        return "metadata database in " + folder;
+    }
+
+    /** Returns the exception that a failure of RocksDB means for the database in {@code folder}. */
+    static IOException translate(Path folder, RocksDBException e) {
+        return translate(folder, String.valueOf(e.getMessage()), e);
+    }
+
+    /** Translates as above, with a message in place of RocksDB's. */
+    static IOException translate(Path folder, @Nullable String message, RocksDBException e) {
+        Status status = e.getStatus();
+        // Errors during the opening of a database are recognized only by their message.
+        boolean noSpace =
+                status != null && status.getSubCode() == Status.SubCode.NoSpace || SystemError.isFullIn(message);
+        if (noSpace) {
+            return withCause(new NoSpaceException(place(folder) + ": the disk is full (" + message + ")"), e);
+        }
+        if (status != null && status.getCode() == Status.Code.Corruption) {
+            return withCause(
+                    new CorruptionException(
+                            place(folder),
+                            -1,
+                            "an intact database",
+                            message + "; check the disk, and restore the folder from its last backup"),
+                    e);
+        }
+        return new IOException(place(folder) + ": " + message, e);
+    }
+
+    private static IOException withCause(IOException exception, Throwable cause) {
+        exception.initCause(cause);
+        return exception;
+    }
+}

@@ -1,0 +1,303 @@
+package org.opendedup.sar.restore.frame;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.FrameId;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.Decoding;
+import org.opendedup.sar.container.FrameConsumer;
+import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.io.FileLayout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One turn at the disk in which many frames are read with few requests: by container, frames near each other in one
+ * request, in disk order. Small reads of others may run between. Workers decode meanwhile. Its holder is next at the
+ * disk and chooses its frames then, so that the disk need not wait for the choice:
+ *
+ * <pre>{@code
+ * try (FrameTurn turn = loader.next(inode, sink)) {
+ *     turn.claim(frames);
+ *     turn.begin();
+ *     turn.read();
+ * }
+ * }</pre>
+ *
+ * For one thread.
+ */
+public final class FrameTurn implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(FrameTurn.class);
+
+    private final Shared shared;
+    private final long inode;
+    private final FrameSink sink;
+    private final Decoding decoding;
+    private final DiskQueue.Turn turn;
+    private final List<Fetch> fetches = new ArrayList<>();
+    private List<Piece> pieces = List.of();
+
+    /**
+     * What all turns of one volume share.
+     *
+     * @param disk queue of the device that holds the containers
+     * @param verifyFingerprints whether every chunk read from the disk is also hashed
+     * @param inFlight by {@link FrameId}, frames that a thread is reading from the disk, or is about to read, so that
+     *     no frame is read twice; holds at most the frames that readers wait for
+     * @param misses counts the frames read from the disk
+     */
+    record Shared(
+            ContainerStore containers,
+            DiskQueue disk,
+            FrameCache cache,
+            boolean verifyFingerprints,
+            DamageListener damage,
+            ConcurrentMap<Long, CompletableFuture<Frame>> inFlight,
+            LongAdder misses) {}
+
+    private FrameTurn(Shared shared, long inode, FrameSink sink, Decoding decoding, DiskQueue.Turn turn) {
+        this.shared = shared;
+        this.inode = inode;
+        this.sink = sink;
+        this.decoding = decoding;
+        this.turn = turn;
+    }
+
+    /** Waits until the caller is next at the disk. */
+    static FrameTurn next(Shared shared, long inode, FrameSink sink) {
+        Decoding decoding = shared.containers.decoding(sink.memory());
+        return new FrameTurn(shared, inode, sink, decoding, shared.disk.next());
+    }
+
+    /**
+     * Claims frames, which this is to read. Leaves out frames that another thread has read or is reading, and frames
+     * that cannot be located. To be called once, before {@link #begin}.
+     *
+     * @param ids {@link FrameId}s of frames that the cache lacks, each once, in ascending order
+     */
+    public void claim(long[] ids) {
+        for (int first = 0; first < ids.length; ) {
+            long container = FrameId.container(ids[first]);
+            int end = first;
+            while (end < ids.length && FrameId.container(ids[end]) == container) {
+                end++;
+            }
+            try {
+                Fetch fetch = new Fetch(container);
+                fetches.add(fetch);
+                fetch.claim(ids, first, end);
+            } catch (IOException e) {
+                leaveOut(container, e);
+            }
+            first = end;
+        }
+    }
+
+    /** Waits until the turn begins. Does not take the turn if no frame was claimed. */
+    public void begin() {
+        pieces = inDiskOrder();
+        if (!pieces.isEmpty()) {
+            turn.begin();
+        }
+    }
+
+    /** Returns the claimed frames in the order in which a disk reads them with the fewest seeks. */
+    private List<Piece> inDiskOrder() {
+        List<Piece> ordered = new ArrayList<>();
+        for (Fetch fetch : fetches) {
+            fetch.addPieces(ordered);
+        }
+        // Pieces of unknown place are read first, by container.
+        ordered.sort(Comparator.comparingLong(Piece::place));
+        return ordered;
+    }
+
+    /** Reads the claimed frames. Leaves out those that cannot be read, whose damage is reported. */
+    public void read() {
+        for (Piece piece : pieces) {
+            try {
+                piece.fetch.read(piece);
+            } catch (IOException e) {
+                leaveOut(piece.fetch.container, e);
+            }
+        }
+    }
+
+    /** Logs that a container's frames cannot be located; the frames of other containers are still read. */
+    private static void leaveOut(long container, IOException cause) {
+        log.debug("container {} is not read ahead; a reader that needs it gets the error", container, cause);
+    }
+
+    /** Ends the turn, then waits until all frames are decoded. Abandons claimed frames that were not read. */
+    @Override
+    public void close() {
+        try (decoding) {
+            turn.close();
+        } finally {
+            fetches.forEach(Fetch::close);
+        }
+    }
+
+    /**
+     * Claimed frames of one container that are contiguous on the disk.
+     *
+     * @param from index of the first of them in {@link Fetch#frames}
+     * @param to index after the last
+     * @param place offset of the first on the device, in bytes; -1 if not known
+     */
+    private record Piece(Fetch fetch, int from, int to, long place) {}
+
+    private static long fileBytes(FrameTable table, int[] frames, int count) {
+        long bytes = 0;
+        for (int i = 0; i < count; i++) {
+            // The last frames of a container that is being written are in memory only.
+            bytes += frames[i] < table.frames() ? table.fileLength(frames[i]) : 0;
+        }
+        return bytes;
+    }
+
+    /** Claimed frames of one container that this thread reads: other threads that want them wait for it. */
+    private final class Fetch implements FrameConsumer {
+        private final long container;
+        private final FrameTable table;
+        private final ConcurrentMap<Integer, CompletableFuture<Frame>> claimed = new ConcurrentHashMap<>();
+        /** Numbers of the claimed frames, in ascending order, up to {@link #count}. */
+        private int[] frames = new int[0];
+
+        private int count;
+        /** Number of claimed frames that were read, and the total time of their requests in nanoseconds. */
+        private int readCount;
+
+        private long nanos;
+
+        Fetch(long container) throws IOException {
+            this.container = container;
+            table = shared.containers.frameTable(container);
+        }
+
+        /** Claims the wanted frames of the container: ids {@code first} to {@code end} (exclusive). */
+        void claim(long[] ids, int first, int end) {
+            frames = new int[end - first];
+            for (int i = first; i < end; i++) {
+                int frame = FrameId.number(ids[i]);
+                if (shared.cache.get(container, frame) == null && sink.wants(table, container, frame) && claim(frame)) {
+                    frames[count++] = frame;
+                }
+            }
+        }
+
+        private boolean claim(int frame) {
+            CompletableFuture<Frame> mine = new CompletableFuture<>();
+            boolean free = shared.inFlight.putIfAbsent(FrameId.of(container, frame), mine) == null;
+            if (free) {
+                claimed.put(frame, mine);
+            }
+            return free;
+        }
+
+        void addPieces(List<Piece> pieces) {
+            if (count == 0) {
+                return;
+            }
+            // The last frames of a container that is being written have no place in the file.
+            boolean isStored = frames[count - 1] < table.frames();
+            FileLayout layout = isStored ? shared.containers.layout(container) : FileLayout.UNKNOWN;
+            if (layout == FileLayout.UNKNOWN) {
+                pieces.add(new Piece(this, 0, count, -1));
+                return;
+            }
+            for (int from = 0; from < count; ) {
+                int to = endOfPiece(layout, from);
+                pieces.add(new Piece(this, from, to, layout.place(table.fileOffset(frames[from]))));
+                from = to;
+            }
+        }
+
+        private int endOfPiece(FileLayout layout, int from) {
+            long end = layout.pieceEnd(table.fileOffset(frames[from]));
+            int to = from + 1;
+            while (to < count && table.fileOffset(frames[to]) < end) {
+                to++;
+            }
+            return to;
+        }
+
+        /** Reads a piece of the claimed frames, and has it decoded. */
+        void read(Piece piece) throws IOException {
+            int[] wanted = Arrays.copyOfRange(frames, piece.from, piece.to);
+            shared.misses.add(wanted.length);
+            turn.moves();
+            long start = System.nanoTime();
+            shared.containers.readFrames(
+                    container, wanted, wanted.length, shared.disk.model().gapBytes(), this, decoding);
+            nanos += System.nanoTime() - start;
+            readCount += wanted.length;
+            sink.onBytesRead(fileBytes(table, wanted, wanted.length));
+            if (readCount == count) {
+                sink.onContainerRead(nanos);
+            }
+        }
+
+        @Override
+        public void requested(long offset, int bytes, long nanos) {
+            turn.requested(container, offset, bytes, nanos);
+        }
+
+        @Override
+        public boolean verifiesFingerprints() {
+            return shared.verifyFingerprints;
+        }
+
+        @Override
+        public void frame(int number, Frame frame) {
+            if (sink.keepsInCache()) {
+                shared.cache.put(container, number, frame);
+            }
+            sink.onFrame(number, frame);
+            finish(number, frame, null);
+        }
+
+        @Override
+        public void damaged(int number, IOException cause) {
+            shared.damage.damaged(inode, container, number, cause);
+            finish(number, null, cause);
+        }
+
+        private void finish(int number, @Nullable Frame frame, @Nullable IOException cause) {
+            CompletableFuture<Frame> mine = claimed.remove(number);
+            if (mine == null) {
+                return;
+            }
+            Long id = FrameId.of(container, number);
+            if (frame == null && cause == null) {
+                // A thread that waits for the abandoned frame requests it again.
+                shared.inFlight.remove(id, mine);
+                mine.cancel(false);
+                return;
+            }
+            if (frame != null) {
+                mine.complete(frame);
+            } else {
+                mine.completeExceptionally(cause);
+            }
+            shared.inFlight.remove(id, mine);
+        }
+
+        /** Abandons claimed frames that were not read. */
+        void close() {
+            for (Integer number : claimed.keySet()) {
+                finish(number, null, null);
+            }
+        }
+    }
+}

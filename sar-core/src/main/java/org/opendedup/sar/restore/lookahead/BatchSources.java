@@ -1,0 +1,45 @@
+package org.opendedup.sar.restore.lookahead;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.restore.frame.FrameLoader;
+import org.opendedup.sar.restore.frame.PinnedChunks;
+import org.opendedup.sar.restore.frame.ReadTier;
+import org.opendedup.sar.restore.frame.WantedChunks;
+import org.opendedup.sar.tier.copies.ChunkRequest;
+
+/**
+ * Where the chunks of all batches of all sequential readers come from, and where they are held. Safe for use by many
+ * threads.
+ *
+ * @param tier the SSD with copies of chunks; null if there is none
+ */
+public record BatchSources(
+        FrameLoader loader, PinnedChunks pinned, @Nullable ReadTier tier) {
+    /** Whether taken chunks are to be reported. */
+    boolean reportsTaken() {
+        return tier != null;
+    }
+
+    /** Reports to the promotion the chunks that a reader has taken: those that have data. */
+    void reportTaken(ChunkRequest taken) {
+        if (tier != null) {
+            tier.promotion().onChunksRead(taken, tier.counts());
+        }
+    }
+
+    /** Returns an empty list of chunks for a batch of a file of {@code size} bytes. */
+    WantedChunks wanted(long inode, long size) {
+        return new WantedChunks(inode, loader, loader.keepsFile(size));
+    }
+
+    /** Number of chunks in a container. */
+    int chunksIn(long container) throws IOException {
+        return loader.chunksIn(container);
+    }
+
+    /** Bytes of all chunks in a container. */
+    long chunkBytesIn(long container) throws IOException {
+        return loader.chunkBytesIn(container);
+    }
+}

@@ -1,0 +1,77 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.time.InstantSource;
+import org.opendedup.sar.volume.posix.AttributeChange;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Modes;
+import org.opendedup.sar.volume.posix.TimeStamps;
+
+/** Changes attributes of inodes: mode, owner, times, and through {@link FileLengths} the length. */
+final class AttributeChanges {
+    private final NodeTable nodes;
+    private final DirectoryTree tree;
+    private final ExtendedAttributes attributes;
+    private final FileLengths lengths;
+    private final Committer committer;
+    private final InstantSource clock;
+
+    AttributeChanges(VolumeContext parts, FileLengths lengths) {
+        this.lengths = lengths;
+        nodes = parts.nodes();
+        tree = parts.tree();
+        attributes = parts.attributes();
+        committer = parts.committer();
+        clock = parts.clock();
+    }
+
+    /** See {@link Volume#change}. */
+    Attributes change(long inode, AttributeChange change) throws IOException {
+        committer.checkWritable();
+        return nodes.with(inode, node -> change(node, change, TimeStamps.now(clock)));
+    }
+
+    private Attributes change(Node node, AttributeChange change, long now) throws IOException {
+        Long size = change.size();
+        if (size != null) {
+            FileLengths.checkRange(0, size);
+            if (!lengths.change(node, size, now) && change.isOfSizeAlone()) {
+                return node.attributes();
+            }
+        }
+        Integer mode = change.mode();
+        if (mode != null) {
+            // The mode change also changes the access control list, which other threads may change too.
+            return tree.alone(() -> {
+                attributes.changeMode(node, mode);
+                return apply(node, change, now);
+            });
+        }
+        committer.changes().lock();
+        try {
+            return apply(node, change, now);
+        } finally {
+            committer.changes().unlock();
+        }
+    }
+
+    /** Applies the change, and returns the resulting attributes. */
+    private Attributes apply(Node node, AttributeChange change, long now) {
+        synchronized (node) {
+            applyLocked(node, change, now);
+            nodes.markDirty(node);
+            return node.attributes();
+        }
+    }
+
+    private static void applyLocked(Node node, AttributeChange change, long now) {
+        if (change.mode() != null) {
+            node.mode = node.type | change.mode() & Modes.PERMISSIONS;
+        }
+        node.uid = change.uid() == null ? node.uid : change.uid();
+        node.gid = change.gid() == null ? node.gid : change.gid();
+        node.accessedNs = change.accessedNs() == null ? node.accessedNs : change.accessedNs();
+        node.modifiedNs = change.modifiedNs() == null ? node.modifiedNs : change.modifiedNs();
+        node.changedNs = change.changedNs() == null ? now : change.changedNs();
+    }
+}

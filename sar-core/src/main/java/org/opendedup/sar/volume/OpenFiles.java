@@ -1,0 +1,175 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.InstantSource;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.common.PosixException.Reason;
+import org.opendedup.sar.volume.posix.TimeStamps;
+
+/**
+ * Opens and closes regular files, and checks the calls on open files before {@link FileReader}, {@link FileWriter},
+ * {@link FileRanges} and {@link RangeCopy} carry them out. {@link Volume} documents the calls.
+ */
+final class OpenFiles {
+    private final VolumeContext parts;
+    private final InstantSource clock;
+    private final NodeTable nodes;
+    private final FileReader reader = new FileReader();
+    private final FileWriter writer;
+    private final FileRanges ranges;
+    private final RangeCopy copies;
+    private final Committer committer;
+
+    OpenFiles(VolumeContext parts, FileRanges ranges) {
+        this.parts = parts;
+        this.ranges = ranges;
+        clock = parts.clock();
+        nodes = parts.nodes();
+        writer = parts.writer();
+        copies = new RangeCopy(parts);
+        committer = parts.committer();
+    }
+
+    OpenFile open(long inode, boolean writable, boolean mayUseReserve) throws IOException {
+        Node node = nodes.pin(inode);
+        if (!node.isRegular()) {
+            nodes.unpin(node);
+            throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
+        }
+        node.use(parts.dirtyBudget(), parts.capacity());
+        int told;
+        synchronized (node) {
+            node.contents().writers += writable ? 1 : 0;
+            told = node.failuresTold;
+        }
+        return new OpenFile(node, writable, mayUseReserve, told, parts.restore().stream(inode));
+    }
+
+    int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
+        file.begin();
+        try {
+            int length = reader.read(file, offset, target);
+            parts.readBytes().add(length);
+            return length;
+        } finally {
+            end(file);
+        }
+    }
+
+    /** @param touch whether the write sets the file's times */
+    void write(OpenFile file, long offset, ByteBuffer source, boolean touch) throws IOException {
+        checkWritable(file);
+        int length = source.remaining();
+        FileLengths.checkRange(offset, length);
+        if (length == 0) {
+            return;
+        }
+        parts.devices().admitData(length, parts.underWayBytes());
+        writer.write(new FileWriter.Write(file, offset, source, TimeStamps.now(clock), file.mayUseReserve(), touch));
+        parts.writtenBytes().add(length);
+    }
+
+    void allocate(OpenFile file, long offset, long length, boolean keepSize) throws IOException {
+        checkChange(file, offset, length);
+        ranges.allocate(file.node(), offset, offset + length, keepSize, file.mayUseReserve(), TimeStamps.now(clock));
+    }
+
+    void zero(OpenFile file, long offset, long length, boolean keepSize) throws IOException {
+        checkChange(file, offset, length);
+        ranges.zero(file.node(), offset, offset + length, keepSize, TimeStamps.now(clock));
+    }
+
+    private void checkChange(OpenFile file, long offset, long length) throws IOException {
+        FileLengths.checkRange(offset, length);
+        if (length == 0) {
+            throw new PosixException(Reason.EINVAL, "a range of no bytes");
+        }
+        checkWritable(file);
+    }
+
+    private void checkWritable(OpenFile file) throws IOException {
+        if (!file.isWritable()) {
+            throw new PosixException(Reason.EBADF, "inode " + file.inode() + " was opened for reading");
+        }
+        committer.checkWritable();
+        checkNotFailed(file);
+        parts.reaper().checkTail(file.inode());
+    }
+
+    /** Throws if accepted bytes could not be stored and this was not reported before {@code file} was opened. */
+    private static void checkNotFailed(OpenFile file) throws IOException {
+        file.node().checkNotFailed(file.failuresKnown());
+    }
+
+    boolean hasWriters(OpenFile file) {
+        synchronized (file.node()) {
+            return file.node().contents().writers > 0;
+        }
+    }
+
+    long seekData(OpenFile file, long offset) throws IOException {
+        return ranges.seekData(file.node(), offset);
+    }
+
+    long seekHole(OpenFile file, long offset) throws IOException {
+        return ranges.seekHole(file.node(), offset);
+    }
+
+    long copy(OpenFile source, long from, OpenFile target, long to, long length) throws IOException {
+        // The length may extend far past the source's end.
+        long possible = Math.min(length, Math.max(0, FileLengths.MAX_FILE_BYTES - Math.max(from, to)));
+        FileLengths.checkRange(from, possible);
+        FileLengths.checkRange(to, possible);
+        checkWritable(target);
+        parts.reaper().checkTail(source.inode());
+        return copies.copy(source.node(), from, target, to, possible, TimeStamps.now(clock));
+    }
+
+    void flush(OpenFile file) throws IOException {
+        writer.checkNotWaiting(file.node());
+        checkNotFailed(file);
+    }
+
+    void sync(OpenFile file) throws IOException {
+        file.begin();
+        try {
+            store(file);
+            committer.commit();
+            flush(file);
+        } finally {
+            end(file);
+        }
+    }
+
+    void store(OpenFile file) throws IOException {
+        file.begin();
+        try {
+            checkNotFailed(file);
+            committer.store(file.node());
+        } finally {
+            end(file);
+        }
+    }
+
+    void close(OpenFile file) {
+        file.reader().close();
+        if (file.markClosed()) {
+            letGo(file);
+        }
+    }
+
+    private void end(OpenFile file) {
+        if (file.end()) {
+            letGo(file);
+        }
+    }
+
+    private void letGo(OpenFile file) {
+        synchronized (file.node()) {
+            file.node().contents().writers -= file.isWritable() ? 1 : 0;
+        }
+        file.node().leave();
+        nodes.unpin(file.node());
+    }
+}

@@ -1,0 +1,54 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.UUID;
+import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.MetadataHeader;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeIdentity;
+import org.opendedup.sar.volume.posix.Modes;
+import org.opendedup.sar.volume.posix.TimeStamps;
+import org.opendedup.sar.volume.store.VolumeLocations;
+
+/** Creates new, empty volumes: what is on disk before a volume is opened for the first time. */
+final class VolumeCreation {
+    private VolumeCreation() {}
+
+    /** See {@link Volume#create(VolumeConfig)}. */
+    static void create(VolumeConfig config) throws IOException {
+        VolumeLocations.create(config.locations());
+        UUID volume = UUID.randomUUID();
+        Path ssd = config.locations().ssd();
+        if (ssd != null) {
+            SsdTier.create(ssd, Timeline.beginning(volume, 0));
+        }
+        try (KeyValueStore database = VolumeLocations.createMetadata(config)) {
+            Directory data = FileDirectory.open(config.locations().data());
+            create(config, volume, data, database, InstantSource.system());
+        }
+    }
+
+    /** Creates a volume with the id {@code volume} in an empty directory and an empty database. */
+    static void create(VolumeConfig config, UUID volume, Directory data, KeyValueStore database, InstantSource clock)
+            throws IOException {
+        long now = TimeStamps.now(clock);
+        MetadataHeader header = new MetadataHeader(volume, config.pageBytes(), now, MetadataHeader.FORMAT_VERSION);
+        MetadataStore metadata = MetadataStore.format(database, header);
+        VolumeIdentity.write(data, metadata.epochs().current());
+        Inode root = Inode.of(Inode.ROOT, Modes.DIRECTORY | config.root().mode(), Inode.Times.ofCreation(now))
+                .withLinks(2)
+                .withOwner(config.root().uid(), config.root().gid())
+                .withParent(Inode.ROOT);
+        metadata.namespace().put(root);
+        metadata.addToTotals(0, 1);
+        metadata.commit(metadata.freeze());
+    }
+}

@@ -1,0 +1,81 @@
+package org.opendedup.sar.ssd;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.io.FileDirectory;
+
+/** Opens stores whose records are written and read in a way of the test's own. */
+public final class StoreDouble {
+    private final Supplier<RecordFormat> formats;
+
+    private StoreDouble(Supplier<RecordFormat> formats) {
+        this.formats = formats;
+    }
+
+    /** Writing and reading stand still while a gate is closed: an SSD that is as slow as a test wants. */
+    public static StoreDouble gated(Gate writes, Gate reads) {
+        return new StoreDouble(() -> new GatedFormat(writes, reads));
+    }
+
+    /** No record is checked: whatever can be decompressed is taken for the chunk. */
+    public static StoreDouble blind() {
+        return new StoreDouble(BlindFormat::new);
+    }
+
+    /** See {@link SsdStore#open}. */
+    public SsdStore open(
+            Path location,
+            Timeline timeline,
+            long capacityBytes,
+            StoreMemory memory,
+            Runnable makeRoom,
+            Consumer<IOException> failure)
+            throws IOException {
+        SsdStore.claim(location, timeline.current().volume());
+        Path folder = Files.createDirectories(location.resolve(LocationFiles.SEGMENTS));
+        return SsdStore.open(
+                location,
+                FileDirectory.open(folder),
+                formats.get(),
+                timeline,
+                capacityBytes,
+                memory,
+                makeRoom,
+                failure);
+    }
+
+    private static final class GatedFormat extends RecordFormat {
+        private final Gate writes;
+        private final Gate reads;
+
+        GatedFormat(Gate writes, Gate reads) {
+            this.writes = writes;
+            this.reads = reads;
+        }
+
+        @Override
+        int encode(long chunkId, int fingerprintPrefix, byte[] data, int from, int rawLength, byte[] target, int at) {
+            writes.pass();
+            return super.encode(chunkId, fingerprintPrefix, data, from, rawLength, target, at);
+        }
+
+        @Override
+        byte @Nullable [] decode(
+                byte[] bytes, int at, int length, long salt, long chunkId, int fingerprintPrefix, int wanted) {
+            reads.pass();
+            return super.decode(bytes, at, length, salt, chunkId, fingerprintPrefix, wanted);
+        }
+    }
+
+    private static final class BlindFormat extends RecordFormat {
+        @Override
+        boolean isRecordOf(byte[] bytes, int at, int length, long salt, long chunkId, int fingerprintPrefix) {
+            return lengthAt(bytes, at, length) == length;
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.ExtendedAttributeName;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.posix.SetMode;
+
+/**
+ * Requests for attributes and extended attributes of inodes, and for the space of the volume. Each method serves the
+ * current request and returns 0 or the number of an expected error.
+ */
+final class AttributeRequests {
+    private final FuseOperations operations;
+    private final Request request;
+    private final Reply reply;
+    private final Agreement agreement;
+    private final Privileges privileges;
+
+    AttributeRequests(Exchange exchange, Privileges privileges) {
+        this.operations = exchange.operations();
+        this.request = exchange.request();
+        this.reply = exchange.reply();
+        this.agreement = exchange.agreement();
+        this.privileges = privileges;
+    }
+
+    int getAttributes() throws IOException {
+        reply.putAttributesAlone(operations.attributes(request.node()));
+        return 0;
+    }
+
+    /** Replies with the attributes and the birth time; all fields, whatever the request selects. */
+    int getExtendedStatus() throws IOException {
+        reply.putExtendedAttributes(operations.attributes(request.node()));
+        return 0;
+    }
+
+    int setAttributes() throws IOException {
+        SetAttributeArguments arguments = SetAttributeArguments.take(request);
+        reply.putAttributesAlone(operations.change(request.node(), privileges.apply(arguments)));
+        return 0;
+    }
+
+    int space() throws IOException {
+        SpaceUse space = operations.space();
+        long freeFiles = space.freeFiles(Protocol.PAGE_BYTES);
+        reply.putLong(space.capacityBytes() / Protocol.PAGE_BYTES);
+        reply.putLong(space.freeBytes() / Protocol.PAGE_BYTES);
+        reply.putLong(space.availableBytes() / Protocol.PAGE_BYTES);
+        reply.putLong(space.files() + freeFiles);
+        reply.putLong(freeFiles);
+        reply.putInt(Protocol.PAGE_BYTES);
+        reply.putInt(Protocol.MAX_NAME_BYTES);
+        reply.putInt(Protocol.PAGE_BYTES);
+        reply.putZeros(28);
+        return 0;
+    }
+
+    int setExtendedAttribute() throws IOException {
+        int size = request.takeInt();
+        SetMode mode = setMode(request.takeInt());
+        int more = 0;
+        if (agreement.has(InitFlag.SETXATTR_EXT)) {
+            more = request.takeInt();
+            request.skip(4);
+        }
+        byte[] name = request.takeString(Protocol.MAX_NAME_BYTES);
+        if (size < 0 || size > Protocol.MAX_XATTR_BYTES) {
+            return Errno.E2BIG;
+        }
+        byte[] value = request.takeBytes(size);
+        operations.setExtendedAttribute(request.node(), name, value, mode);
+        // The kernel also sets this flag for default lists, which do not change the permissions of the directory
+        // itself.
+        if ((more & Protocol.SETXATTR_ACL_KILL_SGID) != 0 && ExtendedAttributeName.isOwnAccessList(name)) {
+            privileges.dropSetGid(request.node());
+        }
+        return 0;
+    }
+
+    private static SetMode setMode(int flags) throws PosixException {
+        return switch (flags) {
+            case 0 -> SetMode.CREATE_OR_REPLACE;
+            case Protocol.XATTR_CREATE -> SetMode.CREATE;
+            case Protocol.XATTR_REPLACE -> SetMode.REPLACE;
+            case Protocol.XATTR_CREATE | Protocol.XATTR_REPLACE -> SetMode.CREATE_AND_REPLACE;
+            default -> throw new PosixException(PosixException.Reason.EINVAL, "setxattr with flags " + flags);
+        };
+    }
+
+    int getExtendedAttribute() throws IOException {
+        int room = request.takeInt();
+        request.skip(4);
+        byte @Nullable [] value =
+                operations.extendedAttribute(request.node(), request.takeString(Protocol.MAX_NAME_BYTES));
+        return value == null ? Errno.ENODATA : sized(value, room);
+    }
+
+    int listExtendedAttributes() throws IOException {
+        int room = request.takeInt();
+        byte[] list = ExtendedAttributeName.listFor(request.uid(), operations.extendedAttributes(request.node()));
+        return sized(list, room);
+    }
+
+    /** Replies with the value, or with its size if the caller's buffer size is 0. */
+    private int sized(byte[] value, int room) {
+        if (room == 0) {
+            reply.putInt(value.length);
+            reply.putInt(0);
+            return 0;
+        }
+        if (value.length > Protocol.MAX_XATTR_BYTES) {
+            return Errno.E2BIG;
+        }
+        if (Integer.compareUnsigned(value.length, room) > 0) {
+            return Errno.ERANGE;
+        }
+        reply.putBytes(value);
+        return 0;
+    }
+
+    int removeExtendedAttribute() throws IOException {
+        operations.removeExtendedAttribute(request.node(), request.takeString(Protocol.MAX_NAME_BYTES));
+        return 0;
+    }
+}

@@ -1,0 +1,50 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import java.io.Closeable;
+
+/**
+ * An open descriptor of the FUSE device. One thread uses and closes it; other threads use it through
+ * {@link #whileOpen}, because the kernel may give the number of a closed descriptor to another file.
+ */
+final class Descriptor implements Closeable {
+    private final Libc libc;
+    private final int number;
+    /** Lock: held while another thread uses the descriptor, and while it is closed. */
+    private final Object lifetime = new Object();
+
+    private boolean closed;
+
+    /** Takes ownership of the descriptor. */
+    Descriptor(Libc libc, int number) {
+        this.libc = libc;
+        this.number = number;
+    }
+
+    /** Returns its number. For the thread that closes it. */
+    int number() {
+        return number;
+    }
+
+    /** An action of another thread with the descriptor. */
+    @FunctionalInterface
+    interface Use {
+        void with(int fd);
+    }
+
+    /** Runs {@code use} unless the descriptor is closed, and keeps it open meanwhile. One thread at a time. */
+    void whileOpen(Use use) {
+        synchronized (lifetime) {
+            if (!closed) {
+                use.with(number);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        synchronized (lifetime) {
+            closed = true;
+            libc.functions().close(number);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.InitFlag;
+import org.opendedup.sar.volume.posix.Owner;
+
+/**
+ * The request that a thread serves, the reply to it, and what is needed to serve it.
+ *
+ * @param cache receives invalidations for the kernel
+ * @param request the current request; its buffer holds the next one after the reply
+ */
+record Exchange(FuseOperations operations, KernelCache cache, Agreement agreement, Request request, Reply reply) {
+    /** Returned by a request instead of an error number: another thread will answer. */
+    static final int ANSWERED_LATER = -1;
+
+    /** Takes the umask and returns the caller with it. Without DONT_MASK, the kernel has already applied the umask. */
+    Owner takeCaller() throws MalformedRequestException {
+        int umask = request.takeInt();
+        return request.caller(agreement.has(InitFlag.DONT_MASK) ? umask : 0);
+    }
+
+    /** Returns a name of the current request for the log. */
+    String describe() {
+        byte[] name = request.firstName();
+        return name == null
+                ? describe(request.opcode(), request.node())
+                : OperationName.of(request.opcode()) + " " + operations.nameOf(request.node(), name);
+    }
+
+    /** Returns a name for the log of a request that need not be the current one. */
+    String describe(int opcode, long node) {
+        return OperationName.of(opcode) + " " + operations.nameOf(node);
+    }
+}

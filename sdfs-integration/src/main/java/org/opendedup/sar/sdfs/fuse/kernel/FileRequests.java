@@ -1,0 +1,268 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.opendedup.sar.sdfs.fuse.kernel.Exchange.ANSWERED_LATER;
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.opendedup.sar.sdfs.fuse.Errno;
+import org.opendedup.sar.sdfs.fuse.FallocateMode;
+import org.opendedup.sar.sdfs.fuse.FileMode;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.sdfs.fuse.kernel.Protocol.Opcode;
+import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Asked;
+import org.opendedup.sar.sdfs.fuse.kernel.SyncLine.Sync;
+import org.opendedup.sar.volume.posix.Owner;
+
+/**
+ * Requests that open files, and those on the bytes of open files. Each method serves the current request and returns 0,
+ * the number of an expected error, or {@link Exchange#ANSWERED_LATER}.
+ */
+final class FileRequests {
+    /** Largest copy that the older 32-bit reply can report, in bytes: a signed number, rounded down to whole pages. */
+    private static final long MAX_NARROW_COPY_BYTES = (1L << 31) - Protocol.PAGE_BYTES;
+
+    private final Exchange exchange;
+    private final FuseOperations operations;
+    private final Request request;
+    private final Reply reply;
+    private final KernelCache cache;
+    private final Privileges privileges;
+    private final AccessNotes accesses;
+    private final ServedRequest served;
+    private final SyncLine syncs;
+
+    /**
+     * @param served is notified of each sync that this thread serves
+     * @param syncs may take over requests that wait for a commit
+     */
+    FileRequests(Exchange exchange, Privileges privileges, ServedRequest served, SyncLine syncs) {
+        this.exchange = exchange;
+        this.operations = exchange.operations();
+        this.request = exchange.request();
+        this.reply = exchange.reply();
+        this.cache = exchange.cache();
+        this.privileges = privileges;
+        this.accesses = new AccessNotes(operations, cache, request);
+        this.served = served;
+        this.syncs = syncs;
+    }
+
+    int read() throws IOException {
+        long handle = request.takeLong();
+        long offset = request.takeFileOffset();
+        int size = request.takeInt();
+        if (size < 0 || size > MAX_IO_BYTES) {
+            throw new MalformedRequestException("a read of " + Integer.toUnsignedString(size) + " bytes");
+        }
+        request.skip(4 + 8);
+        int flags = request.takeInt();
+        int count = operations.read(handle, offset, reply.room(size));
+        if (count < 0 || count > size) {
+            throw new IllegalStateException("a read of " + size + " bytes gave " + count);
+        }
+        accesses.read(flags);
+        reply.advance(count);
+        return 0;
+    }
+
+    int write() throws IOException {
+        long handle = request.takeLong();
+        long offset = request.takeFileOffset();
+        int size = request.takeInt();
+        int flags = request.takeInt();
+        request.skip(16);
+        ByteBuffer payload = request.takePayload(size);
+        if ((flags & Protocol.WRITE_KILL_SUIDGID) != 0) {
+            privileges.dropForWriting(request.node());
+        }
+        if ((flags & Protocol.WRITE_CACHE) != 0) {
+            operations.writeBack(handle, offset, payload);
+        } else {
+            operations.write(handle, offset, payload);
+        }
+        reply.putInt(size);
+        reply.putInt(0);
+        return 0;
+    }
+
+    int open() throws IOException {
+        int flags = request.takeInt();
+        int openFlags = request.takeInt();
+        boolean truncate = (flags & Protocol.O_TRUNC) != 0;
+        long handle = operations.open(request.node(), isWritable(flags), truncate, request.caller());
+        if (truncate && (openFlags & Protocol.OPEN_KILL_SUIDGID) != 0) {
+            dropPrivilegesOfOpened(handle);
+        }
+        accesses.opened(flags);
+        reply.putOpened(handle, Protocol.FOPEN_KEEP_CACHE);
+        return 0;
+    }
+
+    private void dropPrivilegesOfOpened(long handle) throws IOException {
+        try {
+            privileges.dropForWriting(request.node());
+        } catch (IOException | RuntimeException | Error e) {
+            operations.close(handle);
+            throw e;
+        }
+    }
+
+    int create() throws IOException {
+        int flags = request.takeInt();
+        int mode = FileMode.REGULAR | (request.takeInt() & FileMode.PERMISSIONS);
+        Owner caller = exchange.takeCaller();
+        request.skip(4);
+        byte[] name = request.takeName();
+        return created(operations.create(request.node(), name, mode, isWritable(flags), caller));
+    }
+
+    /** Makes a file without a name. The arguments are those of CREATE; the name in them has no meaning. */
+    int createUnnamed() throws IOException {
+        int flags = request.takeInt();
+        int mode = FileMode.REGULAR | (request.takeInt() & FileMode.PERMISSIONS);
+        return created(operations.createUnnamed(request.node(), mode, isWritable(flags), exchange.takeCaller()));
+    }
+
+    private int created(FuseOperations.CreatedFile created) {
+        reply.putEntry(created.attributes());
+        reply.putOpened(created.handle(), Protocol.FOPEN_KEEP_CACHE);
+        return 0;
+    }
+
+    private static boolean isWritable(int openFlags) {
+        return (openFlags & Protocol.O_ACCESS_MODE) != Protocol.O_RDONLY;
+    }
+
+    int flush() throws IOException {
+        operations.flush(request.takeLong());
+        return 0;
+    }
+
+    int release() throws IOException {
+        operations.close(request.takeLong());
+        return 0;
+    }
+
+    /** Syncs one file. The arguments are its handle, and flags that are ignored. */
+    int sync() throws IOException {
+        long handle = request.takeLong();
+        return sync(new Sync() {
+            @Override
+            public void store() throws IOException {
+                operations.store(handle);
+            }
+
+            @Override
+            public void check() throws IOException {
+                operations.flush(handle);
+            }
+        });
+    }
+
+    int syncAll() throws IOException {
+        return sync(new Sync() {
+            @Override
+            public void store() throws IOException {
+                operations.storeAll();
+            }
+
+            @Override
+            public void check() {}
+        });
+    }
+
+    private int sync(Sync sync) throws IOException {
+        int opcode = request.opcode();
+        long node = request.node();
+        Asked asked = new Asked(
+                request.unique(), request.pid(), request.caller().uid(), () -> exchange.describe(opcode, node));
+        if (syncs.takes(asked, sync)) {
+            return ANSWERED_LATER;
+        }
+        served.begin(asked.unique(), asked.pid());
+        try {
+            sync.store();
+            operations.commit();
+            sync.check();
+        } finally {
+            syncs.served();
+        }
+        return 0;
+    }
+
+    /**
+     * Allocates or zeroes a range. Arguments, {@code fuse_fallocate_in}: handle, offset, length, 4 bytes of mode, 4
+     * unused.
+     */
+    int allocate() throws IOException {
+        long handle = request.takeLong();
+        long offset = request.takeFileOffset();
+        long length = request.takeFileOffset();
+        FallocateMode mode = FallocateMode.of(request.takeInt());
+        privileges.dropForWritingUnlessRoot(request.node());
+        mode.apply(operations, handle, offset, length);
+        return 0;
+    }
+
+    /**
+     * Seeks data or a hole. Arguments, {@code fuse_lseek_in}: handle, offset, 4 bytes of whence, 4 unused. The kernel
+     * sends LSEEK without writing back its write-back cache first (seen in Linux 6.18). Unsent data would then look
+     * like a hole, and a copy would lose it.
+     */
+    int seek() throws IOException {
+        long handle = request.takeLong();
+        long offset = request.takeLong();
+        int whence = request.takeInt();
+        if (whence != Protocol.SEEK_DATA && whence != Protocol.SEEK_HOLE) {
+            return Errno.EINVAL;
+        }
+        if (offset >= 0 && operations.hasWriters(handle)) {
+            long node = request.node();
+            cache.answerAfterWriteBack(node, offset, request.unique(), () -> seekLate(node, handle, offset, whence));
+            return ANSWERED_LATER;
+        }
+        reply.putLong(seek(handle, offset, whence));
+        return 0;
+    }
+
+    private long seek(long handle, long offset, int whence) throws IOException {
+        return whence == Protocol.SEEK_DATA ? operations.seekData(handle, offset) : operations.seekHole(handle, offset);
+    }
+
+    /** Seeks on another thread. The request buffer then already holds another request. */
+    private long seekLate(long node, long handle, long offset, int whence) {
+        try {
+            return seek(handle, offset, whence);
+        } catch (IOException | RuntimeException | Error e) {
+            return -Errno.of(e, exchange.describe(Opcode.LSEEK, node));
+        }
+    }
+
+    /**
+     * Copies a range between files. Arguments, {@code fuse_copy_file_range_in}: handle and offset of the source; inode,
+     * handle and offset of the target; length, flags. Replies with the number of bytes copied: in 32 bits followed by 4
+     * unused bytes, or in 64 bits.
+     */
+    int copy(boolean wide) throws IOException {
+        long source = request.takeLong();
+        long from = request.takeFileOffset();
+        long inode = request.takeLong();
+        long target = request.takeLong();
+        long to = request.takeFileOffset();
+        long asked = request.takeFileOffset();
+        long flags = request.takeLong();
+        if (flags != 0) {
+            return Errno.EINVAL;
+        }
+        privileges.dropForWritingUnlessRoot(inode);
+        long copied = operations.copy(source, from, target, to, wide ? asked : Math.min(asked, MAX_NARROW_COPY_BYTES));
+        if (wide) {
+            reply.putLong(copied);
+        } else {
+            reply.putInt((int) copied);
+            reply.putInt(0);
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,42 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.OUT_HEADER_BYTES;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.opendedup.sar.sdfs.fuse.Errno;
+
+/**
+ * Sends {@code fuse_notify_inval_inode_out}: the kernel drops the attributes of an inode, and on request its pages. The
+ * unique number of a notification is 0; the field that holds the error in a reply holds the kind of the notification.
+ * For one thread at a time.
+ */
+final class Invalidation {
+    /** Value of {@code from} with which the kernel keeps all pages. */
+    static final long NO_PAGES = -1;
+
+    private static final int BYTES = OUT_HEADER_BYTES + 24;
+    private static final int FUSE_NOTIFY_INVAL_INODE = 2;
+
+    private final Libc libc;
+    private final ByteBuffer note = ByteBuffer.allocateDirect(BYTES).order(ByteOrder.nativeOrder());
+    private final long address;
+
+    Invalidation(Libc libc) {
+        this.libc = libc;
+        this.address = libc.address(note);
+    }
+
+    /**
+     * Sends the notification.
+     *
+     * @param from file offset in bytes from which the kernel drops pages too, up to the end of the file; it sends pages
+     *     that it has not sent yet and then drops them. {@link #NO_PAGES}: no pages
+     * @return false if the kernel refused it, as {@link Libc#errno} says; true if it does not know the inode any more
+     */
+    boolean send(int fd, long inode, long from) {
+        note.putInt(0, BYTES).putInt(4, FUSE_NOTIFY_INVAL_INODE).putLong(8, 0);
+        note.putLong(16, inode).putLong(24, from).putLong(32, 0);
+        return libc.functions().write(fd, address, BYTES) == BYTES || libc.errno() == Errno.ENOENT;
+    }
+}

@@ -1,0 +1,176 @@
+package org.opendedup.sar.sdfs.fuse.kernel;
+
+import static org.opendedup.sar.sdfs.fuse.kernel.Protocol.MAX_IO_BYTES;
+
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.sdfs.fuse.FileMode;
+import org.opendedup.sar.sdfs.fuse.FuseOperations;
+import org.opendedup.sar.volume.posix.Attributes;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.posix.RenameMode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Requests that look up, list, make, rename and remove names, and forget what was looked up. Each method serves the
+ * current request and returns 0 or the number of an expected error.
+ */
+final class NameRequests {
+    private static final Logger LOG = LoggerFactory.getLogger(NameRequests.class);
+
+    private final Exchange exchange;
+    private final FuseOperations operations;
+    private final Request request;
+    private final Reply reply;
+
+    NameRequests(Exchange exchange) {
+        this.exchange = exchange;
+        this.operations = exchange.operations();
+        this.request = exchange.request();
+        this.reply = exchange.reply();
+    }
+
+    int lookup() throws IOException {
+        byte[] name = request.takeName();
+        try {
+            reply.putEntry(operations.lookup(request.node(), name));
+        } catch (PosixException e) {
+            if (e.reason() != PosixException.Reason.ENOENT) {
+                throw e;
+            }
+            reply.putNoEntry();
+        }
+        return 0;
+    }
+
+    int forget() throws IOException {
+        forget(request.node(), request.takeLong());
+        return 0;
+    }
+
+    /** Forgets several inodes. Arguments: a count, 4 unused bytes, then that number of pairs of node and references. */
+    int forgetBatch() throws IOException {
+        int count = request.takeInt();
+        request.skip(4);
+        for (int i = 0; i < count; i++) {
+            forget(request.takeLong(), request.takeLong());
+        }
+        return 0;
+    }
+
+    private void forget(long inode, long references) throws MalformedRequestException {
+        if (references < 0) {
+            throw new MalformedRequestException("forgetting " + references + " references");
+        }
+        operations.forget(inode, references);
+    }
+
+    int readLink() throws IOException {
+        reply.putBytes(operations.readSymbolicLink(request.node()));
+        operations.noteRead(request.node());
+        return 0;
+    }
+
+    int makeNode() throws IOException {
+        int mode = request.takeInt();
+        int device = request.takeInt();
+        Owner caller = exchange.takeCaller();
+        request.skip(4);
+        byte[] name = request.takeName();
+        return entry(operations.makeNode(request.node(), name, mode, device, caller));
+    }
+
+    int makeDirectory() throws IOException {
+        int mode = FileMode.DIRECTORY | (request.takeInt() & FileMode.PERMISSIONS);
+        Owner caller = exchange.takeCaller();
+        byte[] name = request.takeName();
+        return entry(operations.makeDirectory(request.node(), name, mode, caller));
+    }
+
+    int symbolicLink() throws IOException {
+        byte[] name = request.takeName();
+        byte[] target = request.takeString(Protocol.MAX_PATH_BYTES);
+        return entry(operations.makeSymbolicLink(request.node(), name, target, request.caller()));
+    }
+
+    int link() throws IOException {
+        long inode = request.takeLong();
+        return entry(operations.link(inode, request.node(), request.takeName()));
+    }
+
+    private int entry(Attributes made) {
+        reply.putEntry(made);
+        return 0;
+    }
+
+    int unlink() throws IOException {
+        operations.unlink(request.node(), request.takeName());
+        return 0;
+    }
+
+    int removeDirectory() throws IOException {
+        operations.removeDirectory(request.node(), request.takeName());
+        return 0;
+    }
+
+    int rename(boolean withFlags) throws IOException {
+        long newDirectory = request.takeLong();
+        int flags = withFlags ? request.takeInt() : 0;
+        if (withFlags) {
+            request.skip(4);
+        }
+        byte[] name = request.takeName();
+        byte[] newName = request.takeName();
+        operations.rename(request.node(), name, newDirectory, newName, renameMode(flags));
+        return 0;
+    }
+
+    private static RenameMode renameMode(int flags) throws PosixException {
+        return switch (flags) {
+            case 0 -> RenameMode.REPLACE;
+            case Protocol.RENAME_NOREPLACE -> RenameMode.NO_REPLACE;
+            case Protocol.RENAME_EXCHANGE -> RenameMode.EXCHANGE;
+            default -> throw new PosixException(PosixException.Reason.EINVAL, "rename with flags " + flags);
+        };
+    }
+
+    int list(boolean withAttributes) throws IOException {
+        request.skip(8);
+        long cookie = request.takeLong();
+        int room = Math.min(request.takeInt() & Integer.MAX_VALUE, MAX_IO_BYTES);
+        try {
+            operations.list(
+                    request.node(),
+                    cookie,
+                    withAttributes,
+                    (name, inode, type, next, attributes) ->
+                            putListed(room, withAttributes, name, inode, type, next, attributes));
+            operations.noteListed(request.node());
+        } catch (IOException | RuntimeException e) {
+            if (reply.put() == 0) {
+                throw e;
+            }
+            // The entries before the failure are valid and retained. The kernel continues after them and gets the
+            // failure then.
+            LOG.debug("{}: listing ends early", exchange.describe(), e);
+        }
+        return 0;
+    }
+
+    private boolean putListed(
+            int room,
+            boolean withAttributes,
+            byte[] name,
+            long inode,
+            int type,
+            long cookie,
+            @Nullable Attributes attributes) {
+        if (reply.put() + Reply.entryBytes(name.length, withAttributes) > room) {
+            return false;
+        }
+        reply.putListed(name, inode, type, cookie, withAttributes, attributes);
+        return true;
+    }
+}
