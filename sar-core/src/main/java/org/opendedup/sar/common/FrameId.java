@@ -10,6 +10,7 @@ package org.opendedup.sar.common;
 public final class FrameId {
     private FrameId() {}
 
+    /** Returns the id of the frame that has a number, from 0, in a container. */
     public static long of(long container, int number) {
         return ChunkId.of(container, number);
     }
@@ -19,6 +20,7 @@ public final class FrameId {
         return of(ChunkId.container(chunkId), number);
     }
 
+    /** Returns the id of the container that the frame is in. */
     public static long container(long frameId) {
         return ChunkId.container(frameId);
     }
@@ -26,5 +28,10 @@ public final class FrameId {
     /** Returns the number of the frame in its container, from 0. */
     public static int number(long frameId) {
         return ChunkId.slot(frameId);
+    }
+
+    /** Returns {@code container:frame number}, as log lines show it. */
+    public static String toString(long frameId) {
+        return container(frameId) + ":frame " + number(frameId);
     }
 }

@@ -13,9 +13,9 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
-import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
@@ -57,7 +57,7 @@ final class ContainerRecovery {
         this.claims = claims;
     }
 
-    /** Returns the containers that were sealed, or found sealed beside an open file. */
+    /** Returns the containers that were sealed, or found sealed although an open file of the same id exists. */
     List<Long> recovered() {
         return recovered;
     }
@@ -88,7 +88,7 @@ final class ContainerRecovery {
         Writing claimed = claims.writing(container);
         try (Input input = directory.open(name)) {
             SalvagedFile file = file(name, input);
-            Identity identity = UnsealedFrames.identity(file, container, claimed, name);
+            ContainerIdentity identity = UnsealedFrames.identity(file, container, claimed, name);
             boolean isClaimed = identity != null && identity.writing().equals(claimed);
             String sealedName = ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX);
             if (directory.exists(sealedName)) {
@@ -128,7 +128,7 @@ final class ContainerRecovery {
      * Finishes a recovery or sealing that was interrupted after the sealed file was made, in the same way as
      * {@link #seal}.
      */
-    private void endSealed(long container, String name, Identity identity, BitSet missing) throws IOException {
+    private void endSealed(long container, String name, ContainerIdentity identity, BitSet missing) throws IOException {
         if (missing.isEmpty()) {
             log.warn("container {}: already sealed; its unsealed file is removed", container);
             directory.delete(name);
@@ -146,7 +146,10 @@ final class ContainerRecovery {
                 missing.cardinality());
     }
 
-    /** Returns the directory of the sealed file beside an open file; null if that file is damaged. */
+    /**
+     * Returns the directory of a sealed file that was found although an open file of the same id exists; null if the
+     * sealed file is damaged.
+     */
     private @Nullable SealedContainer sealedBeside(long container, String name) throws IOException {
         try (Input input = directory.open(name)) {
             return new DirectoryReader(input, container, new ReadStatistics()).directory();
@@ -157,7 +160,8 @@ final class ContainerRecovery {
     }
 
     /** Returns whether a sealed container has every whole frame of an open file. */
-    private static boolean supersedes(SealedContainer sealed, SalvagedFile file, Identity identity) throws IOException {
+    private static boolean supersedes(SealedContainer sealed, SalvagedFile file, ContainerIdentity identity)
+            throws IOException {
         if (!sealed.writing().equals(identity.writing())) {
             return false;
         }
@@ -177,7 +181,8 @@ final class ContainerRecovery {
      * Seals the readable frames of an open file, records the slots that are missing, and deletes the file if it holds
      * nothing more.
      */
-    private void seal(long container, String name, Input input, @Nullable Identity identity) throws IOException {
+    private void seal(long container, String name, Input input, @Nullable ContainerIdentity identity)
+            throws IOException {
         BitSet missing = claims.slots(container);
         SalvagedFile file = file(name, input);
         boolean sealed = identity != null && copy(file, identity, missing);
@@ -201,7 +206,7 @@ final class ContainerRecovery {
      * Writes the sealed file and removes its slots from {@code missing}; returns false, and writes nothing, if no frame
      * is whole.
      */
-    private boolean copy(SalvagedFile file, Identity identity, BitSet missing) throws IOException {
+    private boolean copy(SalvagedFile file, ContainerIdentity identity, BitSet missing) throws IOException {
         UnsealedFrames frames = new UnsealedFrames(file, identity);
         FrameFormat.Header frame = frames.next();
         if (frame == null) {
@@ -257,7 +262,8 @@ final class ContainerRecovery {
         }
     }
 
-    private void setAside(String name, long container, @Nullable Identity identity, String why) throws IOException {
+    private void setAside(String name, long container, @Nullable ContainerIdentity identity, String why)
+            throws IOException {
         String salt = identity == null ? "unknown" : String.format(Locale.ROOT, "%016x", identity.salt());
         String aside = ContainerFormat.fileName(container, "." + salt + ContainerFormat.ASIDE_SUFFIX);
         for (int copy = 2; directory.exists(aside); copy++) {

@@ -356,8 +356,12 @@ public final class ContainerStore implements Closeable {
         lanes.all().forEach(WriteLane::dropFailed);
         for (OpenContainer container : open.values()) {
             if (container.isFailed()) {
-                container.revive();
-                reader.forgetFile(container.container());
+                try {
+                    container.revive();
+                } finally {
+                    // The file may have been replaced even then.
+                    reader.forgetFile(container.container());
+                }
                 if (!container.isFailed()) {
                     log.info("{} was written again after its disk had failed", container);
                     sealer.submit(container);

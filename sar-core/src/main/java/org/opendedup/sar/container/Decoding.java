@@ -18,8 +18,9 @@ import org.opendedup.sar.common.ByteGauge;
  */
 public final class Decoding implements AutoCloseable {
     /**
-     * Bound on pieces in progress. Decoding may lag behind reading for a while, because the workers have other work and
-     * an idle disk loses time. The buffers bound the memory; this bound exceeds the number of pieces of a container.
+     * Bound on pieces in progress. Decoding may be slower than reading for a while, because the workers have other work
+     * and an idle disk loses time. The buffers bound the memory; this bound exceeds the number of pieces of a
+     * container.
      */
     static final int MAX_UNDER_WAY = 256;
 
@@ -50,8 +51,8 @@ public final class Decoding implements AutoCloseable {
     }
 
     /**
-     * Reserves a buffer of {@code bytes} bytes: waits until it fits beside the buffers in use. The caller must
-     * {@linkplain #noteFreed release} it.
+     * Reserves a buffer of {@code bytes} bytes: waits until the bytes in use plus these are within the bound. The
+     * caller must {@linkplain #noteFreed release} it.
      */
     void awaitRoom(int bytes) {
         while (!underWay.isEmpty() && bufferBytes.get() + bytes > MAX_BUFFER_BYTES) {

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerFormat.Footer;
+import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.FrameTable;
-import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.io.Input;
 
 /**
@@ -57,7 +57,7 @@ final class DirectoryReader {
     /** Reads the directory, and checks header and footer as well. */
     SealedContainer directory() throws IOException {
         Footer footer = footer();
-        Identity header = ContainerFormat.readHeader(read(0, ContainerFormat.HEADER_BYTES), container, place);
+        ContainerIdentity header = ContainerFormat.readHeader(read(0, ContainerFormat.HEADER_BYTES), container, place);
         if (!header.equals(footer.identity())) {
             throw new CorruptionException(place, 0, footer.identity().toString(), header.toString());
         }

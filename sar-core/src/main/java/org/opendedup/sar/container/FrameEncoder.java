@@ -4,8 +4,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.FrameFormat;
-import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.container.format.RawFrame;
 
 /**
@@ -68,7 +68,7 @@ final class FrameEncoder {
     }
 
     /** Encodes a frame into a pooled buffer. */
-    Bytes encode(RawFrame frame, Identity identity) {
+    Bytes encode(RawFrame frame, ContainerIdentity identity) {
         Bytes pooled = buffers.poll();
         Bytes out = pooled == null ? new Bytes(frameBytes + frameBytes / 8 + ROOM_BYTES) : pooled;
         FrameFormat.encode(frame, identity, compressor, out);

@@ -12,9 +12,9 @@ import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
-import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Output;
 import org.slf4j.Logger;
@@ -51,7 +51,7 @@ final class OpenContainer {
      */
     private static final int MAX_FLUSHED_HERE_BYTES = 16 << 10;
 
-    private final Identity identity;
+    private final ContainerIdentity identity;
     private final Directory directory;
     private final FrameEncoder encoder;
     private final OpenFrames frames;
@@ -69,10 +69,8 @@ final class OpenContainer {
      * Guarded by {@code writing}.
      */
     private boolean complete;
-    /** Whether the file has its final name, durably. Set by the holder of {@code writing}. */
-    private volatile boolean sealed;
 
-    private OpenContainer(Identity identity, Directory directory, FrameEncoder encoder, Output output) {
+    private OpenContainer(ContainerIdentity identity, Directory directory, FrameEncoder encoder, Output output) {
         this.identity = identity;
         this.directory = directory;
         this.encoder = encoder;
@@ -83,7 +81,7 @@ final class OpenContainer {
     /** Creates the file and writes its header. Deletes the file again if the header cannot be written. */
     static OpenContainer create(long container, long salt, Directory directory, FrameEncoder encoder)
             throws IOException {
-        Identity identity = new Identity(container, salt, ContainerFormat.FIRST_GENERATION);
+        ContainerIdentity identity = new ContainerIdentity(container, salt, ContainerFormat.FIRST_GENERATION);
         String name = ContainerFormat.fileName(container, ContainerFormat.OPEN_SUFFIX);
         requireNotSealed(container, directory);
         Output output = directory.create(name);
@@ -193,7 +191,7 @@ final class OpenContainer {
     }
 
     /**
-     * Writes the head of the queue. Drops it if the container failed for good. Leaves it in the queue if the disk is
+     * Writes the head of the queue. Drops it if the container failed permanently. Leaves it in the queue if the disk is
      * full or fails, here or in another thread. The caller holds {@code writing}, and the head is ready.
      */
     private void writeHead() {
@@ -236,9 +234,7 @@ final class OpenContainer {
             forcedFrames = rewriting.frames();
             complete = false;
             closeOld(before);
-            if (!frames.revived(rewriting.frames())) {
-                throwIfFailed();
-            }
+            frames.revived(rewriting.frames());
         } finally {
             writing.unlock();
             drain();
@@ -276,7 +272,7 @@ final class OpenContainer {
         frames.awaitWritten();
         writing.lock();
         try {
-            int unforced = sealed ? 0 : frames.reliableFrames();
+            int unforced = frames.isSealed() ? 0 : frames.reliableFrames();
             if (unforced > forcedFrames) {
                 output.force();
                 forcedFrames = unforced;
@@ -305,7 +301,7 @@ final class OpenContainer {
 
     /** Notes that the directory could not be synced. */
     void nameIsInDoubt(IOException cause) {
-        if (sealed || frames.areDurable()) {
+        if (frames.areDurable()) {
             return;
         }
         frames.diskFailed(cause, false);
@@ -351,7 +347,10 @@ final class OpenContainer {
                 }
                 throw e;
             }
-            sealed = true;
+            if (!frames.seal()) {
+                // Another thread found meanwhile that the name is in doubt.
+                throwIfFailed();
+            }
             return new SealedFile(table, output.position());
         } finally {
             writing.unlock();
@@ -371,7 +370,7 @@ final class OpenContainer {
      * by the thread that seals.
      */
     void sealingFailed(Throwable cause) {
-        if (sealed) {
+        if (frames.isSealed()) {
             return;
         }
         frames.fail(new IOException(this + ": sealing stopped", cause), false);

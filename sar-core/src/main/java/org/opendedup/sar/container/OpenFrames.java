@@ -5,13 +5,14 @@ import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.container.format.Bytes;
+import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
-import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.io.Directory;
 
 /**
@@ -26,7 +27,7 @@ import org.opendedup.sar.io.Directory;
  * Javadoc requires {@code writing} change what only the thread that writes the file may change.
  */
 final class OpenFrames {
-    private final Identity identity;
+    private final ContainerIdentity identity;
     private final FrameEncoder encoder;
     private final Consumer<PendingFrame> compression;
 
@@ -37,6 +38,8 @@ final class OpenFrames {
     private final WrittenFrames written;
     private final FrameQueue queue;
     private final WriteState state;
+    /** Whether the file has its final name, durably. */
+    private boolean sealed;
 
     /**
      * Makes the frames of an empty container.
@@ -45,7 +48,7 @@ final class OpenFrames {
      * @param compression gets each frame that was cut, in the thread that cut it, without the lock: has the frame
      *     compressed, and calls {@link #compressed}
      */
-    OpenFrames(Identity identity, FrameEncoder encoder, long fileBytes, Consumer<PendingFrame> compression) {
+    OpenFrames(ContainerIdentity identity, FrameEncoder encoder, long fileBytes, Consumer<PendingFrame> compression) {
         this.identity = identity;
         this.encoder = encoder;
         this.compression = compression;
@@ -191,7 +194,7 @@ final class OpenFrames {
     }
 
     /**
-     * Fails the container for good and drops what cannot be stored any more: the frame being filled at once, queued
+     * Fails the container permanently and drops what cannot be stored any more: the frame being filled at once, queued
      * frames as {@link OpenContainer#drain} takes them.
      *
      * @param keepWritten whether the frames that are in the file and not forced yet can still be relied on
@@ -213,6 +216,9 @@ final class OpenFrames {
     void diskFailed(IOException cause, boolean keepWritten) {
         lock.lock();
         try {
+            if (sealed) {
+                return;
+            }
             if (state.suspend(cause)) {
                 changed.signalAll();
             }
@@ -233,6 +239,15 @@ final class OpenFrames {
         written.truncate(certainFrames());
         queue.dropFilling();
         changed.signalAll();
+    }
+
+    private <T> T locked(Supplier<T> reading) {
+        lock.lock();
+        try {
+            return reading.get();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** As {@link #reliableFrames}. The caller holds the lock. */
@@ -275,53 +290,65 @@ final class OpenFrames {
             if (state.isSuspended()) {
                 return new Rewriting(directory, identity, written.table(), state.kept());
             }
-            IOException failure = state.failure();
-            if (failure != null && hasLoss()) {
-                throw new CorruptionException(
-                        toString(), -1, "all chunks that were taken", "some were dropped: " + failure.getMessage());
-            }
+            throwIfDropped();
             return null;
         } finally {
             lock.unlock();
         }
     }
 
+    /** Throws if chunks were dropped that the caller has not given up. The caller holds the lock. */
+    private void throwIfDropped() throws CorruptionException {
+        IOException failure = state.failure();
+        if (failure != null && hasLoss()) {
+            throw new CorruptionException(
+                    toString(), -1, "all chunks that were taken", "some were dropped: " + failure.getMessage());
+        }
+    }
+
     /**
-     * Notes that the file was rewritten with {@code frames} frames, all durable. Returns false, and changes nothing, if
-     * frames were dropped meanwhile, because one could not be compressed. The caller holds {@code writing}.
+     * Notes that the file was rewritten with {@code frames} frames, all durable. The caller holds {@code writing}.
+     *
+     * @throws CorruptionException if chunks were dropped meanwhile, because a frame could not be compressed: the
+     *     container stays failed
      */
-    boolean revived(int frames) {
+    void revived(int frames) throws CorruptionException {
         lock.lock();
         try {
-            if (!state.isSuspended()) {
-                return false;
+            if (state.isSuspended()) {
+                state.revived(frames);
+                changed.signalAll();
+            } else {
+                throwIfDropped();
             }
-            state.revived(frames);
-            changed.signalAll();
-            return true;
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Notes that the file has its final name, durably: from now on the disk cannot fail. Returns false, and changes
+     * nothing, if the container has failed.
+     */
+    boolean seal() {
+        return locked(() -> {
+            sealed = !state.isFailed();
+            return sealed;
+        });
+    }
+
+    boolean isSealed() {
+        return locked(() -> sealed);
     }
 
     /** See {@link WriteState#keep}. */
     boolean keep(Map<Integer, byte[]> copies) {
-        lock.lock();
-        try {
-            return state.keep(copies);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> state.keep(copies));
     }
 
     /** Returns the number of frames in the file, from the first on, that can be relied on. */
     int reliableFrames() {
-        lock.lock();
-        try {
-            return certainFrames();
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> certainFrames());
     }
 
     /** Notes that the first {@code forced} frames are durable, and the file's name too. */
@@ -334,33 +361,18 @@ final class OpenFrames {
         }
     }
 
-    /** Returns whether all chunks are durable. */
+    /** Returns whether all chunks and the name of their file are durable. */
     boolean areDurable() {
-        lock.lock();
-        try {
-            return state.durableFrames() == written.count() + queue.size() && queue.isCut();
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> sealed || state.durableFrames() == written.count() + queue.size() && queue.isCut());
     }
 
     /** Returns directory and footer for a file of {@code position} bytes. The caller holds {@code writing}. */
     Bytes tail(byte[] tableBytes, long position) {
-        lock.lock();
-        try {
-            return written.tail(tableBytes, position);
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> written.tail(tableBytes, position));
     }
 
     boolean isFailed() {
-        lock.lock();
-        try {
-            return state.isFailed();
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> state.isFailed());
     }
 
     void throwIfFailed() throws IOException {
@@ -406,12 +418,7 @@ final class OpenFrames {
 
     /** See {@link OpenContainer#isLost}. */
     boolean isLost(int slot) {
-        lock.lock();
-        try {
-            return state.isFailed() && slot >= firstLostSlot() && slot < queue.nextSlot();
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> state.isFailed() && slot >= firstLostSlot() && slot < queue.nextSlot());
     }
 
     /** Returns whether chunks are lost that the caller has not given up. The caller holds the lock. */
@@ -426,12 +433,7 @@ final class OpenFrames {
 
     /** Returns the frame table of the frames in the file. */
     FrameTable table() {
-        lock.lock();
-        try {
-            return written.table();
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> written.table());
     }
 
     /** See {@link OpenContainer#frameOf}. */
@@ -485,12 +487,7 @@ final class OpenFrames {
 
     /** Returns the length of the header and frames in the file, in bytes. */
     long fileBytes() {
-        lock.lock();
-        try {
-            return written.fileBytes();
-        } finally {
-            lock.unlock();
-        }
+        return locked(() -> written.fileBytes());
     }
 
     @Override

@@ -7,10 +7,10 @@ import java.util.Map;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
-import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
@@ -27,7 +27,7 @@ final class Rewriting {
     private static final Logger log = LoggerFactory.getLogger(Rewriting.class);
 
     private final Directory directory;
-    private final Identity identity;
+    private final ContainerIdentity identity;
     private final FrameTable table;
     private final Map<Integer, byte[]> kept;
 
@@ -37,7 +37,7 @@ final class Rewriting {
      * @param table the frames that the file has, one after another
      * @param kept the frames that are in memory, by frame number
      */
-    Rewriting(Directory directory, Identity identity, FrameTable table, Map<Integer, byte[]> kept) {
+    Rewriting(Directory directory, ContainerIdentity identity, FrameTable table, Map<Integer, byte[]> kept) {
         this.directory = directory;
         this.identity = identity;
         this.table = table;
@@ -53,7 +53,7 @@ final class Rewriting {
      * @param budget the budget that the kept bytes are added to
      */
     static Map<Integer, byte[]> keep(
-            Directory directory, Identity identity, FrameTable table, int from, InFlightBudget budget) {
+            Directory directory, ContainerIdentity identity, FrameTable table, int from, InFlightBudget budget) {
         Map<Integer, byte[]> kept = new HashMap<>();
         Rewriting reading = new Rewriting(directory, identity, table, Map.of());
         try (Input input = directory.open(reading.name(ContainerFormat.OPEN_SUFFIX))) {
@@ -84,12 +84,12 @@ final class Rewriting {
      */
     Output run() throws IOException {
         String open = name(ContainerFormat.OPEN_SUFFIX);
-        String anew = name(ContainerFormat.RECOVERY_SUFFIX);
+        String rewritten = name(ContainerFormat.RECOVERY_SUFFIX);
         undoSealing(open);
-        if (directory.exists(anew)) {
-            directory.delete(anew);
+        if (directory.exists(rewritten)) {
+            directory.delete(rewritten);
         }
-        Output output = directory.create(anew);
+        Output output = directory.create(rewritten);
         try (Input input = directory.open(open)) {
             Bytes header = new Bytes(ContainerFormat.HEADER_BYTES);
             ContainerFormat.putHeader(identity, header);
@@ -98,7 +98,7 @@ final class Rewriting {
                 copy(input, frame, output);
             }
             output.force();
-            directory.rename(anew, open);
+            directory.rename(rewritten, open);
             directory.sync();
             return output;
         } catch (IOException | RuntimeException | Error e) {
@@ -124,8 +124,8 @@ final class Rewriting {
         byte[] bytes = inMemory == null ? read(input, frame) : inMemory;
         long offset = output.append(ByteBuffer.wrap(bytes));
         if (offset != table.fileOffset(frame)) {
-            throw new IllegalStateException("frame " + frame + " of container " + identity.container() + " came to "
-                    + offset + ", not " + table.fileOffset(frame));
+            throw new IllegalStateException("frame " + frame + " of container " + identity.container()
+                    + " was written at offset " + offset + " instead of " + table.fileOffset(frame));
         }
     }
 

@@ -6,8 +6,8 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.FrameFormat;
-import org.opendedup.sar.container.format.Identity;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,12 +19,12 @@ final class UnsealedFrames {
     private static final Logger log = LoggerFactory.getLogger(UnsealedFrames.class);
 
     private final SalvagedFile file;
-    private final Identity identity;
+    private final ContainerIdentity identity;
     private long at = ContainerFormat.HEADER_BYTES;
     private int nextSlot;
     private int place;
 
-    UnsealedFrames(SalvagedFile file, Identity identity) {
+    UnsealedFrames(SalvagedFile file, ContainerIdentity identity) {
         this.file = file;
         this.identity = identity;
     }
@@ -34,17 +34,17 @@ final class UnsealedFrames {
      * null if none of these identifies it. The metadata are preferred to frames, because a frame in the file may be
      * user data.
      */
-    static @Nullable Identity identity(SalvagedFile file, long container, Writing known, String name)
+    static @Nullable ContainerIdentity identity(SalvagedFile file, long container, Writing known, String name)
             throws IOException {
         if (!file.has(0, ContainerFormat.HEADER_BYTES)) {
             return null;
         }
-        Identity fromHeader = header(file, container, name);
+        ContainerIdentity fromHeader = header(file, container, name);
         if (fromHeader != null) {
             return fromHeader;
         }
         if (!known.equals(Writing.UNKNOWN)) {
-            return new Identity(container, known.salt(), known.generation());
+            return new ContainerIdentity(container, known.salt(), known.generation());
         }
         for (long at = ContainerFormat.HEADER_BYTES; ; at++) {
             at = nextMagic(file, at);
@@ -58,7 +58,7 @@ final class UnsealedFrames {
         }
     }
 
-    private static @Nullable Identity header(SalvagedFile file, long container, String name)
+    private static @Nullable ContainerIdentity header(SalvagedFile file, long container, String name)
             throws UnsupportedFormatException {
         byte[] header = new byte[ContainerFormat.HEADER_BYTES];
         System.arraycopy(file.bytes(), file.place(0), header, 0, header.length);

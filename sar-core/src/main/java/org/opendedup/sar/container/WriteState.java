@@ -30,7 +30,7 @@ import org.opendedup.sar.common.WriteFailedException;
  *   <li>SHORT ({@link #isShort}): nothing is lost; frames wait for space.
  *   <li>SUSPENDED ({@link #isSuspended}): frames that are not in the file wait for {@link OpenContainer#revive}.
  *   <li>LOST ({@link #isDropping}): frames that are not in the file are dropped, queued ones as soon as they are ready.
- *       The container stays so until the store is opened again.
+ *       The container remains LOST until the store is opened again.
  * </ul>
  *
  * <p>SUSPENDED and LOST are failures ({@link #isFailed}), which every writer gets. A failure may put frames of the file
@@ -38,7 +38,7 @@ import org.opendedup.sar.common.WriteFailedException;
  * succeeds. All other chunks count as lost until the file is rewritten. The container's {@code force} reports the loss
  * until the caller, who has seen the report, gives these chunks up.
  *
- * <p>The in-flight budget counts the containers that are SHORT or SUSPENDED; this class tells it each change.
+ * <p>The in-flight budget counts the containers that are SHORT or SUSPENDED; this class reports each change to it.
  *
  * <p>Has no lock of its own: {@link OpenFrames} calls each method with its lock held.
  */

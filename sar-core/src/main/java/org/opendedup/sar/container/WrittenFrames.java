@@ -2,9 +2,9 @@ package org.opendedup.sar.container;
 
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
-import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.container.format.RawFrame;
 
 /**
@@ -14,13 +14,13 @@ import org.opendedup.sar.container.format.RawFrame;
  * <p>Has no lock of its own: {@link OpenFrames} calls each method with its lock held.
  */
 final class WrittenFrames {
-    private final Identity identity;
+    private final ContainerIdentity identity;
     private final FrameTable.Builder table;
     private final Bytes chunkLists = new Bytes(1024);
     private long fileBytes;
 
     /** @param fileBytes length of the container's header in its file, in bytes */
-    WrittenFrames(Identity identity, long fileBytes) {
+    WrittenFrames(ContainerIdentity identity, long fileBytes) {
         this.identity = identity;
         this.fileBytes = fileBytes;
         table = new FrameTable.Builder(identity.writing());

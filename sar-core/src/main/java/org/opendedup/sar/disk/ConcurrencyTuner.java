@@ -115,7 +115,7 @@ final class ConcurrencyTuner {
     }
 
     private void begin(int readers) {
-        // A sequential reader has one step at the device and one waiting. On a disk, these two gain nothing side by
+        // A sequential reader has one batch at the device and one waiting. On a disk, these two gain nothing side by
         // side.
         boolean canRise = 2 * settled <= MAX_REQUESTS && 2 * settled + (seeks ? 1 : 0) <= readers;
         boolean canFall = settled > 1;

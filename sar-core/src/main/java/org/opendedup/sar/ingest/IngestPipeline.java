@@ -359,7 +359,7 @@ public final class IngestPipeline {
                 index.insert(segment);
             }
             if (promotion != null) {
-                workspace.promotion.tell(
+                workspace.promotion.report(
                         promotion,
                         destination.inode(),
                         position,

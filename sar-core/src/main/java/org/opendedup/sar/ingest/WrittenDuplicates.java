@@ -30,7 +30,7 @@ final class WrittenDuplicates {
     private long[] offsets = new long[0];
 
     WrittenDuplicates(RecipeStore recipes) {
-        runs = new FileRuns(recipes, recipes.pageBytes());
+        runs = new FileRuns(recipes);
     }
 
     /**
@@ -41,7 +41,7 @@ final class WrittenDuplicates {
      * @param length bytes of the segment that were stored
      * @param open whether more of the file follows and will be stored
      */
-    void tell(
+    void report(
             AccessListener promotion,
             long inode,
             long position,
@@ -71,7 +71,7 @@ final class WrittenDuplicates {
             duplicates.setRunBytes(i, runs.runBytes(numbers[i]));
         }
         promotion.onDuplicatesWritten(inode, duplicates);
-        tellUnfinished(promotion, inode, position + length);
+        reportUnfinished(promotion, inode, position + length);
         // The segment's buffer is filled with other bytes next.
         duplicates.clear();
     }
@@ -80,7 +80,7 @@ final class WrittenDuplicates {
      * Reports the unfinished run. Only the last run can be unfinished: from some duplicate to the end of the stored
      * bytes.
      */
-    private void tellUnfinished(AccessListener promotion, long inode, long end) {
+    private void reportUnfinished(AccessListener promotion, long inode, long end) {
         int first = duplicates.count();
         while (first > 0 && duplicates.runBytes(first - 1) == FileRuns.UNFINISHED) {
             first--;

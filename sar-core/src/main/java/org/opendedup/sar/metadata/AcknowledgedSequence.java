@@ -55,26 +55,26 @@ final class AcknowledgedSequence implements Closeable {
     /**
      * Opens the file in a database's folder; creates it if it is missing.
      *
-     * @param anew true to discard the stored number, which belongs to an earlier database
+     * @param reset true to discard the stored number, which belongs to an earlier database
      * @throws IOException if the database is in use
      */
-    static AcknowledgedSequence open(Path folder, boolean anew) throws IOException {
+    static AcknowledgedSequence open(Path folder, boolean reset) throws IOException {
         Path file = folder.resolve(NAME);
         LockFile lock = LockFile.tryAcquire(file).orElseThrow(() -> inUse(folder));
         try {
             FileChannel channel = PrivateFiles.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
-            return open(file, lock, channel, anew);
+            return open(file, lock, channel, reset);
         } catch (IOException e) {
             lock.close();
             throw e;
         }
     }
 
-    private static AcknowledgedSequence open(Path file, LockFile lock, FileChannel channel, boolean anew)
+    private static AcknowledgedSequence open(Path file, LockFile lock, FileChannel channel, boolean reset)
             throws IOException {
         AcknowledgedSequence opened = new AcknowledgedSequence(file, lock, channel);
         try {
-            opened.sequence = anew ? 0 : opened.read();
+            opened.sequence = reset ? 0 : opened.read();
         } catch (IOException e) {
             channel.close();
             throw e;

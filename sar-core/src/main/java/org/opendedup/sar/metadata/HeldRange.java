@@ -47,7 +47,7 @@ final class HeldRange {
                     // A record that a commit has reported in the meantime is newer than the cursor's.
                     records.putIfAbsent(key, cursor.value());
                     count++;
-                    reached = count == max ? behind(key) : to;
+                    reached = count == max ? successor(key) : to;
                 }
             }
         }
@@ -55,7 +55,7 @@ final class HeldRange {
     }
 
     /** Returns the least key that is greater than {@code key}. */
-    private static byte[] behind(byte[] key) {
+    private static byte[] successor(byte[] key) {
         return Arrays.copyOf(key, key.length + 1);
     }
 

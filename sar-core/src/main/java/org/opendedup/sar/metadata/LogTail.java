@@ -137,9 +137,9 @@ final class LogTail {
         return damage;
     }
 
-    private void damaged(Path log, long offset, String behind) {
+    private void damaged(Path log, long offset, String laterPlace) {
         if (damage.isEmpty()) {
-            damage = log.getFileName() + " is damaged at byte " + offset + ", and a later record follows " + behind;
+            damage = log.getFileName() + " is damaged at byte " + offset + ", and a later record follows " + laterPlace;
         }
     }
 

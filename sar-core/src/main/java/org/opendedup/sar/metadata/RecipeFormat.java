@@ -15,7 +15,7 @@ import org.opendedup.sar.common.UnsupportedFormatException;
  *           crc    (4 bytes: CRC-32C of the key and of all bytes before it)
  * entry  := head   (varint: (length - 1) * 4 + kind)
  *           place  (by kind)
- *           check  (4 bytes; not for ZEROS)
+ *           prefix (first 4 bytes of the fingerprint; not for ZEROS)
  * place  := ZEROS | NEXT_SLOT     nothing
  *         | SAME_CONTAINER        slot (zigzag)
  *         | ELSEWHERE             container (zigzag, from the previous entry's), slot (zigzag), chunk offset (varint)

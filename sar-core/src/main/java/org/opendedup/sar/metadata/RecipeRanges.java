@@ -80,19 +80,19 @@ public final class RecipeRanges {
     private void punchPage(long inode, long number, long from, long to, RecipePage.Builder builder) throws IOException {
         RecipePage page = recipes.page(inode, number);
         int hole = (int) Math.max(0, from - number * pageBytes);
-        int behind = (int) Math.min(pageBytes, to - number * pageBytes);
+        int end = (int) Math.min(pageBytes, to - number * pageBytes);
         int data = page.nextData(hole);
-        if (data < 0 || data >= behind) {
+        if (data < 0 || data >= end) {
             return;
         }
-        builder.addRange(page, 0, hole).addRange(RecipePage.EMPTY, hole, behind);
-        recipes.replace(inode, number, page, withTail(builder, page, behind));
+        builder.addRange(page, 0, hole).addRange(RecipePage.EMPTY, hole, end);
+        recipes.replace(inode, number, page, withTail(builder, page, end));
     }
 
-    /** Adds the entries of {@code page} for the bytes from {@code behind} on. */
-    private RecipePage withTail(RecipePage.Builder builder, RecipePage page, int behind) {
-        if (behind < page.bytes()) {
-            builder.addRange(page, behind, page.bytes());
+    /** Adds the entries of {@code page} for the bytes from {@code end} on. */
+    private RecipePage withTail(RecipePage.Builder builder, RecipePage page, int end) {
+        if (end < page.bytes()) {
+            builder.addRange(page, end, page.bytes());
         }
         return builder.build();
     }

@@ -9,7 +9,7 @@ import org.opendedup.sar.io.SystemError;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.Status;
 
-/** Translates failures of RocksDB into exceptions that tell a full disk, damage and other I/O errors apart. */
+/** Translates failures of RocksDB into exceptions that distinguish a full disk, damage and other I/O errors. */
 final class RocksDbErrors {
     private RocksDbErrors() {}
 

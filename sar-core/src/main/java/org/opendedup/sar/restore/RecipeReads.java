@@ -36,17 +36,12 @@ final class RecipeReads {
     private static final int MAX_PIECES = 320;
 
     private final RecipeStore recipes;
-    private final int pageBytes;
     private final FrameLoader loader;
     private final @Nullable TieredReads tier;
 
-    /**
-     * @param pageBytes bytes of a file in one page of its recipe
-     * @param tier reads with an SSD; null if there is none
-     */
-    RecipeReads(RecipeStore recipes, int pageBytes, FrameLoader loader, @Nullable TieredReads tier) {
+    /** @param tier reads with an SSD; null if there is none */
+    RecipeReads(RecipeStore recipes, FrameLoader loader, @Nullable TieredReads tier) {
         this.recipes = recipes;
-        this.pageBytes = pageBytes;
         this.loader = loader;
         this.tier = tier;
     }
@@ -96,7 +91,7 @@ final class RecipeReads {
     }
 
     private RecipePieces pieces(long inode, long from, long to) {
-        return new RecipePieces(recipes, pageBytes, inode, from, to);
+        return new RecipePieces(recipes, inode, from, to);
     }
 
     private static boolean holds(Frame frame, long chunk) {

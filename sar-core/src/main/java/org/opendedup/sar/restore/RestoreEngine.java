@@ -51,13 +51,11 @@ public final class RestoreEngine {
     /**
      * The places that files are read from.
      *
-     * @param pageBytes bytes of a file in one page of its recipe
      * @param disk queue of the device that holds the containers
      * @param tier the SSD with copies of chunks; null if there is none
      */
     public record Sources(
             RecipeStore recipes,
-            int pageBytes,
             ContainerStore containers,
             DiskQueue disk,
             @Nullable ReadTier tier) {}
@@ -77,16 +75,15 @@ public final class RestoreEngine {
             boolean verifyFingerprints,
             DamageListener damage) {
         RecipeStore recipes = sources.recipes();
-        int pageBytes = sources.pageBytes();
         containers = sources.containers();
         disk = sources.disk();
         this.frames = frames;
         loader = new FrameLoader(containers, disk, frames, verifyFingerprints, damage);
         ReadTier usable = verifyFingerprints ? null : sources.tier();
         BatchSources batches = new BatchSources(loader, new PinnedChunks(memory, budget.mostHeldBytes()), usable);
-        streams = new ReadStreams(recipes, pageBytes, batches, budget, prefetchers);
+        streams = new ReadStreams(recipes, batches, budget, prefetchers);
         TieredReads tier = usable == null ? null : new TieredReads(usable, loader);
-        reads = new RecipeReads(recipes, pageBytes, loader, tier);
+        reads = new RecipeReads(recipes, loader, tier);
     }
 
     /** Returns a reader of one file; it is read ahead when it reads in sequence. */

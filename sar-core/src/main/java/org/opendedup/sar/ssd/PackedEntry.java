@@ -1,9 +1,9 @@
 package org.opendedup.sar.ssd;
 
 /**
- * Packs a Map table entry into the bits that the table stores beside the chunk id: a place, 64 bits (segment 16, offset
- * / 8 24, length / 8 16, heat 8), and a worth, 32 bits (count 16, saving 16). Records are multiples of 8 bytes, so no
- * bit is lost.
+ * Packs a Map table entry into the bits that the table stores in addition to the chunk id: a place, 64 bits (segment
+ * 16, offset / 8 24, length / 8 16, heat 8), and a worth, 32 bits (count 16, saving 16). Records are multiples of 8
+ * bytes, so no bit is lost.
  */
 final class PackedEntry {
     static final int ALIGNMENT = 8;

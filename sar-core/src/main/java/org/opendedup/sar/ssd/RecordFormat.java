@@ -210,7 +210,7 @@ class RecordFormat implements Closeable {
         return compressor.decompress(codec, bytes, at + HEADER_BYTES, stored, data) == null ? data : null;
     }
 
-    /** Returns whether the record of that chunk is there, and its fingerprint begins with {@code check}. */
+    /** Returns whether the record of that chunk is there, and its fingerprint begins with {@code fingerprintPrefix}. */
     boolean isRecordOf(byte[] bytes, int at, int length, long salt, long chunkId, int fingerprintPrefix) {
         return isSound(bytes, at, length, salt, chunkId)
                 && Fingerprints.fingerprintPrefix(bytes, at + FINGERPRINT_AT) == fingerprintPrefix;

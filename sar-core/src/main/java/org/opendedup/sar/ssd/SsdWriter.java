@@ -78,7 +78,7 @@ final class SsdWriter implements Runnable {
                 try {
                     rest = work(offers);
                 } finally {
-                    tell(offers, rest);
+                    report(offers, rest);
                     queue.done(log::remove);
                 }
             }
@@ -157,7 +157,7 @@ final class SsdWriter implements Runnable {
     }
 
     /** Reports the outcome of each chunk: records are placed in the order of the offers. */
-    private void tell(OfferBuffer offers, OfferFate rest) {
+    private void report(OfferBuffer offers, OfferFate rest) {
         OfferListener hearing = listener;
         int record = 0;
         for (int i = 0; i < offers.count(); i++) {

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.tier.FileExplanation.DiskWork;
@@ -16,8 +15,8 @@ import org.opendedup.sar.tier.promotion.FrameTables;
  */
 final class ColdRead {
     /**
-     * Largest gap between two frames that one read covers, in bytes, as in the restore engine. Reading it takes a sixth
-     * of a seek's time.
+     * Largest gap between two frames that one read covers, in bytes. Reading it takes a sixth of a seek's time. Fixed,
+     * so that explanations of different volumes can be compared; the restore engine uses the measured gap.
      */
     static final int GAP_BYTES = 256 << 10;
     /** Frames that stay in memory: 64 MiB with frames of 64 KiB. */
@@ -63,8 +62,8 @@ final class ColdRead {
             if (i > 0 && wanted[i] == wanted[i - 1]) {
                 continue;
             }
-            long container = ChunkId.container(wanted[i]);
-            read(container, tables.of(container), ChunkId.slot(wanted[i]));
+            long container = FrameId.container(wanted[i]);
+            read(container, tables.of(container), FrameId.number(wanted[i]));
             memory.put(wanted[i], true);
         }
         count = 0;

@@ -78,15 +78,14 @@ public final class FileExplainer {
      */
     public record Rules(LongPredicate onSsd, TierSettings settings, PromotionPolicy policy) {}
 
-    /** @param pageBytes span of a recipe page, in bytes */
-    public FileExplainer(RecipeStore recipes, int pageBytes, FrameTables tables, CountSource counts, Rules rules) {
+    public FileExplainer(RecipeStore recipes, FrameTables tables, CountSource counts, Rules rules) {
         this.recipes = recipes;
-        this.pageBytes = pageBytes;
+        pageBytes = recipes.pageBytes();
         this.pagesPerRequest = Math.max(1, REQUEST_BYTES / pageBytes);
         this.tables = tables;
         this.counts = counts;
         this.rules = rules;
-        runs = new FileRuns(recipes, pageBytes);
+        runs = new FileRuns(recipes);
     }
 
     /**

@@ -85,10 +85,10 @@ final class SsdCloser {
             try {
                 closing.get(limit.toNanos(), TimeUnit.NANOSECONDS);
             } catch (TimeoutException | ExecutionException e) {
-                log.info("{}: the SSD before was not closed: {}", name, e.getMessage());
+                log.info("{}: the previously used SSD was not closed: {}", name, e.getMessage());
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw new IOException("interrupted while the SSD before was closed", e);
+                throw new IOException("interrupted while the previous SSD was being closed", e);
             }
         }
     }

@@ -115,13 +115,13 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
         return location;
     }
 
-    synchronized void listen(Consumer<SsdEvent> toTell) {
-        listener = toTell;
+    synchronized void listen(Consumer<SsdEvent> receiver) {
+        listener = receiver;
     }
 
     /** Sets the listener for the outcome of chunks that an SSD accepted. To be called before an SSD is opened. */
-    synchronized void listenToOffers(OfferListener toTell) {
-        offers = toTell;
+    synchronized void listenToOffers(OfferListener receiver) {
+        offers = receiver;
     }
 
     /**
@@ -194,7 +194,7 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
             }
             log.info("{}: the SSD at {} is attached", name, place);
             if (state() == SsdState.ONLINE) {
-                tell(new SsdEvent(SsdState.ONLINE, "the SSD at " + place + " is attached"));
+                report(new SsdEvent(SsdState.ONLINE, "the SSD at " + place + " is attached"));
             }
         }
     }
@@ -229,7 +229,7 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
         }
         if (ssd != null) {
             log.info("{}: the SSD at {} is detached", name, location());
-            tell(new SsdEvent(SsdState.DETACHED, "the SSD at " + location() + " is detached"));
+            report(new SsdEvent(SsdState.DETACHED, "the SSD at " + location() + " is detached"));
             closer.close(ssd, location());
         }
     }
@@ -253,21 +253,21 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
 
     private void warn(SsdState to, String why, @Nullable Throwable cause) {
         log.warn("{}: {}; the volume continues without it", name, why, cause);
-        tell(new SsdEvent(to, why + "; the volume continues without it"));
+        report(new SsdEvent(to, why + "; the volume continues without it"));
     }
 
-    private void tell(SsdEvent event) {
-        Consumer<SsdEvent> toTell;
+    private void report(SsdEvent event) {
+        Consumer<SsdEvent> receiver;
         synchronized (this) {
-            toTell = listener;
+            receiver = listener;
         }
-        toTell.accept(event);
+        receiver.accept(event);
     }
 
     /** Receives the failed accesses of one SSD; ignores them once that SSD is no longer in use. */
     private final class Failures implements Consumer<IOException> {
         private volatile @Nullable AttachedSsd ssd;
-        private final AtomicBoolean wrongBytesTold = new AtomicBoolean();
+        private final AtomicBoolean wrongBytesReported = new AtomicBoolean();
         /** Used by the writing thread only. */
         private int writeFailuresInARow;
 
@@ -284,8 +284,8 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
             } else if (failure instanceof SsdWriteException) {
                 noteWriteFailure(mine, failure);
             } else if (failure instanceof CorruptionException) {
-                if (wrongBytesTold.compareAndSet(false, true)) {
-                    tellOfWrongBytes(mine, failure);
+                if (wrongBytesReported.compareAndSet(false, true)) {
+                    reportWrongBytes(mine, failure);
                 }
             } else {
                 noteFailure(mine, failure);
@@ -333,13 +333,13 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
             reason = why;
         }
         if (first) {
-            log.warn("{}: {}; what is on it is read, nothing is promoted", name, why);
-            tell(new SsdEvent(SsdState.READ_ONLY, why + "; what is on it is read, nothing is promoted"));
+            log.warn("{}: {}; copies are still read; nothing is promoted", name, why);
+            report(new SsdEvent(SsdState.READ_ONLY, why + "; copies are still read; nothing is promoted"));
         }
     }
 
     /** Reports the first wrong record of an SSD; further ones are only counted. */
-    private void tellOfWrongBytes(AttachedSsd ssd, IOException failure) {
+    private void reportWrongBytes(AttachedSsd ssd, IOException failure) {
         String why;
         synchronized (this) {
             if (ssd != attached) {
@@ -352,7 +352,7 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
             }
         }
         log.warn("{}: {}", name, why);
-        tell(new SsdEvent(state(), why));
+        report(new SsdEvent(state(), why));
     }
 
     private void noteFailure(AttachedSsd ssd, IOException failure) {
@@ -368,7 +368,7 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
                 return;
             }
             take();
-            why = "the SSD at " + location + " failed too often, at last: " + failure.getMessage();
+            why = "the SSD at " + location + " failed too often; last error: " + failure.getMessage();
             state = SsdState.FAILED;
             reason = why;
         }
@@ -394,8 +394,8 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
                     "the SSD at " + location + " responds too slowly; it is tried again in " + pause.toSeconds() + " s";
         }
         if (first) {
-            log.warn("{}: {}; all is read from home until then", name, reason());
-            tell(new SsdEvent(SsdState.SUSPENDED, reason() + "; all is read from home until then"));
+            log.warn("{}: {}; until then all chunks are read from home", name, reason());
+            report(new SsdEvent(SsdState.SUSPENDED, reason() + "; until then all chunks are read from home"));
         }
     }
 
@@ -408,7 +408,7 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
             suspension = null;
         }
         log.info("{}: the SSD at {} responds in time again", name, location());
-        tell(new SsdEvent(state(), "the SSD at " + location() + " responds in time again"));
+        report(new SsdEvent(state(), "the SSD at " + location() + " responds in time again"));
     }
 
     @Override
@@ -434,7 +434,7 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
             reason = "";
         }
         log.info("{}: the SSD at {} accepts writes again", name, location());
-        tell(new SsdEvent(SsdState.ONLINE, "the SSD at " + location() + " accepts writes again"));
+        report(new SsdEvent(SsdState.ONLINE, "the SSD at " + location() + " accepts writes again"));
         return true;
     }
 

@@ -298,8 +298,7 @@ public final class SsdTier implements Closeable {
 
     private Engine requireLocation() throws IOException {
         if (engine == null) {
-            throw new IOException(
-                    "the volume has no SSD location, so it has no memory for one; give it one and mount it again");
+            throw new IOException("the volume has no SSD location; configure one and mount again");
         }
         return engine;
     }

@@ -16,13 +16,13 @@ final class AttributeChanges {
     private final Committer committer;
     private final InstantSource clock;
 
-    AttributeChanges(VolumeContext parts, FileLengths lengths) {
+    AttributeChanges(VolumeContext context, FileLengths lengths) {
         this.lengths = lengths;
-        nodes = parts.nodes();
-        tree = parts.tree();
-        attributes = parts.attributes();
-        committer = parts.committer();
-        clock = parts.clock();
+        nodes = context.nodes();
+        tree = context.tree();
+        attributes = context.attributes();
+        committer = context.committer();
+        clock = context.clock();
     }
 
     /** See {@link Volume#change}. */

@@ -38,7 +38,7 @@ final class DamagedFrames {
     private final Lock changes;
     private final Executor recorders;
     private final Set<Long> frames = ConcurrentHashMap.newKeySet();
-    /** Frames, each as container and frame number in the form of a chunk id, that are not marked in the counts yet. */
+    /** Frames, as {@link FrameId}s, that are not marked in the counts yet. */
     private final Set<Long> unrecorded = ConcurrentHashMap.newKeySet();
 
     private final Set<Long> missing = ConcurrentHashMap.newKeySet();
@@ -83,7 +83,7 @@ final class DamagedFrames {
         try {
             recorders.execute(() -> record(key));
         } catch (RejectedExecutionException closing) {
-            log.debug("the volume is being closed; the damage of {} is noticed again", ChunkId.toString(key));
+            log.debug("the volume is being closed; the damage of {} is noticed again", FrameId.toString(key));
         }
     }
 
@@ -91,7 +91,7 @@ final class DamagedFrames {
         if (!unrecorded.remove(key)) {
             return;
         }
-        long container = ChunkId.container(key);
+        long container = FrameId.container(key);
         int frame = FrameId.number(key);
         try {
             FrameTable table = containers.frameTable(container);

@@ -39,7 +39,7 @@ final class Defragmenter {
     /** Maximum number of recipe pages in one step: 16 MiB of a file at the default page size. */
     private static final int STEP_PAGES = 64;
 
-    private final VolumeContext parts;
+    private final VolumeContext context;
     private final MetadataStore metadata;
     private final HomeFrames home;
     private final Node node;
@@ -49,12 +49,12 @@ final class Defragmenter {
     private long unreadableChunks;
 
     /** @param sparse ids of the containers whose chunks are to be rewritten */
-    Defragmenter(VolumeContext parts, Node node, Set<Long> sparse) {
-        this.parts = parts;
+    Defragmenter(VolumeContext context, Node node, Set<Long> sparse) {
+        this.context = context;
         this.node = node;
         this.sparse = sparse;
-        metadata = parts.metadata();
-        home = parts.restore().inBackground();
+        metadata = context.metadata();
+        home = context.restore().inBackground();
     }
 
     /** Returns the result of the work that is done. */
@@ -65,9 +65,9 @@ final class Defragmenter {
 
     /** Processes the file once. */
     void run(Defragmentation.Progress progress, long wantedBytes) throws IOException {
-        node.use(parts.dirtyBudget(), parts.capacity());
+        node.use(context.dirtyBudget(), context.capacity());
         // Not into the containers that receive the file's own bytes: those are not read together with these.
-        try (ChunkRewriter rewriter = parts.ingest().rewriter(~node.id)) {
+        try (ChunkRewriter rewriter = context.ingest().rewriter(~node.id)) {
             long next = 0;
             while (true) {
                 long[] pages = metadata.recipes().existingPages(node.id, next, Long.MAX_VALUE, STEP_PAGES);
@@ -121,10 +121,10 @@ final class Defragmenter {
         }
 
         private void rewrite(Map<Long, byte[]> chunks) throws IOException {
-            parts.committer().checkWritable();
+            context.committer().checkWritable();
             long bytes = chunks.values().stream().mapToLong(data -> data.length).sum();
             // The files do not grow: a full volume may be defragmented as long as the disk is not full.
-            parts.devices().admitData(bytes, parts.underWayBytes());
+            context.devices().admitData(bytes, context.underWayBytes());
             Copies copies = rewriter.append(chunks);
             replace(copies);
             rewriter.insert();
@@ -134,7 +134,7 @@ final class Defragmenter {
 
         private void replace(Copies copies) throws IOException {
             Lock storing = node.contents().storing;
-            Lock changes = parts.committer().changes();
+            Lock changes = context.committer().changes();
             try (HeldRecipe held =
                     metadata.recipes().hold(node.id, pages[0], pages[pages.length - 1] + 1, STEP_PAGES)) {
                 for (long copy : copies.copies().values()) {
@@ -149,7 +149,7 @@ final class Defragmenter {
                         for (long page : pages) {
                             replace(page, copies.copies());
                         }
-                        parts.nodes().markDirty(node);
+                        context.nodes().markDirty(node);
                     } finally {
                         changes.unlock();
                     }

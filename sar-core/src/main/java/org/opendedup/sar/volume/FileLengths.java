@@ -25,16 +25,16 @@ final class FileLengths {
     private final Capacity capacity;
     private final int pageBytes;
 
-    FileLengths(VolumeContext parts, FileRanges ranges) {
+    FileLengths(VolumeContext context, FileRanges ranges) {
         this.ranges = ranges;
-        metadata = parts.metadata();
+        metadata = context.metadata();
         pageBytes = metadata.recipes().pageBytes();
-        nodes = parts.nodes();
-        writer = parts.writer();
-        reaper = parts.reaper();
-        committer = parts.committer();
-        budget = parts.dirtyBudget();
-        capacity = parts.capacity();
+        nodes = context.nodes();
+        writer = context.writer();
+        reaper = context.reaper();
+        committer = context.committer();
+        budget = context.dirtyBudget();
+        capacity = context.capacity();
     }
 
     /** Checks a range of a file. EINVAL if it is negative, EFBIG if it ends after the maximum length of a file. */

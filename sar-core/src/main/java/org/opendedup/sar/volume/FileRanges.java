@@ -36,13 +36,13 @@ final class FileRanges {
     private final Capacity capacity;
     private final DeviceSpaces devices;
 
-    FileRanges(VolumeContext parts) {
-        metadata = parts.metadata();
-        nodes = parts.nodes();
-        writer = parts.writer();
-        committer = parts.committer();
-        capacity = parts.capacity();
-        devices = parts.devices();
+    FileRanges(VolumeContext context) {
+        metadata = context.metadata();
+        nodes = context.nodes();
+        writer = context.writer();
+        committer = context.committer();
+        capacity = context.capacity();
+        devices = context.devices();
     }
 
     /**

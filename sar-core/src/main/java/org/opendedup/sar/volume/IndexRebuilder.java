@@ -52,7 +52,7 @@ final class IndexRebuilder implements Closeable {
         thread.start();
         try {
             if (!done.await(waitMs, TimeUnit.MILLISECONDS)) {
-                log.info("the fingerprint index is still being brought up to date; this goes on in the background");
+                log.info("updating the fingerprint index continues in the background");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -73,8 +73,8 @@ final class Listing {
         namespace.list(
                 directory,
                 cookie,
-                (name, inode, type, behind) ->
-                        batch.size() < LIST_BATCH && batch.add(new Named(name, inode, type, behind)));
+                (name, inode, type, nextCookie) ->
+                        batch.size() < LIST_BATCH && batch.add(new Named(name, inode, type, nextCookie)));
         return batch;
     }
 

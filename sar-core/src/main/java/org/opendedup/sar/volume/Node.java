@@ -67,7 +67,7 @@ final class Node {
      */
     int failures;
     /** Number of {@link #failures} that were reported. The next opening of the file reports the others. */
-    int failuresTold;
+    int failuresReported;
 
     @Nullable
     Throwable lastFailure;
@@ -233,7 +233,7 @@ final class Node {
 
     /** Throws if accepted bytes could not be stored and this was not reported yet. */
     synchronized void checkNotFailed() throws IOException {
-        checkNotFailed(failuresTold);
+        checkNotFailed(failuresReported);
     }
 
     /**
@@ -245,7 +245,7 @@ final class Node {
         if (failures == known) {
             return;
         }
-        failuresTold = failures;
+        failuresReported = failures;
         if (lastFailure instanceof NoSpaceException || lastFailure instanceof PosixException) {
             throw (IOException) lastFailure;
         }

@@ -234,7 +234,7 @@ final class NodeTable {
                 return node;
             }
             synchronized (node) {
-                if (node.links == 0 || node.failures != node.failuresTold || !isIdle(node)) {
+                if (node.links == 0 || node.failures != node.failuresReported || !isIdle(node)) {
                     return node;
                 }
             }

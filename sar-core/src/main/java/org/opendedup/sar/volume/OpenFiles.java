@@ -12,7 +12,7 @@ import org.opendedup.sar.volume.posix.TimeStamps;
  * {@link FileRanges} and {@link RangeCopy} carry them out. {@link Volume} documents the calls.
  */
 final class OpenFiles {
-    private final VolumeContext parts;
+    private final VolumeContext context;
     private final InstantSource clock;
     private final NodeTable nodes;
     private final FileReader reader = new FileReader();
@@ -21,14 +21,14 @@ final class OpenFiles {
     private final RangeCopy copies;
     private final Committer committer;
 
-    OpenFiles(VolumeContext parts, FileRanges ranges) {
-        this.parts = parts;
+    OpenFiles(VolumeContext context, FileRanges ranges) {
+        this.context = context;
         this.ranges = ranges;
-        clock = parts.clock();
-        nodes = parts.nodes();
-        writer = parts.writer();
-        copies = new RangeCopy(parts);
-        committer = parts.committer();
+        clock = context.clock();
+        nodes = context.nodes();
+        writer = context.writer();
+        copies = new RangeCopy(context);
+        committer = context.committer();
     }
 
     OpenFile open(long inode, boolean writable, boolean mayUseReserve) throws IOException {
@@ -37,20 +37,20 @@ final class OpenFiles {
             nodes.unpin(node);
             throw new PosixException(node.isDirectory() ? Reason.EISDIR : Reason.EINVAL, "inode " + inode);
         }
-        node.use(parts.dirtyBudget(), parts.capacity());
-        int told;
+        node.use(context.dirtyBudget(), context.capacity());
+        int reported;
         synchronized (node) {
             node.contents().writers += writable ? 1 : 0;
-            told = node.failuresTold;
+            reported = node.failuresReported;
         }
-        return new OpenFile(node, writable, mayUseReserve, told, parts.restore().stream(inode));
+        return new OpenFile(node, writable, mayUseReserve, reported, context.restore().stream(inode));
     }
 
     int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
         file.begin();
         try {
             int length = reader.read(file, offset, target);
-            parts.readBytes().add(length);
+            context.readBytes().add(length);
             return length;
         } finally {
             end(file);
@@ -65,9 +65,9 @@ final class OpenFiles {
         if (length == 0) {
             return;
         }
-        parts.devices().admitData(length, parts.underWayBytes());
+        context.devices().admitData(length, context.underWayBytes());
         writer.write(new FileWriter.Write(file, offset, source, TimeStamps.now(clock), file.mayUseReserve(), touch));
-        parts.writtenBytes().add(length);
+        context.writtenBytes().add(length);
     }
 
     void allocate(OpenFile file, long offset, long length, boolean keepSize) throws IOException {
@@ -94,7 +94,7 @@ final class OpenFiles {
         }
         committer.checkWritable();
         checkNotFailed(file);
-        parts.reaper().checkTail(file.inode());
+        context.reaper().checkTail(file.inode());
     }
 
     /** Throws if accepted bytes could not be stored and this was not reported before {@code file} was opened. */
@@ -122,7 +122,7 @@ final class OpenFiles {
         FileLengths.checkRange(from, possible);
         FileLengths.checkRange(to, possible);
         checkWritable(target);
-        parts.reaper().checkTail(source.inode());
+        context.reaper().checkTail(source.inode());
         return copies.copy(source.node(), from, target, to, possible, TimeStamps.now(clock));
     }
 
@@ -155,17 +155,17 @@ final class OpenFiles {
     void close(OpenFile file) {
         file.reader().close();
         if (file.markClosed()) {
-            letGo(file);
+            release(file);
         }
     }
 
     private void end(OpenFile file) {
         if (file.end()) {
-            letGo(file);
+            release(file);
         }
     }
 
-    private void letGo(OpenFile file) {
+    private void release(OpenFile file) {
         synchronized (file.node()) {
             file.node().contents().writers -= file.isWritable() ? 1 : 0;
         }

@@ -36,17 +36,17 @@ final class RangeCopy {
     private static final long MIN_RECIPE_BYTES = 4096;
 
     private final MetadataStore metadata;
-    private final VolumeContext parts;
+    private final VolumeContext context;
     private final NodeTable nodes;
     private final FileWriter writer;
     private final Committer committer;
 
-    RangeCopy(VolumeContext parts) {
-        this.parts = parts;
-        metadata = parts.metadata();
-        nodes = parts.nodes();
-        writer = parts.writer();
-        committer = parts.committer();
+    RangeCopy(VolumeContext context) {
+        this.context = context;
+        metadata = context.metadata();
+        nodes = context.nodes();
+        writer = context.writer();
+        committer = context.committer();
     }
 
     /**
@@ -71,7 +71,7 @@ final class RangeCopy {
             }
             log.debug("copying inode {} to inode {} stopped after {} bytes", source.id, target.id, copying.done, e);
         }
-        parts.noteCopied(target.id, to, to + copying.done);
+        context.noteCopied(target.id, to, to + copying.done);
         return copying.done;
     }
 
@@ -208,7 +208,7 @@ final class RangeCopy {
 
         @Override
         public void growing(long bytes) throws IOException {
-            parts.capacity().take(bytes, mayUseReserve);
+            context.capacity().take(bytes, mayUseReserve);
             synchronized (target) {
                 targetContents.prepay(bytes);
                 growing = bytes;

@@ -14,15 +14,15 @@ import java.io.IOException;
  */
 public record SpaceUse(long capacityBytes, long freeBytes, long availableBytes, long deviceFreeBytes, long files) {
     /** Returns the space of an open volume at this moment. */
-    static SpaceUse of(VolumeContext parts) throws IOException {
-        Capacity capacity = parts.capacity();
-        long onDevices = parts.devices().freeBytes();
+    static SpaceUse of(VolumeContext context) throws IOException {
+        Capacity capacity = context.capacity();
+        long onDevices = context.devices().freeBytes();
         return new SpaceUse(
                 capacity.capacityBytes(),
                 capacity.freeBytes(true),
                 Math.min(onDevices, capacity.freeBytes(false)),
                 onDevices,
-                parts.metadata().totals().files());
+                context.metadata().totals().files());
     }
 
     /**

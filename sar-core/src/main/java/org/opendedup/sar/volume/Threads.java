@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Makes threads with names that explain them in a stack dump. They are daemon threads, so that none keeps the process
  * alive.
  */
-public final class Threads {
+final class Threads {
     private Threads() {}
 
     static ThreadFactory named(String prefix) {

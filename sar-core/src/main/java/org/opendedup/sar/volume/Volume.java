@@ -46,7 +46,7 @@ import org.opendedup.sar.volume.store.VolumeStores;
 public final class Volume implements Closeable {
     private static final int MAX_TARGET_BYTES = 4095;
 
-    private final VolumeContext parts;
+    private final VolumeContext context;
     private final NodeTable nodes;
     private final DirectoryTree tree;
     private final Listing listing;
@@ -58,18 +58,18 @@ public final class Volume implements Closeable {
     private final VolumeMaintenance maintenance;
     private boolean closed;
 
-    private Volume(VolumeConfig config, VolumeContext parts) {
-        this.parts = parts;
-        nodes = parts.nodes();
-        tree = parts.tree();
-        listing = parts.listing();
-        attributes = parts.attributes();
-        committer = parts.committer();
-        maintenance = new VolumeMaintenance(config, parts);
-        FileRanges ranges = new FileRanges(parts);
-        changes = new AttributeChanges(parts, new FileLengths(parts, ranges));
-        files = new OpenFiles(parts, ranges);
-        accesses = new Accesses(nodes, committer, parts.clock());
+    private Volume(VolumeConfig config, VolumeContext context) {
+        this.context = context;
+        nodes = context.nodes();
+        tree = context.tree();
+        listing = context.listing();
+        attributes = context.attributes();
+        committer = context.committer();
+        maintenance = new VolumeMaintenance(config, context);
+        FileRanges ranges = new FileRanges(context);
+        changes = new AttributeChanges(context, new FileLengths(context, ranges));
+        files = new OpenFiles(context, ranges);
+        accesses = new Accesses(nodes, committer, context.clock());
     }
 
     /**
@@ -110,12 +110,12 @@ public final class Volume implements Closeable {
      * state NONE.
      */
     public SsdTier tier() {
-        return parts.tier();
+        return context.tier();
     }
 
-    /** Returns the parts of this volume; for the checker. */
-    VolumeContext parts() {
-        return parts;
+    /** Returns the context of this volume; for the checker. */
+    VolumeContext context() {
+        return context;
     }
 
     /** Finds a name in a directory, and retains the inode found. ENOENT, ENOTDIR. */
@@ -380,12 +380,12 @@ public final class Volume implements Closeable {
 
     /** Returns the sequential readers that are currently read ahead for. */
     public List<StreamStatus> readers() {
-        return parts.restore().readers();
+        return context.restore().readers();
     }
 
     /** Returns the status of the device that holds the containers, as measured by reads. */
     public DiskStatus disk() {
-        return parts.disk().status();
+        return context.disk().status();
     }
 
     /**
@@ -393,7 +393,7 @@ public final class Volume implements Closeable {
      * limit.
      */
     ByteGauge readAheadMemory() {
-        return parts.restore().memory();
+        return context.restore().memory();
     }
 
     /** Closes one opening of a file. Idempotent. Never fails; {@link #flush} reports errors. */
@@ -462,15 +462,15 @@ public final class Volume implements Closeable {
 
     /** Returns the unique id of this volume. */
     public UUID identity() {
-        return parts.metadata().header().volume();
+        return context.metadata().header().volume();
     }
 
     public SpaceUse space() throws IOException {
-        return SpaceUse.of(parts);
+        return SpaceUse.of(context);
     }
 
     public VolumeStatistics statistics() throws IOException {
-        return VolumeStatistics.of(parts);
+        return VolumeStatistics.of(context);
     }
 
     /**
@@ -482,7 +482,7 @@ public final class Volume implements Closeable {
     public synchronized void close() throws IOException {
         if (!closed) {
             closed = true;
-            parts.close();
+            context.close();
         }
     }
 }

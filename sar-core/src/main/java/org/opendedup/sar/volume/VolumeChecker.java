@@ -24,7 +24,7 @@ public final class VolumeChecker {
     /** Maximum number of problems reported; further ones are only counted. */
     private static final int MAX_REPORTED = 100;
 
-    private final VolumeContext parts;
+    private final VolumeContext context;
     private final MetadataStore metadata;
     private final List<String> problems = new ArrayList<>();
     private long unreported;
@@ -35,9 +35,9 @@ public final class VolumeChecker {
     /** The stored copies of all containers, according to their count records. */
     private StoredCopies recounted = StoredCopies.NONE;
 
-    private VolumeChecker(VolumeContext parts) {
-        this.parts = parts;
-        this.metadata = parts.metadata();
+    private VolumeChecker(VolumeContext context) {
+        this.context = context;
+        this.metadata = context.metadata();
     }
 
     /**
@@ -46,15 +46,15 @@ public final class VolumeChecker {
      * @return the problems found, one sentence each; empty if there are none
      */
     public static List<String> check(Volume volume) throws IOException {
-        return new VolumeChecker(volume.parts()).check();
+        return new VolumeChecker(volume.context()).check();
     }
 
     private List<String> check() throws IOException {
-        Lock changes = parts.committer().exclusive();
+        Lock changes = context.committer().exclusive();
         changes.lock();
         try {
             // Files that no commit includes yet already have pages and counts; now they get inode records too.
-            parts.nodes().evict(parts.nodes().encodeDirty());
+            context.nodes().evict(context.nodes().encodeDirty());
             Map<Long, int[]> references = recount();
             compareCounts(references);
             checkCopies(references);
@@ -159,7 +159,7 @@ public final class VolumeChecker {
     private void checkLengths(long container, ContainerCounts counts) {
         FrameTable table;
         try {
-            table = parts.containers().frameTable(container);
+            table = context.containers().frameTable(container);
         } catch (IOException e) {
             // If something in it is referenced, checkCopies reports that it cannot be read.
             return;
@@ -182,7 +182,7 @@ public final class VolumeChecker {
     private void checkCopies(Map<Long, int[]> references) {
         references.forEach((container, slots) -> {
             try {
-                FrameTable table = parts.containers().frameTable(container);
+                FrameTable table = context.containers().frameTable(container);
                 for (int slot = table.slots(); slot < slots.length; slot++) {
                     if (slots[slot] > 0) {
                         report("chunk " + container + ":" + slot

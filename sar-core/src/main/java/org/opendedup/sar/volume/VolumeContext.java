@@ -163,7 +163,6 @@ final class VolumeContext implements Closeable {
         restore = new RestoreEngine(
                 new RestoreEngine.Sources(
                         metadata.recipes(),
-                        config.pageBytes(),
                         containers,
                         disk,
                         tier.isConfigured()
@@ -213,7 +212,7 @@ final class VolumeContext implements Closeable {
         if (devices.hasRoomForIndex()) {
             rebuilder.start(INDEX_WAIT_MS);
         } else {
-            log.info("the disk is full; the fingerprint index is brought up to date by a mount that finds space");
+            log.info("the disk is full; the fingerprint index is updated at the next mount with enough space");
         }
     }
 
@@ -234,7 +233,6 @@ final class VolumeContext implements Closeable {
                 tier.demotion(),
                 new PromotionSources(
                         metadata.recipes(),
-                        config.pageBytes(),
                         containers,
                         restore.inBackground(),
                         metadata.counts()::occurrences,
@@ -289,9 +287,9 @@ final class VolumeContext implements Closeable {
                             + metadata.header().pageBytes() + " bytes, not " + config.pageBytes());
         }
         Deque<Closing.Step> opened = new ArrayDeque<>();
-        VolumeContext parts;
+        VolumeContext context;
         try {
-            parts = new VolumeContext(config, stores, metadata, verification, opened);
+            context = new VolumeContext(config, stores, metadata, verification, opened);
         } catch (IOException | RuntimeException e) {
             Closing closing = new Closing();
             opened.forEach(closing::run);
@@ -299,18 +297,18 @@ final class VolumeContext implements Closeable {
             throw e;
         }
         try {
-            if (parts.containers.hasLost()) {
+            if (context.containers.hasLost()) {
                 // After the next crash, no reference may point to what this recovery found missing.
-                parts.committer.commit();
+                context.committer.commit();
             }
-            parts.reaper.resume(parts.nodes);
-            parts.updateIndex();
-            parts.committer.start();
-            parts.tier.demoteUnreferenced();
-            return parts;
+            context.reaper.resume(context.nodes);
+            context.updateIndex();
+            context.committer.start();
+            context.tier.demoteUnreferenced();
+            return context;
         } catch (IOException | RuntimeException e) {
             try {
-                parts.close();
+                context.close();
             } catch (IOException | RuntimeException suppressed) {
                 e.addSuppressed(suppressed);
             }

@@ -27,17 +27,17 @@ public final class VolumeMaintenance {
     public static final int WINDOWS_OF_CACHE = 8;
 
     private final VolumeConfig config;
-    private final VolumeContext parts;
+    private final VolumeContext context;
     private final MetadataStore metadata;
     private final NodeTable nodes;
     private final Committer committer;
 
-    VolumeMaintenance(VolumeConfig config, VolumeContext parts) {
+    VolumeMaintenance(VolumeConfig config, VolumeContext context) {
         this.config = config;
-        this.parts = parts;
-        metadata = parts.metadata();
-        nodes = parts.nodes();
-        committer = parts.committer();
+        this.context = context;
+        metadata = context.metadata();
+        nodes = context.nodes();
+        committer = context.committer();
     }
 
     /**
@@ -50,11 +50,7 @@ public final class VolumeMaintenance {
             throws IOException {
         return withRegularFile(inode, node -> {
             FileExplainer explainer = new FileExplainer(
-                    metadata.recipes(),
-                    metadata.recipes().pageBytes(),
-                    parts.containers()::frameTable,
-                    metadata.counts()::occurrences,
-                    rules);
+                    metadata.recipes(), context.containers()::frameTable, metadata.counts()::occurrences, rules);
             return explainer.explain(inode, from, visitor);
         });
     }
@@ -75,8 +71,7 @@ public final class VolumeMaintenance {
     private FragmentationAnalyzer analyzer(DiskModel disk) {
         return new FragmentationAnalyzer(
                 metadata.recipes(),
-                metadata.recipes().pageBytes(),
-                parts.containers()::frameTable,
+                context.containers()::frameTable,
                 disk,
                 WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache());
     }
@@ -108,14 +103,14 @@ public final class VolumeMaintenance {
             // A container that is still appended to may yet be filled by this file, and the copies may be written to
             // it.
             List<SparseContainer> candidates = analyzer.sparseContainers().stream()
-                    .filter(container -> parts.containers().isSealed(container.container()))
+                    .filter(container -> context.containers().isSealed(container.container()))
                     .toList();
             Set<Long> sparse = SparseContainer.worstOf(candidates, (long) (limits.share() * before.bytes()));
             long wanted = candidates.stream()
                     .filter(container -> sparse.contains(container.container()))
                     .mapToLong(SparseContainer::wantedBytes)
                     .sum();
-            Defragmenter defragmenter = new Defragmenter(parts, node, sparse);
+            Defragmenter defragmenter = new Defragmenter(context, node, sparse);
             FileFragmentation after = before;
             if (!limits.dryRun() && !sparse.isEmpty()) {
                 defragmenter.run(progress, wanted);
@@ -142,7 +137,7 @@ public final class VolumeMaintenance {
      * their fingerprints.
      */
     public ContainerOrderRestore restorer(DiskModel disk) {
-        return parts.restore().inContainerOrder(disk);
+        return context.restore().inContainerOrder(disk);
     }
 
     private <T> T withRegularFile(long inode, NodeTable.Use<T> use) throws IOException {

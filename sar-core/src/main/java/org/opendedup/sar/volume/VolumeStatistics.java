@@ -49,11 +49,11 @@ public record VolumeStatistics(
         long memoryBudgetBytes,
         long inodesInUse) {
     /** Returns the statistics of an open volume at this moment. */
-    static VolumeStatistics of(VolumeContext parts) {
-        Totals totals = parts.metadata().totals();
-        ContainerStore containers = parts.containers();
+    static VolumeStatistics of(VolumeContext context) {
+        Totals totals = context.metadata().totals();
+        ContainerStore containers = context.containers();
         return new VolumeStatistics(
-                parts.capacity().takenBytes(),
+                context.capacity().takenBytes(),
                 totals.stored().bytes() - totals.stored().garbageBytes(),
                 totals.stored().garbageBytes(),
                 containers.storedBytes(),
@@ -61,18 +61,18 @@ public record VolumeStatistics(
                 totals.stored().garbageChunks(),
                 containers.containers(),
                 totals.files(),
-                parts.readBytes().sum(),
-                parts.writtenBytes().sum(),
-                parts.ingest().statistics().duplicateBytes(),
-                parts.ingest().statistics().zeroBytes(),
+                context.readBytes().sum(),
+                context.writtenBytes().sum(),
+                context.ingest().statistics().duplicateBytes(),
+                context.ingest().statistics().zeroBytes(),
                 containers.readStatistics().diskReads(),
                 containers.readStatistics().diskReadBytes(),
-                parts.restore().cacheHits(),
-                parts.restore().cacheMisses(),
-                parts.dirtyBudget().usedBytes(),
-                parts.committer().commits(),
-                parts.memoryBudgetBytes(),
-                parts.nodes().inUse());
+                context.restore().cacheHits(),
+                context.restore().cacheMisses(),
+                context.dirtyBudget().usedBytes(),
+                context.committer().commits(),
+                context.memoryBudgetBytes(),
+                context.nodes().inUse());
     }
 
     /**

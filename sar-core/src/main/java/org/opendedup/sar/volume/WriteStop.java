@@ -35,7 +35,7 @@ final class WriteStop {
                     failure);
         } else if (earlier.resumable && !resumable) {
             cause = new Cause(failure, false);
-            log.error("the volume is read-only until it is mounted anew", failure);
+            log.error("the volume stays read-only until it is unmounted and mounted again", failure);
         }
     }
 

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
@@ -273,6 +274,54 @@ final class ContainerFaultTest {
         }
     }
 
+    /** While a container is sealed, another thread finds that its name may not be durable: it is not sealed then. */
+    @Test
+    @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aContainerWhoseFolderCannotBeSyncedWhileItIsSealedIsRewritten() throws IOException, InterruptedException {
+        HookedDirectory hooked = new HookedDirectory(disk);
+        Semaphore renaming = new Semaphore(0);
+        Semaphore released = new Semaphore(0);
+        Semaphore renamed = new Semaphore(0);
+        try (ContainerStore store = fixture.open(hooked)) {
+            AtomicBoolean syncFails = new AtomicBoolean(true);
+            AtomicBoolean renameWaits = new AtomicBoolean(true);
+            Thread forcing = Thread.currentThread();
+            hooked.hook = (call, name) -> {
+                if (call == HookedDirectory.Call.SYNC && Thread.currentThread() != forcing) {
+                    renamed.release();
+                }
+                if (call == HookedDirectory.Call.SYNC && syncFails.getAndSet(false)) {
+                    appendSome(store, 1, 250); // more than a container, which is sealed then
+                    renaming.acquireUninterruptibly();
+                    throw new IOException("as told by the test");
+                }
+                if (call == HookedDirectory.Call.RENAME && renameWaits.getAndSet(false)) {
+                    renaming.release();
+                    released.acquireUninterruptibly();
+                }
+            };
+            appendSome(store, 1, 10);
+            assertThrows(IOException.class, store::force);
+            released.release();
+            renamed.acquire();
+            Thread.sleep(200); // the sealing ends
+            store.revive();
+            store.force();
+            // Of a failure that no container has any more, nobody would wait until a slow disk has room.
+            hooked.hook = (call, name) -> {
+                if (call == HookedDirectory.Call.APPEND) {
+                    Uninterruptibles.sleepUninterruptibly(10, TimeUnit.MILLISECONDS);
+                }
+            };
+            appendSome(store, 2, 300);
+            store.sealAll();
+            chunks.assertAllReadable(store);
+        }
+        try (ContainerStore store = fixture.openWithoutTables(disk.crash(1))) {
+            chunks.assertAllReadable(store);
+        }
+    }
+
     /** A chunk that no worker takes while the file is rewritten is lost. The rewriting must not hide that. */
     @Test
     @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -299,7 +348,7 @@ final class ContainerFaultTest {
             };
             appendSome(store, 2, 1);
             assertThrows(IOException.class, store::force);
-            assertThrows(IOException.class, store::revive);
+            assertThrows(CorruptionException.class, store::revive, "retrying does not help");
             assertTrue(read.get());
             assertTrue(store.isLost(late.get()));
             assertThrows(IOException.class, store::force);

@@ -30,8 +30,8 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.FrameTable;
-import org.opendedup.sar.container.format.Identity;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileDirectory;
@@ -175,7 +175,7 @@ final class ContainerRecoveryTest {
         Bytes footer = new Bytes(ContainerFormat.FOOTER_BYTES);
         long length = 1_900_000_000L;
         ContainerFormat.putFooter(
-                new ContainerFormat.Footer(new Identity(2, 7, 1), (int) (length - 100_000), 32, (int)
+                new ContainerFormat.Footer(new ContainerIdentity(2, 7, 1), (int) (length - 100_000), 32, (int)
                         (length - 32 - ContainerFormat.FOOTER_BYTES)),
                 footer);
         Path sealed = folder.resolve(ContainerFormat.fileName(2, ContainerFormat.SEALED_SUFFIX));
@@ -343,7 +343,7 @@ final class ContainerRecoveryTest {
 
     private static byte[] withSalt(byte[] file, long salt) {
         Bytes header = new Bytes(ContainerFormat.HEADER_BYTES);
-        ContainerFormat.putHeader(new Identity(1, salt, 1), header);
+        ContainerFormat.putHeader(new ContainerIdentity(1, salt, 1), header);
         byte[] changed = file.clone();
         System.arraycopy(header.array(), 0, changed, 0, header.length());
         return changed;
@@ -358,7 +358,7 @@ final class ContainerRecoveryTest {
         Bytes now = new Bytes(ContainerFormat.FOOTER_BYTES);
         ContainerFormat.putFooter(
                 new ContainerFormat.Footer(
-                        new Identity(1, salt, 1),
+                        new ContainerIdentity(1, salt, 1),
                         footer.tableBytes(),
                         footer.directoryOffset(),
                         footer.directoryBytes()),

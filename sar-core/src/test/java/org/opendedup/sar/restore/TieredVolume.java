@@ -228,7 +228,6 @@ public final class TieredVolume implements AutoCloseable {
         return new RestoreEngine(
                 new RestoreEngine.Sources(
                         metadata.recipes(),
-                        PAGE_BYTES,
                         containers,
                         disk,
                         new ReadTier(distributor, promotions, metadata.counts()::occurrences)),

@@ -53,8 +53,8 @@ class CapacityTest {
         volume.sync();
         assertEquals(List.of(), VolumeChecker.check(volume));
         assertEquals(
-                volume.parts().metadata().totals().logicalBytes(),
-                volume.parts().capacity().takenBytes());
+                volume.context().metadata().totals().logicalBytes(),
+                volume.context().capacity().takenBytes());
         volume.close();
     }
 
@@ -82,7 +82,7 @@ class CapacityTest {
     }
 
     private long taken() {
-        return volume.parts().capacity().takenBytes();
+        return volume.context().capacity().takenBytes();
     }
 
     /** Writes blocks until there is no more room. Returns the accepted bytes. */
@@ -164,7 +164,7 @@ class CapacityTest {
         volume.sync();
         volume.unlink(Inode.ROOT, "gone".getBytes(UTF_8));
         volume.zero(kept, 1000, MIB, true);
-        volume.parts().committer().commit();
+        volume.context().committer().commit();
         assertEquals(7 * MIB, taken());
         write(kept, 3 * MIB, MIB);
         VolumeInMemory left = stores.crash(1);
@@ -250,7 +250,7 @@ class CapacityTest {
                 }
                 case 2 -> volume.sync(files[file]);
                 case 3 -> copy(file, own.nextInt(FILES), at, length);
-                case 4 -> volume.parts().writer().storeEverything();
+                case 4 -> volume.context().writer().storeEverything();
                 default -> write(file, at, length);
             }
         }

@@ -201,7 +201,7 @@ class DefragmentationTest {
 
     @Test
     void itReadsWhenItsTurnAtTheDiskComes() throws Exception {
-        DiskQueue disk = volume.parts().disk();
+        DiskQueue disk = volume.context().disk();
         FutureTask<Defragmentation> defragmenting = new FutureTask<>(() -> defragment(0.05, false));
         try (DiskQueue.Turn others = disk.enter()) {
             long chunks = volume.statistics().chunks();
@@ -264,7 +264,7 @@ class DefragmentationTest {
 
     @Test
     void aFullVolumeCanBeDefragmented() throws IOException {
-        volume.parts().capacity().take(volume.parts().capacity().freeBytes(false), false);
+        volume.context().capacity().take(volume.context().capacity().freeBytes(false), false);
         assertEquals(BORROWED, defragment(0.05, false).rewrittenBytes());
         // The control: it is full.
         assertThrows(NoSpaceException.class, () -> write(make("more"), new byte[MIB], 0));

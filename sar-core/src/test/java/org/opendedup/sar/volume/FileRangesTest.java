@@ -131,7 +131,7 @@ class FileRangesTest {
         volume.allocate(a, 0, most, false);
         volume.allocate(b, 0, most, false);
         volume.allocate(b, 40 * TIB, 1, false);
-        assertEquals(0, volume.parts().capacity().takenBytes());
+        assertEquals(0, volume.context().capacity().takenBytes());
     }
 
     @Test

@@ -150,7 +150,7 @@ class GarbageTest {
     void aWrongLengthIsNoticed(Chunking chunking) throws IOException {
         make(chunking);
         store("file", data(MIB));
-        ReferenceCounts counts = volume.parts().metadata().counts();
+        ReferenceCounts counts = volume.context().metadata().counts();
         List<Long> containers = new ArrayList<>();
         int[] length = new int[1];
         counts.forEachContainer((container, record) -> {

@@ -73,7 +73,7 @@ class OccurrencesTest {
         assertEquals(volume.statistics().chunks(), explained.chunks());
         assertEquals(20L * MIB, explained.bytes());
         assertTrue(
-                recount(volume.parts().metadata(), false).containsValue(2),
+                recount(volume.context().metadata(), false).containsValue(2),
                 "no chunk crosses a page: this shows nothing");
     }
 
@@ -117,7 +117,7 @@ class OccurrencesTest {
 
     private void checkCounts() throws IOException {
         volume.storeAll();
-        MetadataStore metadata = volume.parts().metadata();
+        MetadataStore metadata = volume.context().metadata();
         Map<Long, Integer> exact = recount(metadata, false);
         Map<Long, Integer> begun = recount(metadata, true);
         long[] ids = exact.keySet().stream().mapToLong(Long::longValue).toArray();

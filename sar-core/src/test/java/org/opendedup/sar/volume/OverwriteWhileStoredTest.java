@@ -130,7 +130,7 @@ class OverwriteWhileStoredTest {
     void aNewLengthComesWithAllThatWasWrittenBeforeIt() throws IOException {
         int size = PART_BYTES + MIB;
         volume.change(file.inode(), AttributeChange.ofSize(size));
-        volume.parts().committer().commit();
+        volume.context().committer().commit();
         assertKept(Arrays.copyOf(contents, size));
     }
 }

@@ -550,7 +550,7 @@ class ShortageTest {
     private static void commit(Volume volume, ExecutorService other) throws IOException {
         try {
             other.submit(() -> {
-                        volume.parts().committer().commit();
+                        volume.context().committer().commit();
                         return null;
                     })
                     .get();
@@ -572,8 +572,8 @@ class ShortageTest {
             write(volume, inode, data);
             volume.sync();
             // The state after a truncation, before its tail is removed.
-            volume.parts().metadata().namespace().addOrphan(inode, 4);
-            volume.parts().committer().commit();
+            volume.context().metadata().namespace().addOrphan(inode, 4);
+            volume.context().committer().commit();
         }
         metadata.refuseRecipes(true);
         try (Volume volume = open()) {
@@ -588,8 +588,8 @@ class ShortageTest {
                     Thread.sleep(20);
                 }
             }
-            assertEquals(List.of(), volume.parts().metadata().namespace().orphans());
-            assertEquals(4, volume.parts().metadata().recipes().existingPages(inode, 0, 100, 100).length);
+            assertEquals(List.of(), volume.context().metadata().namespace().orphans());
+            assertEquals(4, volume.context().metadata().recipes().existingPages(inode, 0, 100, 100).length);
             volume.close(file);
         }
     }
@@ -602,13 +602,13 @@ class ShortageTest {
             long inode = make(volume, "cut");
             write(volume, inode, data);
             volume.sync();
-            int pageBytes = volume.parts().metadata().header().pageBytes();
+            int pageBytes = volume.context().metadata().header().pageBytes();
             metadata.refuseRecipes(true);
             volume.change(inode, AttributeChange.ofSize(4L * pageBytes));
             assertEquals(4L * pageBytes, volume.attributes(inode).size());
             assertThrows(NoSpaceException.class, () -> write(volume, inode, data));
             metadata.refuseRecipes(false);
-            while (!volume.parts().metadata().namespace().orphans().isEmpty()) {
+            while (!volume.context().metadata().namespace().orphans().isEmpty()) {
                 Thread.sleep(20);
             }
             while (true) {
@@ -632,13 +632,13 @@ class ShortageTest {
     @Test
     void theTargetsOfSymbolicLinksCountBeforeTheyAreCommitted() throws IOException {
         try (Volume volume = create()) {
-            long before = volume.parts().metadata().unwrittenBytes();
+            long before = volume.context().metadata().unwrittenBytes();
             byte[] target = new byte[4000];
             Arrays.fill(target, (byte) 't');
             for (int i = 0; i < 50; i++) {
                 volume.makeSymbolicLink(Inode.ROOT, name("link-" + i), target, ALICE);
             }
-            assertTrue(volume.parts().metadata().unwrittenBytes() - before >= 2L * 50 * target.length);
+            assertTrue(volume.context().metadata().unwrittenBytes() - before >= 2L * 50 * target.length);
         }
     }
 

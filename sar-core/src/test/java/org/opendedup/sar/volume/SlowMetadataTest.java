@@ -130,7 +130,7 @@ class SlowMetadataTest {
         while (metadata.awaitRead(slow)) {
             Thread reader = threads.get(0);
             if (freezes) {
-                assertEnds(volume.parts().committer()::commit, reader);
+                assertEnds(volume.context().committer()::commit, reader);
             }
             assertEnds(() -> make("other " + made++), reader);
             metadata.letPass();
@@ -158,19 +158,19 @@ class SlowMetadataTest {
     @Test
     void aReadUnderTheChangeLockStopsEveryChange() throws Exception {
         long a = inode("a");
-        Lock changes = volume.parts().committer().changes();
+        Lock changes = volume.context().committer().changes();
         FutureTask<Void> slow = start(
                 () -> {
                     changes.lock();
                     try {
-                        volume.parts().metadata().recipes().page(a, 0);
+                        volume.context().metadata().recipes().page(a, 0);
                     } finally {
                         changes.unlock();
                     }
                 },
                 true);
         assertTrue(metadata.awaitRead(slow));
-        FutureTask<Void> commit = start(volume.parts().committer()::commit, false);
+        FutureTask<Void> commit = start(volume.context().committer()::commit, false);
         Thread committing = threads.get(threads.size() - 1);
         while (committing.getState() != Thread.State.WAITING) {
             Thread.onSpinWait();
@@ -222,7 +222,7 @@ class SlowMetadataTest {
         new Random(3).nextBytes(data);
         assertNobodyWaitsFor(() -> {
             volume.write(a, MIB + 1000, ByteBuffer.wrap(data));
-            volume.parts().writer().storeAll(a.node());
+            volume.context().writer().storeAll(a.node());
         });
     }
 
@@ -230,6 +230,6 @@ class SlowMetadataTest {
     void aLinksOwnerIsCommitted() throws Exception {
         long link = inode("link");
         volume.change(link, new AttributeChange(null, 5, null, null, null, null, null));
-        assertNobodyWaitsFor(volume.parts().committer()::commit, false);
+        assertNobodyWaitsFor(volume.context().committer()::commit, false);
     }
 }

@@ -182,7 +182,7 @@ class VolumeConcurrencyTest {
             }
             assertEquals(List.of(), VolumeChecker.check(volume));
             assertEquals(
-                    volume.parts().metadata().totals().logicalBytes(),
+                    volume.context().metadata().totals().logicalBytes(),
                     volume.statistics().logicalBytes());
             assertTrue(volume.statistics().uniqueBytes() > 0);
         }

@@ -232,7 +232,7 @@ class VolumePosixRulesTest {
         synchronized (node) {
             node.contents().cutting = true;
         }
-        volume.parts().reaper().cut(node, 4, volume.parts().nodes());
+        volume.context().reaper().cut(node, 4, volume.context().nodes());
         volume.link(inode, Inode.ROOT, name("f"));
         synchronized (node) {
             node.endCutting();
@@ -240,7 +240,7 @@ class VolumePosixRulesTest {
         write(inode, 3 << 20);
         volume.close(file);
         reopen();
-        assertEquals(List.of(), volume.parts().metadata().namespace().orphans());
+        assertEquals(List.of(), volume.context().metadata().namespace().orphans());
         assertEquals(2 * (3 << 20) / 1024, volume.attributes(inode).blocks());
     }
 

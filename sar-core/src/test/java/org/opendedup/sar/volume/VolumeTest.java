@@ -189,7 +189,7 @@ class VolumeTest {
         volume.write(file, 0, ByteBuffer.wrap(data));
         volume.sync(file);
         assertEquals(0, volume.statistics().dirtyBytes());
-        assertEquals(data.length, volume.parts().metadata().totals().logicalBytes());
+        assertEquals(data.length, volume.context().metadata().totals().logicalBytes());
         volume.close(file);
         assertConsistent();
     }
@@ -251,7 +251,7 @@ class VolumeTest {
         OpenFile file = volume.open(inode, true);
         Node node = file.node();
         Node.Contents contents =
-                node.use(volume.parts().dirtyBudget(), volume.parts().capacity());
+                node.use(volume.context().dirtyBudget(), volume.context().capacity());
         volume.write(file, 0, ByteBuffer.wrap(random(1000, 6)));
         FutureTask<Void> sync = new FutureTask<>(() -> {
             volume.sync(file);

@@ -62,7 +62,7 @@ public final class ContainerFormat {
      *
      * @param tableBytes length in bytes of the frame table, with which the directory begins
      */
-    public record Footer(Identity identity, int tableBytes, long directoryOffset, int directoryBytes) {}
+    public record Footer(ContainerIdentity identity, int tableBytes, long directoryOffset, int directoryBytes) {}
 
     /**
      * Returns the file's name: 256 consecutive ids share a folder. Containers that are written one after another are
@@ -100,7 +100,7 @@ public final class ContainerFormat {
         return containerOf(fileName.substring(0, end), "").orElse(0);
     }
 
-    public static void putHeader(Identity identity, Bytes out) {
+    public static void putHeader(ContainerIdentity identity, Bytes out) {
         int start = out.length();
         putIdentity(HEADER_MAGIC, identity, out);
         out.putCrc(start);
@@ -118,7 +118,7 @@ public final class ContainerFormat {
     }
 
     /** Returns all bytes that follow the frames, from {@code offset} in the file on: directory and footer. */
-    public static Bytes tail(Identity identity, byte[] frameTable, Bytes chunkLists, long offset) {
+    public static Bytes tail(ContainerIdentity identity, byte[] frameTable, Bytes chunkLists, long offset) {
         int directoryBytes = frameTable.length + chunkLists.length() + Integer.BYTES;
         Bytes out = new Bytes(directoryBytes + FOOTER_BYTES);
         out.putBytes(frameTable, 0, frameTable.length);
@@ -128,7 +128,7 @@ public final class ContainerFormat {
         return out;
     }
 
-    private static void putIdentity(int magic, Identity identity, Bytes out) {
+    private static void putIdentity(int magic, ContainerIdentity identity, Bytes out) {
         out.putInt(magic);
         out.putShort(VERSION);
         out.putShort(0);
@@ -137,7 +137,7 @@ public final class ContainerFormat {
         out.putInt(identity.generation());
     }
 
-    public static Identity readHeader(byte[] header, long container, String place)
+    public static ContainerIdentity readHeader(byte[] header, long container, String place)
             throws CorruptionException, UnsupportedFormatException {
         checkEnvelope(header, HEADER_BYTES, HEADER_MAGIC, place, 0);
         return readIdentity(header, container, place, 0);
@@ -148,7 +148,7 @@ public final class ContainerFormat {
             throws CorruptionException, UnsupportedFormatException {
         long offset = fileBytes - FOOTER_BYTES;
         checkEnvelope(footer, FOOTER_BYTES, FOOTER_MAGIC, place, offset);
-        Identity identity = readIdentity(footer, container, place, offset);
+        ContainerIdentity identity = readIdentity(footer, container, place, offset);
         int tableBytes = Bytes.getInt(footer, 28);
         long directoryOffset = Bytes.getLong(footer, 32);
         int directoryBytes = Bytes.getInt(footer, 40);
@@ -180,13 +180,13 @@ public final class ContainerFormat {
         }
     }
 
-    private static Identity readIdentity(byte[] bytes, long container, String place, long offset)
+    private static ContainerIdentity readIdentity(byte[] bytes, long container, String place, long offset)
             throws CorruptionException {
         long found = Bytes.getLong(bytes, 8);
         if (found != container) {
             throw new CorruptionException(place, offset, "container id " + container, Long.toString(found));
         }
-        return new Identity(found, Bytes.getLong(bytes, 16), Bytes.getInt(bytes, 24));
+        return new ContainerIdentity(found, Bytes.getLong(bytes, 16), Bytes.getInt(bytes, 24));
     }
 
     /** Checks the CRC-32C that follows {@code count} bytes. */

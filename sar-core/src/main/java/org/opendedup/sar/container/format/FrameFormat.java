@@ -36,7 +36,7 @@ public final class FrameFormat {
     /** A frame's header. Its lengths are within the limits, and their sum fits the frame. */
     public record Header(
             Compression.Codec codec,
-            Identity identity,
+            ContainerIdentity identity,
             int firstSlot,
             int chunks,
             int listBytes,
@@ -54,7 +54,7 @@ public final class FrameFormat {
     }
 
     /** Clears {@code out} and encodes a frame into it. */
-    public static void encode(RawFrame frame, Identity identity, Compressor compressor, Bytes out) {
+    public static void encode(RawFrame frame, ContainerIdentity identity, Compressor compressor, Bytes out) {
         out.clear();
         out.reserve(HEADER_BYTES + listBound(frame.count()) + compressor.bound(frame.bytes()) + CRC_BYTES);
         out.advance(HEADER_BYTES);
@@ -140,7 +140,7 @@ public final class FrameFormat {
         if (!valid) {
             return null;
         }
-        Identity identity = new Identity(
+        ContainerIdentity identity = new ContainerIdentity(
                 Bytes.getLong(bytes, offset + 8), Bytes.getLong(bytes, offset + 40), Bytes.getInt(bytes, offset + 16));
         return new Header(CODECS[codec], identity, firstSlot, chunks, listBytes, rawBytes, storedBytes);
     }

@@ -40,6 +40,14 @@ public final class FrameTable {
         return firstSlots.length;
     }
 
+    /**
+     * Returns whether a frame, by its number from 0, is in the container's file. The last frames of a container that is
+     * being written are in memory only.
+     */
+    public boolean contains(int frame) {
+        return frame < frames();
+    }
+
     public int firstSlot(int frame) {
         return firstSlots[frame];
     }

@@ -14,10 +14,10 @@ package org.opendedup.sar.restore.cache;
  * advance()
  * </pre>
  *
- * <p>A reader may process a <em>step</em> of several references at once. It passes all of them and the window beyond,
+ * <p>A reader may process a <em>batch</em> of several references at once. It passes all of them and the window beyond,
  * and calls {@link #contains} for each. It reads the missing containers in any order, each once, calling {@link #read}.
- * Then it calls {@link #advance} for each reference. Meanwhile the reader holds what the step needs:
- * {@link ChunkHolder#drop} means that the cache does not want a chunk any more, not that the step is done with it.
+ * Then it calls {@link #advance} for each reference. Meanwhile the reader holds what the batch needs:
+ * {@link ChunkHolder#drop} means that the cache does not want a chunk any more, not that the batch is done with it.
  * Every policy decides by the order of the references alone, so passing more than the window is no error: the policy
  * decides as with its window.
  *

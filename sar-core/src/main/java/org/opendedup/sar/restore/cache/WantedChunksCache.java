@@ -132,10 +132,10 @@ final class WantedChunksCache implements ContainerCache {
     }
 
     private void leave(int entry) {
-        boolean told = states[entry] == KEPT;
+        boolean wasKept = states[entry] == KEPT;
         states[entry] = ABSENT;
         weightBytes -= lengths[entry];
-        if (told) {
+        if (wasKept) {
             holder.drop(window.key(entry));
         }
     }

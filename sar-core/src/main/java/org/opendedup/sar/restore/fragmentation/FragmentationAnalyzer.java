@@ -49,14 +49,12 @@ public final class FragmentationAnalyzer {
     private final List<SparseContainer> sparse = new ArrayList<>();
 
     /**
-     * @param pageBytes bytes of a file in one page of its recipe
      * @param windowBytes bytes of the file over which a reader keeps data in memory: a container that is wanted again
      *     later is read again
      */
-    public FragmentationAnalyzer(
-            RecipeStore recipes, int pageBytes, FrameTables tables, DiskModel disk, long windowBytes) {
+    public FragmentationAnalyzer(RecipeStore recipes, FrameTables tables, DiskModel disk, long windowBytes) {
         this.recipes = recipes;
-        this.pageBytes = pageBytes;
+        pageBytes = recipes.pageBytes();
         this.tables = tables;
         this.disk = disk;
         this.windowBytes = windowBytes;

@@ -200,8 +200,8 @@ public final class FrameLoader {
     }
 
     /**
-     * Checks that a frame holds what a recipe refers to: the chunk with that check, and at least {@code bytes} bytes of
-     * it.
+     * Checks that a frame holds what a recipe refers to: the chunk with that fingerprint prefix, and at least
+     * {@code bytes} bytes of it.
      *
      * @throws CorruptionException if not; it was reported to the damage listener
      */

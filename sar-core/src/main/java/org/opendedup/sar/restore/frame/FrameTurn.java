@@ -160,8 +160,7 @@ public final class FrameTurn implements AutoCloseable {
     private static long fileBytes(FrameTable table, int[] frames, int count) {
         long bytes = 0;
         for (int i = 0; i < count; i++) {
-            // The last frames of a container that is being written are in memory only.
-            bytes += frames[i] < table.frames() ? table.fileLength(frames[i]) : 0;
+            bytes += table.contains(frames[i]) ? table.fileLength(frames[i]) : 0;
         }
         return bytes;
     }
@@ -209,8 +208,7 @@ public final class FrameTurn implements AutoCloseable {
             if (count == 0) {
                 return;
             }
-            // The last frames of a container that is being written have no place in the file.
-            boolean isStored = frames[count - 1] < table.frames();
+            boolean isStored = table.contains(frames[count - 1]);
             FileLayout layout = isStored ? shared.containers.layout(container) : FileLayout.UNKNOWN;
             if (layout == FileLayout.UNKNOWN) {
                 pieces.add(new Piece(this, 0, count, -1));

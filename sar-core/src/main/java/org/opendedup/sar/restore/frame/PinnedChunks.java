@@ -18,7 +18,7 @@ public final class PinnedChunks {
     private static final int SHARDS = 16;
     /**
      * Bytes of a {@link Holding} with its places in the maps here and in {@code ChunkHolds}, of a {@link Pinned} and of
-     * its room's object: 140 to 220.
+     * its slot's object: 140 to 220.
      */
     private static final int HOLDING_BYTES = 184;
 
@@ -42,7 +42,7 @@ public final class PinnedChunks {
 
     /** Bytes of memory for holding a chunk of {@code chunkBytes} bytes. */
     public static int heldBytes(int chunkBytes) {
-        return Slabs.roomFor(chunkBytes) + HOLDING_BYTES;
+        return Slabs.slotBytesFor(chunkBytes) + HOLDING_BYTES;
     }
 
     /**
@@ -79,7 +79,7 @@ public final class PinnedChunks {
      * @param data array with the chunk's bytes and others; not to be changed
      * @param fingerprintPrefix first four bytes of the chunk's fingerprint, as
      *     {@link org.opendedup.sar.common.Fingerprints#fingerprintPrefix}
-     * @param slot the chunk's room in {@code data}; null if all of {@code data} is the chunk's
+     * @param slot the chunk's slot in {@code data}; null if all of {@code data} is the chunk's
      */
     public record Pinned(byte[] data, int offset, int length, int fingerprintPrefix, Slabs.@Nullable Slot slot)
             implements AutoCloseable {
@@ -136,9 +136,9 @@ public final class PinnedChunks {
 
     /** The chunks of some of the containers: all chunks of one container are in one shard. Guarded by its monitor. */
     private static final class Shard {
-        /** Maps chunk ids to places in {@link #holdings}. */
         private static final int NONE = -1;
 
+        /** Maps chunk ids to places in {@link #holdings}. */
         private final LongIntHashMap places = new LongIntHashMap();
 
         private @Nullable Holding[] holdings = new Holding[64];

@@ -31,9 +31,9 @@ public final class RecipePieces {
     private int length;
 
     /** Covers bytes {@code from} to {@code to} (exclusive) of a file. */
-    public RecipePieces(RecipeStore recipes, int pageBytes, long inode, long from, long to) {
+    public RecipePieces(RecipeStore recipes, long inode, long from, long to) {
         this.recipes = recipes;
-        this.pageBytes = pageBytes;
+        pageBytes = recipes.pageBytes();
         this.inode = inode;
         this.to = to;
         next = from;

@@ -10,8 +10,8 @@ import org.opendedup.sar.common.ByteGauge;
 /**
  * Memory for chunks that are read ahead, in arrays that are reused. If each chunk had an array of its own, the garbage
  * collector would copy most of them several times a second, and no thread could send requests to the disk meanwhile. An
- * array, a slab, is cut into rooms of one size. There are four sizes between each power of two and the next, so a tenth
- * is left unused, or a quarter where few rooms fit. Safe for use by many threads.
+ * array, a slab, is cut into slots of one size. There are four sizes between each power of two and the next, so a tenth
+ * is left unused, or a quarter where few slots fit. Safe for use by many threads.
  */
 public final class Slabs {
     static final int SLAB_BYTES = 128 << 10;
@@ -25,20 +25,20 @@ public final class Slabs {
     private final long maxBytes;
     private final IntFunction<byte[]> arrays;
     /**
-     * Bytes of slabs of which a room is in use, and of {@linkplain #array other arrays}. Guarded by this, as are all
+     * Bytes of slabs of which a slot is in use, and of {@linkplain #array other arrays}. Guarded by this, as are all
      * fields below.
      */
     private long usedBytes;
 
-    /** By size, the slabs that have a free room. */
-    private final List<ArrayDeque<Slab>> withRoom = new ArrayList<>();
+    /** By size, the slabs that have a free slot. */
+    private final List<ArrayDeque<Slab>> withFreeSlot = new ArrayList<>();
 
     private final ArrayDeque<byte[]> free = new ArrayDeque<>();
     /** Least number of free arrays since the last {@link #trim}. */
     private int leastFree;
 
     /**
-     * @param memory gauge of what is in use: slabs of which a room is in use, and other arrays
+     * @param memory gauge of what is in use: slabs of which a slot is in use, and other arrays
      * @param maxBytes most bytes in use at a time
      */
     Slabs(ByteGauge memory, long maxBytes) {
@@ -51,36 +51,39 @@ public final class Slabs {
         this.maxBytes = maxBytes;
         this.arrays = arrays;
         for (int i = 0; i < SIZES; i++) {
-            withRoom.add(new ArrayDeque<>());
+            withFreeSlot.add(new ArrayDeque<>());
         }
     }
 
-    /** An array cut into rooms. Guarded by the {@link Slabs} that it belongs to. */
+    /** An array cut into slots. Guarded by the {@link Slabs} that it belongs to. */
     private static final class Slab {
         private final byte[] bytes;
         private final int size;
-        private final int roomBytes;
-        /** Number of users of each room. */
+        private final int slotBytes;
+        /** Number of users of each slot. */
         private final int[] users;
-        /** Rooms without a user, up to {@link #freeCount}. */
-        private final int[] freeRooms;
+        /** Slots without a user, up to {@link #freeCount}. */
+        private final int[] freeSlots;
 
         private int freeCount;
 
         Slab(byte[] bytes, int size) {
             this.bytes = bytes;
             this.size = size;
-            roomBytes = roomBytes(size);
-            freeCount = bytes.length / roomBytes;
+            slotBytes = slotBytes(size);
+            freeCount = bytes.length / slotBytes;
             users = new int[freeCount];
-            freeRooms = new int[freeCount];
+            freeSlots = new int[freeCount];
             for (int i = 0; i < freeCount; i++) {
-                freeRooms[i] = freeCount - 1 - i;
+                freeSlots[i] = freeCount - 1 - i;
             }
         }
     }
 
-    /** The room of one chunk. Each of its users must {@link #leave} it; after the last one the room is reused. */
+    /**
+     * The place of one chunk in a slab. Each of its users must {@link #leave} it; after the last one the slot is
+     * reused.
+     */
     final class Slot {
         private final Slab slab;
         private final int number;
@@ -90,14 +93,14 @@ public final class Slabs {
             this.number = number;
         }
 
-        /** Array that contains the room. */
+        /** Array that contains the slot. */
         byte[] bytes() {
             return slab.bytes;
         }
 
-        /** Offset in the array at which the room begins. */
+        /** Offset in the array at which the slot begins. */
         int offset() {
-            return number * slab.roomBytes;
+            return number * slab.slotBytes;
         }
 
         /** Adds a user, while another user has not left. */
@@ -117,7 +120,7 @@ public final class Slabs {
         }
     }
 
-    /** Returns the smallest size of rooms that has room for {@code bytes} bytes. */
+    /** Returns the smallest size of slots that holds {@code bytes} bytes. */
     private static int size(int bytes) {
         if (bytes <= 1 << MIN_LOG) {
             return 0;
@@ -127,24 +130,24 @@ public final class Slabs {
         return 4 * (log - MIN_LOG) + quarter + 1;
     }
 
-    private static int roomBytes(int size) {
+    private static int slotBytes(int size) {
         int below = 1 << (MIN_LOG + (size + 3) / 4 - 1);
         return size == 0 ? 1 << MIN_LOG : below + ((size - 1) % 4 + 1) * (below / 4);
     }
 
-    /** Bytes of memory for a chunk of {@code bytes} bytes: its room, or all of an array of its own. */
-    static int roomFor(int bytes) {
-        return bytes <= MAX_BYTES ? roomBytes(size(bytes)) : bytes;
+    /** Bytes of memory for a chunk of {@code bytes} bytes: its slot, or all of an array of its own. */
+    static int slotBytesFor(int bytes) {
+        return bytes <= MAX_BYTES ? slotBytes(size(bytes)) : bytes;
     }
 
     /**
-     * Returns a room with one user; null if there is no memory for it.
+     * Returns a slot with one user; null if there is no memory for it.
      *
      * @param bytes bytes of the chunk, at most {@link #MAX_BYTES}
      */
     synchronized @Nullable Slot take(int bytes) {
         int size = size(bytes);
-        ArrayDeque<Slab> slabs = withRoom.get(size);
+        ArrayDeque<Slab> slabs = withFreeSlot.get(size);
         Slab slab = slabs.peek();
         if (slab == null) {
             byte[] whole = free.isEmpty() ? array(SLAB_BYTES) : reserve(SLAB_BYTES) ? free.pop() : null;
@@ -160,7 +163,7 @@ public final class Slabs {
             leastFree = Math.min(leastFree, free.size());
             slabs.push(slab);
         }
-        Slot slot = new Slot(slab, slab.freeRooms[slab.freeCount - 1]);
+        Slot slot = new Slot(slab, slab.freeSlots[slab.freeCount - 1]);
         slab.freeCount--;
         slab.users[slot.number] = 1;
         if (slab.freeCount == 0) {
@@ -170,13 +173,13 @@ public final class Slabs {
     }
 
     private void giveBack(Slab slab, int number) {
-        ArrayDeque<Slab> slabs = withRoom.get(slab.size);
+        ArrayDeque<Slab> slabs = withFreeSlot.get(slab.size);
         if (slab.freeCount == 0) {
-            // Placed after slabs with more free rooms: those are filled first, and this one may become empty.
+            // Placed after slabs with more free slots: those are filled first, and this one may become empty.
             slabs.addLast(slab);
         }
-        slab.freeRooms[slab.freeCount++] = number;
-        if (slab.freeCount == slab.freeRooms.length) {
+        slab.freeSlots[slab.freeCount++] = number;
+        if (slab.freeCount == slab.freeSlots.length) {
             slabs.remove(slab);
             free.push(slab.bytes);
             unreserve(SLAB_BYTES);

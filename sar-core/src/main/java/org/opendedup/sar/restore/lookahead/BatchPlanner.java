@@ -106,7 +106,7 @@ final class BatchPlanner {
         try {
             return cursor.next(end);
         } catch (IOException e) {
-            log.debug("the recipe can't be followed; the reader will see why", e);
+            log.debug("the recipe can't be followed; the reader gets the error when it reads there", e);
             return false;
         }
     }

@@ -7,7 +7,6 @@ import java.util.TreeSet;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
-import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
@@ -27,9 +26,9 @@ import org.opendedup.sar.tier.distributor.SsdRead;
 /**
  * Brings the wanted chunks of one batch into memory: from frames in the cache, from the SSD, and from the disk in disk
  * order. Every reader that {@linkplain PinnedChunks holds} a chunk gets it. Leaves out chunks that cannot be read: a
- * reader that wants one reads it again, and receives the error. {@code TieredReads} goes the same way for requests that
- * were not read ahead; it keeps frames until it has copied from them, throws such errors, and chooses nothing while it
- * is next at the disk.
+ * reader that wants one reads it again, and receives the error. {@code TieredReads} performs the same sequence for
+ * requests that were not read ahead; it keeps frames until it has copied from them, throws such errors, and chooses
+ * nothing while it is next at the disk.
  *
  * <pre>{@code
  * try (BatchRead read = ...) {
@@ -44,7 +43,7 @@ import org.opendedup.sar.tier.distributor.SsdRead;
  * }
  * }</pre>
  *
- * A class beside {@link PrefetchBatch}, because it only moves bytes and knows no position, window or charge. For one
+ * Separate from {@link PrefetchBatch} because it only moves bytes and has no position, window or charge. For one
  * thread.
  */
 final class BatchRead implements AutoCloseable {
@@ -134,7 +133,7 @@ final class BatchRead implements AutoCloseable {
                 takeHeld(Source.MEMORY);
                 frames = notComing(missingFrames());
                 for (long frame : frames) {
-                    containers.add(ChunkId.container(frame));
+                    containers.add(FrameId.container(frame));
                 }
             }
             return containers.stream().mapToLong(Long::longValue).toArray();
@@ -256,15 +255,15 @@ final class BatchRead implements AutoCloseable {
 
     /** Waits for frames that others were reading when this chose its frames. Returns whether there were any. */
     private boolean takeFromOthers() throws IOException {
-        boolean come = false;
+        boolean arrived = false;
         for (long id : missingFrames()) {
             Frame frame = loader.fromOthers(id);
             if (frame != null) {
                 pinned.fill(frame, surplus);
-                come = true;
+                arrived = true;
             }
         }
-        return come;
+        return arrived;
     }
 
     /** Copies the chunks of frames to the readers that hold them; keeps no frame for one of its chunks. */
@@ -273,8 +272,7 @@ final class BatchRead implements AutoCloseable {
 
         @Override
         public boolean wants(FrameTable table, long container, int frame) {
-            // The last frames of a container that is being written are in memory only.
-            return frame >= table.frames() || pinned.lacks(container, table.firstSlot(frame), table.slotCount(frame));
+            return !table.contains(frame) || pinned.lacks(container, table.firstSlot(frame), table.slotCount(frame));
         }
 
         @Override

@@ -18,12 +18,12 @@ import org.slf4j.LoggerFactory;
  * (lookahead paper §3.3). A {@link ContainerCache} decides which chunks stay in memory after a batch.
  *
  * <pre>
- *   passed | fetched, for the reader | being fetched | window: looked at
+ *   passed | fetched, for the reader | being fetched | window: known
  *          ^ reference 0             ^ fetched       ^ planned         ^ count
  * </pre>
  *
  * While the frames of one batch are decoded, the disk reads for the next batch, and the batch after that is planned.
- * Batches end in their order. A class beside {@link PrefetchBatch}, because it lives as long as the position, and the
+ * Batches end in their order. Separate from {@link PrefetchBatch}, because it exists as long as the position does. The
  * reader and the threads that run batches share it. Safe for use by many threads.
  */
 final class Lookahead implements Closeable {
@@ -223,12 +223,12 @@ final class Lookahead implements Closeable {
         }
         try {
             awaitPlan(offset);
-            Pinned come = pinned.await(chunkId);
-            if (come == null) {
+            Pinned arrived = pinned.await(chunkId);
+            if (arrived == null) {
                 noteMiss(chunkId, offset);
                 deliverReports();
             }
-            return come;
+            return arrived;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while waiting for what is read ahead");
@@ -259,7 +259,7 @@ final class Lookahead implements Closeable {
             batch = begin();
             fetch(batch);
         } catch (IOException e) {
-            log.debug("reading ahead of inode {} failed; the reader will see why", inode, e);
+            log.debug("reading ahead of inode {} failed; the reader gets the error when it reads there", inode, e);
             fail();
         } catch (RuntimeException | Error e) {
             // The executor that runs batches ignores how they end.

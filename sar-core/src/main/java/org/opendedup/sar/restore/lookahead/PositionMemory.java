@@ -3,8 +3,9 @@ package org.opendedup.sar.restore.lookahead;
 import org.opendedup.sar.common.ByteGauge;
 
 /**
- * The memory of one position of a reader: how long its batches are, whether there is room for the next one, what the
- * window holds behind the reader, and what all of it is charged. Guarded by the monitor that guards the window.
+ * The memory of one position of a reader: how long its batches are, whether there is room for the next one, the bytes
+ * that the window keeps before the reader's offset, and what all of it is charged. Guarded by the monitor that guards
+ * the window.
  */
 final class PositionMemory {
     /** Bytes of the first batch. It is short, so that its bytes arrive early; each next batch is twice as long. */
@@ -55,7 +56,7 @@ final class PositionMemory {
         batchBytes = Math.min(MAX_BATCH_BYTES, 2 * batchBytes);
     }
 
-    /** Releases what a reader at byte {@code readerAt} of the file has passed, or has to give up. */
+    /** Releases what a reader at byte {@code readerAt} of the file has passed, and what exceeds its share. */
     void pass(long readerAt) {
         long ahead = budget.aheadBytes();
         window.pass(readerAt - slackBytes());

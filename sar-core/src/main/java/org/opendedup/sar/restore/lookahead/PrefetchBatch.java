@@ -18,9 +18,9 @@ import org.opendedup.sar.tier.copies.ChunkRequest;
 
 /**
  * One batch of reading ahead: the chunks of a few MiB of a file that are fetched at once, and further chunks of the
- * same containers that the reader's window wants. A class beside {@link Lookahead}, because up to three batches of a
- * position are under way at once, and what a batch holds and is charged ends with it; and beside {@link BatchRead},
- * which moves the bytes. For one thread.
+ * same containers that the reader's window wants. Separate from {@link Lookahead}, because up to three batches of a
+ * position are under way at once, and what a batch holds and is charged ends with it. Separate from {@link BatchRead},
+ * because that only moves the bytes. For one thread.
  */
 final class PrefetchBatch implements AutoCloseable {
     private static final long NO_CONTAINER = 0;

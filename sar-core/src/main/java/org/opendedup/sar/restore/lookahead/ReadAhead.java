@@ -61,8 +61,8 @@ public final class ReadAhead implements Closeable {
     private void start(ReadPosition position, long offset, long end) {
         try {
             // A reader that returns to a position finds the parked chunks.
-            boolean comesBack = parked != null && !parked.isEmpty();
-            long from = comesBack ? offset : position.reached();
+            boolean mayReturn = parked != null && !parked.isEmpty();
+            long from = mayReturn ? offset : position.reached();
             position.setLookahead(tryStart(from, end));
             ReadPosition other = position.lookahead() == null ? positions.givesWay(position) : null;
             Lookahead left = other == null ? null : other.lookahead();
@@ -72,7 +72,7 @@ public final class ReadAhead implements Closeable {
                 position.setLookahead(tryStart(from, end));
             }
         } catch (IOException e) {
-            log.debug("inode {} can't be read ahead; the reader will see why", inode, e);
+            log.debug("inode {} can't be read ahead; the reader gets the error when it reads there", inode, e);
         }
     }
 

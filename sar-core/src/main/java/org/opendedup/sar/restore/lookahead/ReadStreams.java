@@ -15,8 +15,8 @@ import org.opendedup.sar.restore.frame.PinnedChunks;
 import org.opendedup.sar.tier.copies.ChunkRequest;
 
 /**
- * All sequential readers that are read ahead. They share the memory and the threads that run their batches: first come,
- * first served, so that each gets its turn. Safe for use by many threads.
+ * All sequential readers that are read ahead. They share the memory and the threads that run their batches. Batches are
+ * served in the order of their requests. Safe for use by many threads.
  */
 public final class ReadStreams {
     /**
@@ -26,7 +26,6 @@ public final class ReadStreams {
     private static final long IDLE_SECONDS = 10;
 
     private final RecipeStore recipes;
-    private final int pageBytes;
     private final BatchSources sources;
     private final StreamBudget budget;
     private final ScheduledExecutorService threads;
@@ -35,13 +34,8 @@ public final class ReadStreams {
     private final Set<ParkedChunks> sharing = ConcurrentHashMap.newKeySet();
 
     public ReadStreams(
-            RecipeStore recipes,
-            int pageBytes,
-            BatchSources sources,
-            StreamBudget budget,
-            ScheduledExecutorService threads) {
+            RecipeStore recipes, BatchSources sources, StreamBudget budget, ScheduledExecutorService threads) {
         this.recipes = recipes;
-        this.pageBytes = pageBytes;
         this.sources = sources;
         this.budget = budget;
         this.threads = threads;
@@ -82,7 +76,7 @@ public final class ReadStreams {
             return null;
         }
         try {
-            RecipeCursor cursor = new RecipeCursor(recipes, pageBytes, inode, from);
+            RecipeCursor cursor = new RecipeCursor(recipes, inode, from);
             Lookahead started =
                     new Lookahead(sources, part, parked, inode, cursor, from, end, this::requestBatch, active::remove);
             active.add(started);

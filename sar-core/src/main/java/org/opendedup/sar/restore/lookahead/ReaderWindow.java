@@ -8,7 +8,7 @@ import org.opendedup.sar.restore.frame.WantedChunks;
  * policy has a window of its own, {@code LookaheadWindow}, which holds no chunks.
  *
  * <pre>
- *   passed | fetched, for the reader | being fetched | looked at
+ *   passed | fetched, for the reader | being fetched | known
  *          ^ reference 0             ^ fetched       ^ planned   ^ count
  * </pre>
  *

@@ -29,9 +29,9 @@ final class RecipeCursor {
     private boolean atEnd;
 
     /** Starts ahead of the first reference that ends after byte {@code from} of the file. */
-    RecipeCursor(RecipeStore recipes, int pageBytes, long inode, long from) throws IOException {
+    RecipeCursor(RecipeStore recipes, long inode, long from) throws IOException {
         this.recipes = recipes;
-        this.pageBytes = pageBytes;
+        pageBytes = recipes.pageBytes();
         this.inode = inode;
         passed = from;
         goBack();

@@ -36,7 +36,7 @@ public final class StreamBudget {
     private static final int CACHE_PARTS = 9;
     private static final int TABLE_PARTS = PARTS - AHEAD_PARTS - CACHE_PARTS;
     /**
-     * Parts for the chunks of one batch, by their own bytes: with their rooms a batch uses at most a ninth of a share.
+     * Parts for the chunks of one batch, by their own bytes: with their slots a batch uses at most a ninth of a share.
      */
     private static final int BATCH_PARTS = 4;
 

@@ -284,7 +284,7 @@ public final class DataDistributor implements Closeable {
         return read;
     }
 
-    /** Counts how reads of the SSD went. */
+    /** Counts the outcomes of reads of the SSD. */
     private final class Outcome implements DistributedRead.Outcome {
         @Override
         public void onPartInTime(int chunks, long bytes, long nanos) {
@@ -315,7 +315,7 @@ public final class DataDistributor implements Closeable {
     }
 
     /**
-     * Counts chunks that a request, or one step of a sequential reader, needs. A call of {@link #noteEnd} must follow.
+     * Counts chunks that a request, or one batch of a sequential reader, needs. A call of {@link #noteEnd} must follow.
      */
     public void noteWanted(int chunks) {
         wanted.add(chunks);

@@ -6,8 +6,8 @@ import org.opendedup.sar.tier.copies.SsdHealth;
 
 /**
  * A circuit breaker: after several late answers in a row the SSD is not used for a pause, then tried again. Each failed
- * try doubles the pause. An answer is that to a whole request. Late answers are in a row if each was requested after
- * the previous one was late: requests that wait at the same time suffer from the same delay. Safe for use by many
+ * try doubles the pause. One answer is counted for each whole request. Late answers are in a row if each was requested
+ * after the previous one was late: requests that wait at the same time suffer from the same delay. Safe for use by many
  * threads.
  */
 final class LatenessBreaker {

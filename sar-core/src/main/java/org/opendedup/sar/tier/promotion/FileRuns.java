@@ -37,10 +37,9 @@ public final class FileRuns {
     private long[] lastPages = new long[64];
     private long[] runBytes = new long[64];
 
-    /** @param pageBytes span of a recipe page, in bytes */
-    public FileRuns(RecipeStore recipes, int pageBytes) {
+    public FileRuns(RecipeStore recipes) {
         this.recipes = recipes;
-        this.pageBytes = pageBytes;
+        pageBytes = recipes.pageBytes();
     }
 
     /** Removes all chunks. */
@@ -97,7 +96,7 @@ public final class FileRuns {
                 run.add(chunkIds[i], needs[i]);
             }
             if (end == count && run.bytes < enough && !open) {
-                behind(inode, to, lastPages[end - 1], run, enough);
+                after(inode, to, lastPages[end - 1], run, enough);
             }
             boolean unfinished = end == count && open && run.bytes < enough;
             Arrays.fill(runBytes, start, end, unfinished ? UNFINISHED : run.bytes);
@@ -188,7 +187,7 @@ public final class FileRuns {
     }
 
     /** Adds the part of the last chunk's run that lies after the range. */
-    private void behind(long inode, long to, long lastPage, Run run, long enough) throws IOException {
+    private void after(long inode, long to, long lastPage, Run run, long enough) throws IOException {
         long newest = lastPage;
         if (to / pageBytes - lastPage > 1) {
             // Pages in between have no chunk.

@@ -35,7 +35,8 @@ public interface HomeFrames {
      * reader may need during its turn.
      *
      * @param frames frame numbers, ascending; the first {@code count} are read
-     * @param consumer receives the frames in this order, in this thread, during the turn: it must not wait for anything
+     * @param consumer receives the frames in this order, in this thread, during the turn: it must not wait for the SSD
+     *     or for writers
      */
     void read(long container, int[] frames, int count, FrameConsumer consumer) throws IOException;
 }

@@ -69,7 +69,7 @@ final class HomeOffers {
                     continue;
                 }
                 bytes += table.rawLength(frame);
-                if (count > 0 && bytes > TURN_BYTES) {
+                if (count > 0 && (bytes > TURN_BYTES || count == HomeFrames.FRAMES_PER_TURN)) {
                     break;
                 }
                 frames[count++] = frame;

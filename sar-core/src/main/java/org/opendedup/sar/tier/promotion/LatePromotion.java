@@ -47,12 +47,12 @@ final class LatePromotion {
             long delayNanos) {
         this.promotion = promotion;
         recipes = sources.recipes();
-        pageBytes = sources.pageBytes();
+        pageBytes = recipes.pageBytes();
         counts = sources.counts();
         this.retries = retries;
         this.disk = disk;
         spans = new FileSpans(MAX_WAITING, delayNanos);
-        runs = new FileRuns(recipes, pageBytes);
+        runs = new FileRuns(recipes);
     }
 
     /** Notes that bytes {@code from} to {@code to} (exclusive) of a file must be examined. Never waits. */

@@ -8,13 +8,7 @@ import org.opendedup.sar.tier.copies.CountSource;
 /**
  * What promotion in the background reads of a volume: its recipes and chunks.
  *
- * @param pageBytes bytes of a file that one page of its recipe spans
  * @param diskUse a number that changes with every use of the disk by the volume's users, but not by the promotion
  */
 public record PromotionSources(
-        RecipeStore recipes,
-        int pageBytes,
-        ContainerStore containers,
-        HomeFrames frames,
-        CountSource counts,
-        LongSupplier diskUse) {}
+        RecipeStore recipes, ContainerStore containers, HomeFrames frames, CountSource counts, LongSupplier diskUse) {}

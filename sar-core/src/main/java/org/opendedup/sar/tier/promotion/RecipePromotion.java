@@ -147,7 +147,10 @@ final class RecipePromotion {
         }
         for (int entry = 0; entry < page.count(); entry++) {
             if (!page.isZero(entry)) {
-                use.add(number * sources.pageBytes() + page.start(entry), page.chunkId(entry), page.length(entry));
+                use.add(
+                        number * sources.recipes().pageBytes() + page.start(entry),
+                        page.chunkId(entry),
+                        page.length(entry));
             }
         }
     }

@@ -12,7 +12,7 @@ import org.opendedup.sar.io.TransferBuffers;
  *
  * <p>The needs of the threads have priority, and do not depend on the budget: buffers outside the heap, compression
  * contexts, and the heap used by work in progress. The other parts have fixed shares of the budget, or less if these do
- * not fit beside the needs of the threads.
+ * not fit in addition to the needs of the threads.
  *
  * @param budget the budget that is divided
  * @param heap the Java heap. The data held there (the parts marked "heap" below) uses less than two thirds of it; the
@@ -212,8 +212,8 @@ public record MemoryPlan(
             throw new IllegalArgumentException("a memory budget of " + ByteSize.exact(budget) + " is too small for "
                     + needs.words + "; at least " + ByteSize.exact(needs.leastBudget()) + " are needed");
         }
-        // The amount that all shares refer to: the budget, or less if the shares would not fit beside the needs of the
-        // threads.
+        // The amount that all shares refer to: the budget, or less if the shares would not fit in addition to the needs
+        // of the threads.
         long whole = Math.min(budget, needs.left(budget) / SHARED * 1000);
         long tierNative = needs.tierNative;
         long tier = tierNative > 0 ? permille(whole, 50) : 0;

@@ -52,7 +52,7 @@ final class DeviceSpace {
         }
         if (availableBytes < bytes) {
             throw new NoSpaceException("the disk under " + device + " is full: " + Math.max(0, availableBytes)
-                    + " bytes are left beside " + reserveBytes + " kept for deleting");
+                    + " bytes are available; " + reserveBytes + " more are reserved for deletes");
         }
         availableBytes -= bytes;
     }

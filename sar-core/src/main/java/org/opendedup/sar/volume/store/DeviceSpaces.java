@@ -44,9 +44,9 @@ public final class DeviceSpaces {
 
     private volatile @Nullable NoSpaceException shortage;
     /** Time in nanoseconds at which a shortage was last logged. Guarded by this. */
-    private long toldNs = System.nanoTime() - LOG_INTERVAL_NS;
+    private long loggedNs = System.nanoTime() - LOG_INTERVAL_NS;
     /** Guarded by this. */
-    private boolean told;
+    private boolean logged;
 
     public DeviceSpaces(VolumeDevices devices, MetadataStore store) throws IOException {
         this.devices = devices;
@@ -133,9 +133,9 @@ public final class DeviceSpaces {
     public synchronized void beginShortage(NoSpaceException cause) {
         boolean first = shortage == null;
         shortage = cause;
-        if (first && System.nanoTime() - toldNs >= LOG_INTERVAL_NS) {
-            toldNs = System.nanoTime();
-            told = true;
+        if (first && System.nanoTime() - loggedNs >= LOG_INTERVAL_NS) {
+            loggedNs = System.nanoTime();
+            logged = true;
             log.warn(
                     "writes are refused until there is space; reads continue, and everything durable is kept: {}",
                     cause.getMessage());
@@ -146,8 +146,8 @@ public final class DeviceSpaces {
     public synchronized void endShortage() {
         if (shortage != null) {
             shortage = null;
-            if (told) {
-                told = false;
+            if (logged) {
+                logged = false;
                 log.info("there is space again; everything that was accepted is written");
             }
         }

@@ -48,7 +48,7 @@ class SlabsTest {
     }
 
     @Test
-    void roomsOfEachSizeAreLargeEnoughAndDoNotOverlap() {
+    void slotsOfEachSizeAreLargeEnoughAndDoNotOverlap() {
         for (int bytes = 1; bytes <= Slabs.MAX_BYTES; bytes += bytes < 5000 ? 1 : 997) {
             Slabs.Slot one = take(bytes);
             Slabs.Slot other = take(bytes);

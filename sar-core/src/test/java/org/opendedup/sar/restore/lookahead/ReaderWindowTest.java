@@ -44,7 +44,7 @@ class ReaderWindowTest {
             page.add(ChunkId.of(1, i), CHUNK_OFFSET, PIECE_BYTES, i);
         }
         metadata.recipes().replace(INODE, 0, page.build());
-        RecipeCursor cursor = new RecipeCursor(metadata.recipes(), PAGE_BYTES, INODE, 0);
+        RecipeCursor cursor = new RecipeCursor(metadata.recipes(), INODE, 0);
         while (cursor.next((long) count * PIECE_BYTES)) {
             window.look(cursor);
             window.plan(CHARGE);

@@ -36,11 +36,9 @@ final class StoredHome implements Closeable {
     /** The bytes of each chunk by its id, in the order in which they were stored. */
     final Map<Long, byte[]> chunks = new LinkedHashMap<>();
 
-    private final int pageBytes;
     private final ExecutorService workers = Executors.newSingleThreadExecutor();
 
     StoredHome(Path folder, int pageBytes, int chunks) throws IOException {
-        this.pageBytes = pageBytes;
         AtomicLong ids = new AtomicLong();
         containers = ContainerStore.open(
                 FileDirectory.open(folder),
@@ -75,7 +73,7 @@ final class StoredHome implements Closeable {
     }
 
     PromotionSources sources(CountSource counts, LongSupplier diskUse) {
-        return new PromotionSources(metadata.recipes(), pageBytes, containers, frames, counts, diskUse);
+        return new PromotionSources(metadata.recipes(), containers, frames, counts, diskUse);
     }
 
     @Override

@@ -39,44 +39,43 @@ public final class LargeMetadata implements Callable<Integer> {
     @Nullable
     CommandSpec spec;
 
-    @Option(names = "--work", paramLabel = "FOLDER", description = "work folder (default: ${DEFAULT-VALUE})")
+    @Option(names = "--work", paramLabel = "FOLDER", description = "Work folder (default: ${DEFAULT-VALUE})")
     private Path work = Path.of("/var/tmp/sar-bench-database");
 
     @Option(
             names = "--files",
-            description = "files of the large volume; about 85 bytes of disk each (default: ${DEFAULT-VALUE})")
+            description = "Files of the large volume; about 85 bytes of disk each (default: ${DEFAULT-VALUE})")
     private int files = 10_000_000;
 
-    @Option(names = "--small", description = "files of the volume it is compared with (default: ${DEFAULT-VALUE})")
+    @Option(names = "--small", description = "Files of the volume it is compared with (default: ${DEFAULT-VALUE})")
     private int small = 10_000;
 
-    @Option(names = "--folder-files", description = "files of each folder (default: ${DEFAULT-VALUE})")
+    @Option(names = "--folder-files", description = "Files of each folder (default: ${DEFAULT-VALUE})")
     private int folderFiles = 1000;
 
     @Option(
             names = "--in-turns",
-            description = "files come to all folders in turns, not folder by folder: inode numbers of a folder lie"
-                    + " far apart")
+            description = "Create files in all folders in turn, so that the inode numbers of a folder lie far apart")
     private boolean inTurns;
 
     @Option(
             names = "--chunks",
             description =
-                    "chunks of the second database; about 15 bytes of disk each, 0: none (default: ${DEFAULT-VALUE})")
+                    "Chunks of the second database; about 15 bytes of disk each, 0: none (default: ${DEFAULT-VALUE})")
     private long chunks = 100_000_000;
 
-    @Option(names = "--emptied", description = "files of a folder that is emptied, 0: none (default: ${DEFAULT-VALUE})")
+    @Option(names = "--emptied", description = "Files of a folder that is emptied, 0: none (default: ${DEFAULT-VALUE})")
     private int emptied = 300_000;
 
-    @Option(names = "--memory-budget", paramLabel = "MB", description = "of each volume (default: ${DEFAULT-VALUE})")
+    @Option(names = "--memory-budget", paramLabel = "MB", description = "Of each volume (default: ${DEFAULT-VALUE})")
     private int budgetMb = 1024;
 
-    @Option(names = "--seed", description = "of everything random (default: ${DEFAULT-VALUE})")
+    @Option(names = "--seed", description = "Of everything random (default: ${DEFAULT-VALUE})")
     private long seed = 1;
 
     @Option(
             names = "--keep",
-            description = "leaves the databases in the work folder; a further run measures them without making them")
+            description = "Leaves the databases in the work folder; a further run measures them without making them")
     private boolean keep;
 
     public static void main(String[] arguments) {

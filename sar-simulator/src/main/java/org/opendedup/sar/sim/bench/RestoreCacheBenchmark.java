@@ -54,7 +54,7 @@ public class RestoreCacheBenchmark {
 
     @Setup
     public void pack() throws IOException {
-        DriftingSeries.tell(new SeriesParameters(10, REFERENCES, 40, 0.03, 0.01, 0.01, 0.05, 1), trace);
+        DriftingSeries.emit(new SeriesParameters(10, REFERENCES, 40, 0.03, 0.01, 0.01, 0.05, 1), trace);
     }
 
     @Benchmark

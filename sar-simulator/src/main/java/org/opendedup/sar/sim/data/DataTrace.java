@@ -20,7 +20,7 @@ public final class DataTrace {
      * @throws IOException if a file can't be read; names it
      */
     public static void read(List<Path> paths, Chunking chunking, ChunkTraceVisitor visitor) throws IOException {
-        try (DataChunks chunks = new DataChunks(chunking, segment -> tell(segment, visitor))) {
+        try (DataChunks chunks = new DataChunks(chunking, segment -> emit(segment, visitor))) {
             DataFiles.walk(paths, new DataFiles.Visitor() {
                 @Override
                 public void path(int number, Path start) throws IOException {
@@ -44,7 +44,7 @@ public final class DataTrace {
         }
     }
 
-    private static void tell(Segment segment, ChunkTraceVisitor visitor) throws IOException {
+    private static void emit(Segment segment, ChunkTraceVisitor visitor) throws IOException {
         for (int chunk = 0; chunk < segment.count(); chunk++) {
             if (!segment.isZero(chunk)) {
                 visitor.chunk(DataChunks.fingerprint(segment, chunk), segment.length(chunk));

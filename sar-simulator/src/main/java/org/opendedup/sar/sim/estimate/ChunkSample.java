@@ -22,7 +22,7 @@ final class ChunkSample {
     private static final int PLACE_BYTES = Long.BYTES + 3 * Integer.BYTES;
     /**
      * Peak memory, as a multiple of the table. While the table grows or is thinned, the old places, or those that stay,
-     * exist beside it: half as many at most.
+     * exist at the same time as the new table: half as many at most.
      */
     private static final double PEAK = 1.5;
 

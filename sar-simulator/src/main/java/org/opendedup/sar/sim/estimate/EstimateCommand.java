@@ -198,8 +198,8 @@ public final class EstimateCommand implements Callable<Integer> {
         boolean bar = progress == null ? Terminal.showsMessages() : progress;
         Progress shown = bar ? new ProgressBar(messages, System::nanoTime) : Progress.NONE;
         try (var signal = new StopSignal()) {
-            Estimate estimate =
-                    Estimator.estimate(paths, settings, shown, line -> tell(shown, messages, line), signal::isStopped);
+            Estimate estimate = Estimator.estimate(
+                    paths, settings, shown, line -> report(shown, messages, line), signal::isStopped);
             print(estimate, commandLine.getOut());
             if (signal.isStopped()) {
                 return INTERRUPTED;
@@ -208,7 +208,7 @@ public final class EstimateCommand implements Callable<Integer> {
         }
     }
 
-    private static void tell(Progress shown, PrintWriter messages, String line) {
+    private static void report(Progress shown, PrintWriter messages, String line) {
         shown.clear();
         messages.println("sar-sim: " + line);
         messages.flush();

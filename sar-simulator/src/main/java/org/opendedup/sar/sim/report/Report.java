@@ -8,7 +8,7 @@ import java.util.List;
  * @param isSynthetic whether the input was synthetic; the page then says so at the top
  * @param facts what was run, with which input and parameters
  * @param sections those without contents are left out
- * @param rows the raw rows, written beside the page
+ * @param rows the raw rows, written in the same folder as the page
  */
 public record Report(String title, boolean isSynthetic, List<Fact> facts, List<Section> sections, List<Table> rows) {
     /** A parameter or an input. */

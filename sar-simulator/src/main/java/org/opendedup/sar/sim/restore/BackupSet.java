@@ -69,9 +69,9 @@ record BackupSet(
     }
 
     /** Reports the backups to the visitor. */
-    void tell(ChunkTraceVisitor visitor) throws IOException {
+    void emit(ChunkTraceVisitor visitor) throws IOException {
         if (series != null) {
-            DriftingSeries.tell(series, visitor);
+            DriftingSeries.emit(series, visitor);
         } else if (trace != null) {
             ChunkTraceReader.read(trace, visitor);
         }

@@ -191,7 +191,7 @@ final class LookaheadPaper {
     /** Restores all versions of a set with each setup. */
     void run(BackupSet set) throws IOException {
         PackedTrace packed = new PackedTrace(CONTAINER_BYTES, version -> true);
-        set.tell(packed);
+        set.emit(packed);
         sets.add(describe(set, packed));
         Map<Setup, int[]> done = new HashMap<>();
         for (Figure figure : FIGURES) {

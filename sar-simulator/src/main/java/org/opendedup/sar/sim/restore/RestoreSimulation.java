@@ -33,7 +33,7 @@ public final class RestoreSimulation implements ContainerContents {
     private RestoreCost run() {
         long windowBytes = cache.windowBytes();
         for (int current = 0; current < recipe.count(); current++) {
-            tell(current, windowBytes);
+            feed(current, windowBytes);
             long chunkId = recipe.chunkId(current);
             if (!cache.contains(chunkId)) {
                 read(ChunkId.container(chunkId));
@@ -43,19 +43,19 @@ public final class RestoreSimulation implements ContainerContents {
         return new RestoreCost(reads, bytesRead, cache.highWaterBytes(), cache.tableBytes());
     }
 
-    private void tell(int current, long windowBytes) {
+    private void feed(int current, long windowBytes) {
         if (head > current) {
             // The cache was informed of it earlier, as a future reference.
             aheadBytes -= containers.bytes(recipe.chunkId(current));
         } else {
-            tellNext();
+            feedNext();
         }
         while (aheadBytes < windowBytes && head < recipe.count()) {
-            aheadBytes += tellNext();
+            aheadBytes += feedNext();
         }
     }
 
-    private int tellNext() {
+    private int feedNext() {
         long chunkId = recipe.chunkId(head++);
         int bytes = containers.bytes(chunkId);
         cache.ahead(chunkId, bytes);

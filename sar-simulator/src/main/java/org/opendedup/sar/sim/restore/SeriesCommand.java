@@ -124,7 +124,7 @@ public final class SeriesCommand implements Callable<Integer> {
         printed.println("Synthetic: " + parameters);
         List<VersionRow> rows = new ArrayList<>();
         try (var trace = new Reporting(new ChunkTraceWriter(out), printed, rows)) {
-            DriftingSeries.tell(parameters, trace);
+            DriftingSeries.emit(parameters, trace);
         }
         if (folder != null) {
             folder.write(report(parameters, rows));

@@ -23,7 +23,7 @@ final class DiskPlaces {
     }
 
     /** Reports a transfer of consecutive places to a sink. */
-    void tell(TransferSink sink, boolean isWrite, long place, long blocks) {
+    void emit(TransferSink sink, boolean isWrite, long place, long blocks) {
         long disk = place >>> BlockRequest.DEVICE_BITS;
         long within = place & (1L << BlockRequest.DEVICE_BITS) - 1;
         long base = disk == SPARE_DISK ? capacityBlocks / 2 : capacityBlocks / DISKS * disk;

@@ -12,6 +12,6 @@ final class NativeSystem implements StorageSystem {
 
     @Override
     public void serve(BlockRequest request, TransferSink sink) {
-        places.tell(sink, request.isWrite(), request.firstBlock(), request.count());
+        places.emit(sink, request.isWrite(), request.firstBlock(), request.count());
     }
 }

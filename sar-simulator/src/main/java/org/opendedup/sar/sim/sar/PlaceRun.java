@@ -26,7 +26,7 @@ final class PlaceRun {
     /** Ends the last transfer. */
     void flush(TransferSink sink) {
         if (count > 0) {
-            places.tell(sink, isWrite, first, count);
+            places.emit(sink, isWrite, first, count);
             count = 0;
         }
     }

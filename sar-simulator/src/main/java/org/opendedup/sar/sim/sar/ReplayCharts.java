@@ -179,7 +179,7 @@ final class ReplayCharts {
     /** Adds the points of a system to a line. */
     @FunctionalInterface
     private interface Curve {
-        void tell(Evaluation.Row row, Line.Builder line);
+        void emit(Evaluation.Row row, Line.Builder line);
     }
 
     /** Returns a line for each system, with its largest SSD. */
@@ -191,7 +191,7 @@ final class ReplayCharts {
                         .max(Comparator.comparingLong(Evaluation.Row::ssdBytes))
                         .orElseThrow();
                 Line.Builder line = Line.named(panel(trace), kind.label());
-                curve.tell(largest, line);
+                curve.emit(largest, line);
                 lines.add(line.build());
             }
         }

@@ -30,12 +30,12 @@ public final class DriftingSeries {
     }
 
     /** Reports a series from its first version to its last. Memory: two versions at a time, 12 bytes a chunk. */
-    public static void tell(SeriesParameters parameters, ChunkTraceVisitor visitor) throws IOException {
+    public static void emit(SeriesParameters parameters, ChunkTraceVisitor visitor) throws IOException {
         var series = new DriftingSeries(parameters);
         for (int number = 1; number <= parameters.versions(); number++) {
             series.last = number == 1 ? series.first() : series.next();
             visitor.version(number);
-            series.last.tell(visitor);
+            series.last.emit(visitor);
         }
     }
 
@@ -102,7 +102,7 @@ public final class DriftingSeries {
             }
         }
 
-        void tell(ChunkTraceVisitor visitor) throws IOException {
+        void emit(ChunkTraceVisitor visitor) throws IOException {
             for (int i = 0; i < count; i++) {
                 visitor.chunk(fingerprints[i], lengths[i]);
             }

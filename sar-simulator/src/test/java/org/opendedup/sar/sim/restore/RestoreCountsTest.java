@@ -26,7 +26,7 @@ class RestoreCountsTest {
 
     @BeforeEach
     void makeSeries() throws IOException {
-        DriftingSeries.tell(new SeriesParameters(6, 20_000, 40, 0.08, 0.03, 0.03, 0.05, 1), trace);
+        DriftingSeries.emit(new SeriesParameters(6, 20_000, 40, 0.08, 0.03, 0.03, 0.05, 1), trace);
         recipe = trace.recipes().get(0);
     }
 

@@ -50,7 +50,7 @@ class DriftingSeriesTest {
     /** Fingerprints, by version. */
     private static List<List<Long>> versions(SeriesParameters parameters) throws IOException {
         List<List<Long>> versions = new ArrayList<>();
-        DriftingSeries.tell(parameters, new ChunkTraceVisitor() {
+        DriftingSeries.emit(parameters, new ChunkTraceVisitor() {
             @Override
             public void version(int number) {
                 versions.add(new ArrayList<>());

@@ -1,14 +1,13 @@
 package org.opendedup.sar.sdfs.fuse;
 
 import java.io.IOException;
-import org.opendedup.sar.sdfs.cli.daemon.FuseBindings;
 
 /**
  * Connects a file system to the kernel. Implementations are in subpackages; callers find them through
- * {@link FuseBindings}.
+ * {@code FuseBindings}.
  */
 public interface FuseBinding {
-    /** Returns the name for {@link FuseBindings#named}. */
+    /** Returns the name for {@code FuseBindings.named}. */
     String name();
 
     /** Returns the native memory for the request and reply buffers of {@code threads} threads, in bytes. */

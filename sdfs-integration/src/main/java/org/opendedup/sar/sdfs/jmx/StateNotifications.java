@@ -20,7 +20,7 @@ final class StateNotifications extends NotificationBroadcasterSupport {
     /** @param source name of the MBean that sends the notifications */
     StateNotifications(ObjectName source) {
         super(new MBeanNotificationInfo(
-                new String[] {TYPE}, Notification.class.getName(), "The SSD came, went, or does worse or better"));
+                new String[] {TYPE}, Notification.class.getName(), "The state of the SSD changed"));
         this.source = source;
     }
 

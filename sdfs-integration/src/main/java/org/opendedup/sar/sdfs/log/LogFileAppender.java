@@ -217,12 +217,12 @@ public final class LogFileAppender extends UnsynchronizedAppenderBase<ILoggingEv
 
     /** Writes how many lines are missing, and the lines that waited: all in one write, or nothing. */
     private void tellWhatIsMissing() {
-        var told = new ByteArrayOutputStream();
+        var lines = new ByteArrayOutputStream();
         Line head = missingLine();
-        told.writeBytes(head.bytes);
-        waiting.forEach(line -> told.writeBytes(line.bytes));
+        lines.writeBytes(head.bytes);
+        waiting.forEach(line -> lines.writeBytes(line.bytes));
         try {
-            requireLog().append(told.toByteArray());
+            requireLog().append(lines.toByteArray());
         } catch (IOException e) {
             return;
         }

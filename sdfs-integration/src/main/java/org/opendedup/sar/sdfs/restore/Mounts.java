@@ -25,7 +25,7 @@ final class Mounts {
                 return Long.parseLong(line.substring(ID.length()).strip());
             }
         }
-        throw new IOException("the kernel does not tell which mount " + handle + " lies in");
+        throw new IOException("the kernel does not report the mount that contains " + handle);
     }
 
     /** @throws IOException if an open entry is in the FUSE mount of a user who is neither root nor this one */

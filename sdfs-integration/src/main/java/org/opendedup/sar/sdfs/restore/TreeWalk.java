@@ -130,13 +130,13 @@ final class TreeWalk {
         long[] last = {folder.cookie};
         do {
             int[] listed = {0};
-            volume.list(folder.inode, last[0], false, (name, inode, type, behind, attributes) -> {
+            volume.list(folder.inode, last[0], false, (name, inode, type, nextCookie, attributes) -> {
                 if (listed[0]++ == BATCH) {
                     return false;
                 }
-                last[0] = behind;
+                last[0] = nextCookie;
                 if (!EntryNames.isSelf(name) && !EntryNames.isParent(name)) {
-                    folder.names.add(new Named(name, behind));
+                    folder.names.add(new Named(name, nextCookie));
                 }
                 return true;
             });

@@ -1,7 +1,6 @@
 package org.opendedup.sar.sdfs.cli.command;
 
 import java.nio.file.Path;
-import org.opendedup.sar.sdfs.cli.daemon.LastEnd;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 
 /**
@@ -35,7 +34,7 @@ public record RunFiles(VolumeDefinition definition, Path socketFolder) {
 
     /**
      * Returns a file that exists while a daemon serves the volume, and remains if the daemon did not close it in order;
-     * see {@link LastEnd}.
+     * see {@code LastEnd}.
      */
     public Path lastEnd() {
         return runFolder().resolve(name() + ".session");

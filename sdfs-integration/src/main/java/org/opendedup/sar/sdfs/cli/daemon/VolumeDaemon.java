@@ -211,12 +211,12 @@ public final class VolumeDaemon {
             failure = e;
             throw e;
         } finally {
-            tell(ClosingReport.of(failure));
+            report(ClosingReport.of(failure));
         }
         LOG.info("flushed and closed in {} ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
     }
 
-    private void tell(ClosingReport report) {
+    private void report(ClosingReport report) {
         if (!ClosingReport.isClosed(report.closing())) {
             LOG.error("volume {} was not closed in order: {}", name(), report.text("; "));
         }

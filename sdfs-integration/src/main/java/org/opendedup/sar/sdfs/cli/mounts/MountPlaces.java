@@ -112,7 +112,7 @@ public final class MountPlaces {
         for (Map.Entry<String, Path> place : places.entrySet()) {
             if (PathWalk.to(place.getValue()).meets(mountPoint)) {
                 throw new CommandFailedException(mountPoint + " cannot be the mount point: the " + place.getKey() + " "
-                        + place.getValue() + " would be hidden under the mount; choose a folder beside it");
+                        + place.getValue() + " would be hidden under the mount; choose a mount point outside it");
             }
         }
         PathWalk here = PathWalk.to(mountPoint);
@@ -120,7 +120,7 @@ public final class MountPlaces {
             if (here.meets(store.getValue())) {
                 throw new CommandFailedException(mountPoint + " cannot be the mount point: it lies in the "
                         + store.getKey() + " " + store.getValue()
-                        + ", which is for the volume's own files; choose a folder beside it");
+                        + ", which is for the volume's own files; choose a mount point outside it");
             }
         }
     }

@@ -31,7 +31,7 @@ final class AccessLists {
     private static final int SET_ID = FileMode.SETUID | FileMode.SETGID;
 
     private final FuseOperations operations;
-    private final AtomicBoolean told = new AtomicBoolean();
+    private final AtomicBoolean logged = new AtomicBoolean();
 
     AccessLists(FuseOperations operations) {
         this.operations = operations;
@@ -43,7 +43,7 @@ final class AccessLists {
         if (open == 0 || !hasList(attributes)) {
             return attributes;
         }
-        if (told.compareAndSet(false, true)) {
+        if (logged.compareAndSet(false, true)) {
             LOG.warn(
                     "inode {} has an access list, which this FUSE binding cannot enforce: for files with an access "
                             + "list, all users except the owner and root get EACCES. The "

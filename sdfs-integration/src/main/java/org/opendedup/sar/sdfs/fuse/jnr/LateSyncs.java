@@ -76,7 +76,7 @@ final class LateSyncs implements Closeable {
             caller.serves(request);
             process(request);
         } catch (RuntimeException | Error e) {
-            LOG.error("an fsync failed; the others go on", e);
+            LOG.error("an fsync failed; other fsyncs continue", e);
         } finally {
             caller.serves(before);
             unanswered.decrementAndGet();

@@ -39,7 +39,7 @@ final class ServingThread implements Runnable {
         try {
             serve();
         } catch (RuntimeException | Error e) {
-            LOG.error("a FUSE thread failed; the others go on", e);
+            LOG.error("a FUSE thread failed; the other threads continue", e);
         } finally {
             whenEnded.run();
         }

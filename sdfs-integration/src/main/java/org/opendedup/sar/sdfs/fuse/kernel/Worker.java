@@ -66,7 +66,7 @@ final class Worker implements Runnable {
         try {
             unmounted = serve();
         } catch (IOException | RuntimeException | Error e) {
-            LOG.error("a FUSE channel failed; the others go on", e);
+            LOG.error("a FUSE channel failed; the other channels continue", e);
         } finally {
             channel.close();
             member.leave();
