@@ -42,7 +42,7 @@ final class SlowDisk implements AutoCloseable {
         Commands.succeed(SCRIPT, "control", mountPoint, order);
     }
 
-    /** Ends the program that simulates the disk: from now on there is no disk behind the device. */
+    /** Ends the program that simulates the disk: the block device then has no disk. */
     void pull() throws IOException {
         Path program = program();
         List<ProcessHandle> found = ProcessHandle.allProcesses()

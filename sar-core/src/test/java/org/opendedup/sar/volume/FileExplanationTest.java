@@ -135,7 +135,7 @@ class FileExplanationTest {
         long inContainer = all.stream()
                 .filter(chunk -> ChunkId.container(chunk.chunk().getChunkId()) == container)
                 .count();
-        assertEquals(inContainer * CHUNK, all.get(0).runBytes(), "the run goes on behind the request");
+        assertEquals(inContainer * CHUNK, all.get(0).runBytes(), "the run continues after the request");
         assertTrue(inContainer * CHUNK > 2 * MIB);
         Set<Long> ids = new HashSet<>();
         all.forEach(chunk -> ids.add(chunk.chunk().getChunkId()));

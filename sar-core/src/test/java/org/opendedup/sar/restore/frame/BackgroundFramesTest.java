@@ -95,7 +95,7 @@ class BackgroundFramesTest {
             return OptionalLong.empty();
         });
         int requests = read(disk).requests;
-        // The queue asks how much was read from devices when a turn begins, and after each request that it is told.
+        // The queue asks for the bytes read from devices when a turn begins, and after each reported request.
         assertEquals(1 + requests, asked.get());
     }
 }

@@ -52,7 +52,7 @@ class ReaderWindowTest {
         window.fetched(window.count(), window.endPlan());
     }
 
-    /** Otherwise the chunks of all pieces within a chunk's length behind the reader stay in memory. */
+    /** Otherwise chunks that the reader has passed stay in memory until it is a chunk's length further. */
     @Test
     void aReferenceEndsWhereItsBytesOfTheFileEndWhereverTheyLieInTheChunk() throws IOException {
         fetchPieces(4);
