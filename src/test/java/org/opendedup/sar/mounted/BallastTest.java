@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -34,36 +33,14 @@ class BallastTest {
     /** This file system does not report where files lie, so the ballast is filled. */
     @Test
     void itTakesUpSpaceOnTmpfs() throws IOException {
-        withMount(List.of("-t", "tmpfs", "-o", "size=" + DISK_BYTES, "tmpfs"), BallastTest::checkTakesUpSpace);
+        ScratchMount.tmpfs(folder, DISK_BYTES, BallastTest::checkTakesUpSpace);
     }
 
     /** This file system has no fallocate, and would store zeros without using space. */
     @Test
     void itTakesUpSpaceWhereFilesAreCompressed() throws IOException {
-        assumeTrue(Commands.run("sh", "-c", "command -v mkfs.btrfs").exitCode() == 0, "needs btrfs-progs");
-        Path image = folder.resolve("btrfs.img");
-        Commands.succeed("truncate", "-s", 4 * DISK_BYTES, image);
-        Commands.succeed("mkfs.btrfs", "-q", image);
-        withMount(List.of("-o", "loop,compress-force=zstd", image.toString()), BallastTest::checkTakesUpSpace);
-    }
-
-    private interface Check {
-        void in(Path place) throws IOException;
-    }
-
-    private void withMount(List<String> arguments, Check check) throws IOException {
-        assumeTrue(Commands.succeed("id", "-u").strip().equals("0"), "needs root, to mount");
-        Path place = Files.createDirectory(folder.resolve("place"));
-        Object[] command = Stream.of(List.of("mount"), arguments, List.of(place.toString()))
-                .flatMap(List::stream)
-                .toArray();
-        Commands.Result mounted = Commands.run(command);
-        assumeTrue(mounted.exitCode() == 0, () -> "cannot be mounted here: " + mounted.output());
-        try {
-            check.in(place);
-        } finally {
-            Commands.run("umount", "-l", place);
-        }
+        ScratchMount.image(
+                folder, "mkfs.btrfs", 4 * DISK_BYTES, "loop,compress-force=zstd", BallastTest::checkTakesUpSpace);
     }
 
     private static void checkTakesUpSpace(Path place) throws IOException {

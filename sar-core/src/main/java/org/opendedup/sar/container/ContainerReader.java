@@ -163,7 +163,7 @@ final class ContainerReader implements Closeable {
     /** Returns where a sealed container lies on its device. */
     FileLayout layout(long container) throws IOException {
         try (InputCache.Lease lease = inputs.acquire(container)) {
-            return lease.input().layout();
+            return lease.input().layout(0, Long.MAX_VALUE);
         }
     }
 

@@ -17,7 +17,7 @@ public interface Device {
     /** Returns whether something failed because a device, or a quota on it, is full. */
     static boolean isFull(Throwable failure) {
         for (Throwable at = failure; at != null; at = at.getCause()) {
-            if (at instanceof NoSpaceException || at instanceof IOException e && FileDirectory.isFullDisk(e)) {
+            if (at instanceof NoSpaceException || at instanceof IOException e && FullDisk.isCauseOf(e)) {
                 return true;
             }
         }

@@ -26,8 +26,23 @@ public interface Directory {
 
     void delete(String name) throws IOException;
 
-    /** Returns every file's name, sorted. */
+    /** Returns every file's name, sorted. A file that is made, renamed or deleted during the call may be missing. */
     List<String> list() throws IOException;
+
+    /**
+     * Returns the names that are not less than {@code from}, sorted like those of {@link #list}. Reads no folder in
+     * which there can be none.
+     */
+    default List<String> listFrom(String from) throws IOException {
+        return list().stream().filter(name -> name.compareTo(from) >= 0).toList();
+    }
+
+    /**
+     * Gives back the space that is reserved after the end of a file: one that was closed without {@link Output#trim},
+     * or whose process ended before. A crash may undo it. The file must not be open for appending: bytes appended
+     * during the call may be lost.
+     */
+    default void trim(String name) throws IOException {}
 
     /** Makes every earlier creation, rename and deletion durable. Costs nothing if there was none. */
     void sync() throws IOException;

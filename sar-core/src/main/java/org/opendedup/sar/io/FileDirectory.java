@@ -1,17 +1,15 @@
 package org.opendedup.sar.io;
 
-import java.io.EOFException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -26,8 +24,9 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A directory of the local file system. Reports a full disk or quota as {@link NoSpaceException}, and every other
@@ -35,6 +34,8 @@ import org.opendedup.sar.common.NoSpaceException;
  * user is interrupted.
  */
 public final class FileDirectory implements Directory {
+    private static final Logger log = LoggerFactory.getLogger(FileDirectory.class);
+
     /** Default number of transfer buffers of a directory: 2 MiB at most. */
     public static final int TRANSFER_BUFFERS = 8;
 
@@ -44,6 +45,11 @@ public final class FileDirectory implements Directory {
 
         /** Makes the entries of a folder durable. */
         void force(Path folder) throws IOException;
+
+        /** Reads the entries of a folder. */
+        default DirectoryStream<Path> read(Path folder) throws IOException {
+            return Files.newDirectoryStream(folder);
+        }
     }
 
     private static final FolderCalls SYSTEM = new FolderCalls() {
@@ -121,14 +127,14 @@ public final class FileDirectory implements Directory {
             makeFolder(folderOf(path));
             changed.add(folderOf(path));
             return new FileOutput(
-                    PrivateFiles.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), path);
+                    PrivateFiles.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), path, buffers);
         });
     }
 
     @Override
     public Input open(String name) throws IOException {
         Path path = resolve(name);
-        return new FileInput(FileChannel.open(path, StandardOpenOption.READ), path, name);
+        return new FileInput(FileChannel.open(path, StandardOpenOption.READ), path, name, buffers);
     }
 
     @Override
@@ -165,18 +171,58 @@ public final class FileDirectory implements Directory {
 
     @Override
     public List<String> list() throws IOException {
+        return listFrom("");
+    }
+
+    @Override
+    public List<String> listFrom(String from) throws IOException {
         List<String> names = new ArrayList<>();
-        Files.walkFileTree(root, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                if (attributes.isRegularFile()) {
-                    names.add(root.relativize(file).toString());
-                }
-                return FileVisitResult.CONTINUE;
-            }
-        });
+        addNames(root, "", from, names);
         Collections.sort(names);
         return names;
+    }
+
+    /** Adds the names in a folder that are not less than {@code from}. */
+    private void addNames(Path folder, String above, String from, List<String> names) throws IOException {
+        try (DirectoryStream<Path> entries = calls.read(folder)) {
+            for (Path entry : entries) {
+                String name = above + entry.getFileName();
+                String inside = name + "/";
+                if (inside.compareTo(from) < 0 && !from.startsWith(inside)) {
+                    continue; // This name is less than "from", and so is each that begins with it.
+                }
+                try {
+                    addEntry(entry, name, from, names);
+                } catch (NoSuchFileException e) {
+                    log.debug("{} was removed while its folder was read", name, e);
+                }
+            }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+    }
+
+    private void addEntry(Path entry, String name, String from, List<String> names) throws IOException {
+        BasicFileAttributes attributes =
+                Files.readAttributes(entry, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        if (attributes.isDirectory()) {
+            addNames(entry, name + "/", from, names);
+        } else if (attributes.isRegularFile() && name.compareTo(from) >= 0) {
+            names.add(name);
+        }
+    }
+
+    @Override
+    public void trim(String name) throws IOException {
+        Path path = resolve(name);
+        long length = Files.size(path);
+        try (Descriptor file = Descriptor.open(path, Libc.O_WRONLY)) {
+            if (file != null) {
+                file.trim(length);
+            } else if (Libc.functions() != null) {
+                throw new IOException(path + " cannot be opened: " + SystemError.words(Libc.errno()));
+            }
+        }
     }
 
     @Override
@@ -251,144 +297,12 @@ public final class FileDirectory implements Directory {
     }
 
     /** Runs an action that changes and records entries of folders, under the shared lock. */
-    private <T> T changing(FileAction<T> action) throws IOException {
+    private <T> T changing(FullDisk.FileAction<T> action) throws IOException {
         changing.readLock().lock();
         try {
-            return translatingFullDisk(action);
+            return FullDisk.translating(action);
         } finally {
             changing.readLock().unlock();
-        }
-    }
-
-    private interface FileAction<T> {
-        T run() throws IOException;
-    }
-
-    /**
-     * Runs an action, and throws a {@link NoSpaceException} if the disk is full. The JDK reports a full disk by its
-     * message only.
-     */
-    private static <T> T translatingFullDisk(FileAction<T> action) throws IOException {
-        try {
-            return action.run();
-        } catch (IOException e) {
-            if (isFullDisk(e)) {
-                NoSpaceException full = new NoSpaceException(String.valueOf(e.getMessage()));
-                full.initCause(e);
-                throw full;
-            }
-            throw e;
-        }
-    }
-
-    static boolean isFullDisk(IOException e) {
-        return SystemError.isFullIn(e instanceof FileSystemException f ? f.getReason() : e.getMessage());
-    }
-
-    final class FileOutput implements Output {
-        private final FileChannel channel;
-        private final Path path;
-        private long position;
-
-        FileOutput(FileChannel channel, Path path) {
-            this.channel = channel;
-            this.path = path;
-        }
-
-        @Override
-        public long append(ByteBuffer source) throws IOException {
-            long start = position;
-            try {
-                while (source.hasRemaining()) {
-                    position += translatingFullDisk(() -> buffers.write(channel, source));
-                }
-            } catch (NoSpaceException e) {
-                takeBack(start, e);
-                throw e;
-            }
-            return start;
-        }
-
-        /** Removes the bytes of an incomplete append from the file, which needs no space. */
-        private void takeBack(long start, NoSpaceException cause) throws IOException {
-            try {
-                channel.truncate(start);
-                position = start;
-            } catch (IOException e) {
-                IOException torn = new IOException(path + " ends within an append: " + e.getMessage(), cause);
-                torn.addSuppressed(e);
-                throw torn;
-            }
-        }
-
-        @Override
-        public long position() {
-            return position;
-        }
-
-        @Override
-        public void force() throws IOException {
-            // Delayed allocation may find the disk full only now.
-            translatingFullDisk(() -> {
-                channel.force(false);
-                return path;
-            });
-        }
-
-        @Override
-        public void close() throws IOException {
-            channel.close();
-        }
-
-        @Override
-        public String toString() {
-            return path.toString();
-        }
-    }
-
-    private final class FileInput implements Input {
-        private final FileChannel channel;
-        private final Path path;
-        private final String name;
-        private volatile @Nullable FileLayout layout;
-
-        FileInput(FileChannel channel, Path path, String name) {
-            this.channel = channel;
-            this.path = path;
-            this.name = name;
-        }
-
-        @Override
-        public void readFully(long offset, ByteBuffer target) throws IOException {
-            long at = offset;
-            while (target.hasRemaining()) {
-                int read = buffers.read(channel, target, at);
-                if (read < 0) {
-                    throw new EOFException(
-                            name + " ends at byte " + at + ", wanted up to " + (at + target.remaining()));
-                }
-                at += read;
-            }
-        }
-
-        @Override
-        public long length() throws IOException {
-            return channel.size();
-        }
-
-        @Override
-        public FileLayout layout() {
-            FileLayout known = layout;
-            if (known == null) {
-                known = FileLayout.of(path);
-                layout = known;
-            }
-            return known;
-        }
-
-        @Override
-        public void close() throws IOException {
-            channel.close();
         }
     }
 }

@@ -17,8 +17,12 @@ public interface Input extends Closeable {
     /** Returns the file's present length in bytes. */
     long length() throws IOException;
 
-    /** Returns the positions of the file on its device, as they were at the first call. */
-    default FileLayout layout() {
+    /**
+     * Returns the positions on the device of {@code length} bytes of the file from {@code offset} on, as they are now.
+     * Offsets in the layout are relative to {@code offset}. Space that is reserved has positions too, also after the
+     * end of the file. Each call asks the file system: a caller that asks often should keep the answer.
+     */
+    default FileLayout layout(long offset, long length) {
         return FileLayout.UNKNOWN;
     }
 }

@@ -43,6 +43,8 @@ final class Libc {
 
         int fallocate(int descriptor, int mode, long offset, long length);
 
+        int ftruncate(int descriptor, long length);
+
         int socket(int domain, int type, int protocol);
 
         @ssize_t

@@ -32,6 +32,7 @@ public final class CrashDirectory implements Directory {
     private int refusedAppends;
     private long appendsUntilFailure = Long.MAX_VALUE;
     private long forcesUntilFailure = Long.MAX_VALUE;
+    private final Random losses;
 
     /** @param seed determines every choice, together with the seed of {@link #crash} */
     public CrashDirectory(long seed) {
@@ -42,6 +43,7 @@ public final class CrashDirectory implements Directory {
     public CrashDirectory(long seed, boolean forceDoesNothing) {
         this.seed = seed;
         this.forceDoesNothing = forceDoesNothing;
+        this.losses = new Random(seed);
     }
 
     private static final class StoredFile {
@@ -53,12 +55,25 @@ public final class CrashDirectory implements Directory {
 
         int unreadableEnd;
         /**
-         * Bytes that an append wrote after the end and truncated again because the disk was full. A crash may restore
-         * them.
+         * Bytes that an append wrote from {@code takenBackAt} on and truncated again because the disk was full. Until
+         * the next force, a crash may restore them, also in place of bytes that were appended later.
          */
         byte[] takenBack = {};
+
+        int takenBackAt;
+        /**
+         * End of the reserved space, and of space that was given back since the last force, in bytes from the start.
+         */
+        long reservedEnd;
+
+        long trimmedEnd;
         /** Whether a force of the file has failed. */
         boolean forcesInVain;
+
+        /** Space reserved after the end, in bytes. */
+        long reserved() {
+            return Math.max(0, reservedEnd - length);
+        }
 
         void append(ByteBuffer source, int count) {
             if (bytes.length - length < count) {
@@ -86,7 +101,9 @@ public final class CrashDirectory implements Directory {
     /**
      * Returns a state in which a power cut now could leave the directory, which itself is not changed. Forced bytes and
      * synced names are in it. Each unsynced creation, renaming and deletion may or may not have happened. Unforced
-     * bytes may be lost from any byte on, and any block of the remaining ones may be zeros.
+     * bytes may be lost from any byte on; any block of the remaining ones may be zeros, and so may a long run of them,
+     * before others that are whole. Reserved space may be free, and space given back since the last force may be
+     * reserved.
      */
     public synchronized CrashDirectory crash(long crashSeed) {
         // The first values of Random hardly differ for neighbouring seeds: spread the seeds over all bits.
@@ -113,21 +130,50 @@ public final class CrashDirectory implements Directory {
         };
         left.length = file.forcedLength + kept;
         left.bytes = Arrays.copyOf(file.bytes, left.length);
-        if (random.nextBoolean()) {
-            int block = file.forcedLength;
-            while (block < left.length) {
-                int end = Math.min(left.length, (block / BLOCK_BYTES + 1) * BLOCK_BYTES);
-                if (random.nextInt(4) == 0) {
-                    Arrays.fill(left.bytes, block, end, (byte) 0);
-                }
-                block = end;
-            }
+        if (file.takenBack.length > 0 && left.length >= file.takenBackAt && random.nextBoolean()) {
+            left.length = file.takenBackAt;
+            left.append(ByteBuffer.wrap(file.takenBack), 1 + random.nextInt(file.takenBack.length));
         }
-        if (kept == unforced && file.takenBack.length > 0 && random.nextBoolean()) {
-            left.append(ByteBuffer.wrap(file.takenBack), file.takenBack.length);
+        switch (random.nextInt(3)) {
+            case 0 -> loseBlocks(left, file.forcedLength, random);
+            case 1 -> loseRun(left, file.forcedLength, random);
+            default -> {}
         }
         left.forcedLength = left.length;
+        long[] reservedEnds = {0, file.reservedEnd, Math.max(file.reservedEnd, file.trimmedEnd)};
+        left.reservedEnd = reservedEnds[random.nextInt(reservedEnds.length)];
         return left;
+    }
+
+    /** Makes any of the blocks from {@code from} to the end of the file zeros. */
+    private static void loseBlocks(StoredFile file, int from, Random random) {
+        int block = from;
+        while (block < file.length) {
+            int end = Math.min(file.length, blockBorderAfter(block));
+            if (random.nextInt(4) == 0) {
+                Arrays.fill(file.bytes, block, end, (byte) 0);
+            }
+            block = end;
+        }
+    }
+
+    /**
+     * Makes a run of blocks between {@code from} and the end of the file zeros, often from the first or to the last:
+     * file systems write large pieces of a file in any order.
+     */
+    private static void loseRun(StoredFile file, int from, Random random) {
+        int first = random.nextBoolean() ? from : anyBorder(from, file.length, random);
+        int end = random.nextBoolean() ? file.length : anyBorder(first, file.length, random);
+        Arrays.fill(file.bytes, first, end, (byte) 0);
+    }
+
+    /** Returns a border of blocks between two offsets, or one of the two. */
+    private static int anyBorder(int from, int end, Random random) {
+        return Math.min(end, blockBorderAfter(from + random.nextInt(end - from + 1)));
+    }
+
+    private static int blockBorderAfter(int offset) {
+        return (offset / BLOCK_BYTES + 1) * BLOCK_BYTES;
     }
 
     /** The n-th append from now on, 1 being the next, writes half of its bytes and fails. */
@@ -136,14 +182,17 @@ public final class CrashDirectory implements Directory {
     }
 
     /**
-     * The n-th force of a file from now on fails; the bytes it should have made durable are not durable, even if later
-     * forces of that file succeed.
+     * The n-th force of a file from now on fails. The bytes it should have made durable are not durable, even if later
+     * forces of that file succeed, and any block of them reads as zeros from now on.
      */
     public synchronized void failForce(long n) {
         forcesUntilFailure = n;
     }
 
-    /** Appends fail, as on a full disk, after this number of further bytes. */
+    /**
+     * Appends fail, as on a full disk, after this number of further bytes. Bytes that are already reserved for a file
+     * are not among them.
+     */
     public synchronized void noSpaceAfter(long bytes) {
         freeBytes = bytes;
     }
@@ -151,6 +200,22 @@ public final class CrashDirectory implements Directory {
     /** Number of appends that found no space. */
     public synchronized int refusedAppends() {
         return refusedAppends;
+    }
+
+    /** Returns the bytes that are reserved after the end of a file. */
+    public synchronized long reservedBytes(String name) throws IOException {
+        return existing(name).reserved();
+    }
+
+    /** Takes space for an append: first what is reserved for the file. */
+    private void takeSpace(StoredFile file, int bytes) {
+        freeBytes = Math.max(0, freeBytes - bytes + Math.min(bytes, file.reserved()));
+    }
+
+    private void giveBackReserved(StoredFile file) {
+        freeBytes += Math.min(file.reserved(), Long.MAX_VALUE - freeBytes);
+        file.trimmedEnd = Math.max(file.trimmedEnd, file.reservedEnd);
+        file.reservedEnd = 0;
     }
 
     /** Reads of these bytes of a file fail from now on, as with bad sectors; {@code end} is exclusive. */
@@ -216,17 +281,28 @@ public final class CrashDirectory implements Directory {
 
     @Override
     public synchronized void rename(String from, String to) throws IOException {
+        StoredFile replaced = names.get(to);
+        if (replaced != null && !from.equals(to)) {
+            giveBackReserved(replaced);
+        }
         change(new NameChange(from, to, existing(from)));
     }
 
     @Override
     public synchronized void delete(String name) throws IOException {
-        change(new NameChange(name, null, existing(name)));
+        StoredFile file = existing(name);
+        giveBackReserved(file);
+        change(new NameChange(name, null, file));
     }
 
     @Override
     public synchronized List<String> list() {
         return List.copyOf(names.keySet());
+    }
+
+    @Override
+    public synchronized void trim(String name) throws IOException {
+        giveBackReserved(existing(name));
     }
 
     @Override
@@ -261,19 +337,57 @@ public final class CrashDirectory implements Directory {
                 checkOpen();
                 long offset = file.length;
                 if (--appendsUntilFailure == 0) {
-                    file.append(source, source.remaining() / 2);
+                    appendBytes(source, source.remaining() / 2);
                     throw new IOException("Input/output error");
                 }
-                if (source.remaining() > freeBytes) {
+                if (source.remaining() - file.reserved() > freeBytes) {
                     refusedAppends++;
-                    file.takenBack = new byte[(int) freeBytes];
-                    source.get(file.takenBack);
+                    takeBack(source, (int) (file.reserved() + freeBytes));
                     throw new NoSpaceException("No space left on device");
                 }
-                file.takenBack = new byte[0];
-                freeBytes -= source.remaining();
-                file.append(source, source.remaining());
+                appendBytes(source, source.remaining());
                 return offset;
+            }
+        }
+
+        private void appendBytes(ByteBuffer source, int count) {
+            takeSpace(file, count);
+            file.append(source, count);
+        }
+
+        /** Appends what fits and truncates it again, which frees the reserved space too. */
+        private void takeBack(ByteBuffer source, int count) {
+            if (count > 0) {
+                file.takenBack = new byte[count];
+                file.takenBackAt = file.length;
+                source.get(file.takenBack);
+            }
+            giveBackReserved(file);
+        }
+
+        @Override
+        public boolean reserve(long length) {
+            synchronized (CrashDirectory.this) {
+                long more = length - file.length - file.reserved();
+                if (more <= 0) {
+                    return true;
+                }
+                if (closed || more > freeBytes) {
+                    giveBackReserved(file);
+                    return false;
+                }
+                freeBytes -= more;
+                file.reservedEnd = length;
+                return true;
+            }
+        }
+
+        @Override
+        public void trim() {
+            synchronized (CrashDirectory.this) {
+                if (!closed) {
+                    giveBackReserved(file);
+                }
             }
         }
 
@@ -295,13 +409,16 @@ public final class CrashDirectory implements Directory {
             synchronized (CrashDirectory.this) {
                 checkOpen();
                 if (--forcesUntilFailure == 0) {
-                    // Like Linux: unwritten bytes count as written, and the next force succeeds.
+                    // Like Linux: unwritten bytes count as written, the next force succeeds, and what the disk lacks
+                    // is gone when the cache drops it.
                     file.forcesInVain = true;
+                    loseBlocks(file, file.forcedLength, losses);
                     throw new IOException("Input/output error");
                 }
                 if (!forceDoesNothing && !file.forcesInVain) {
                     file.forcedLength = file.length;
                     file.takenBack = new byte[0];
+                    file.trimmedEnd = 0;
                 }
             }
         }

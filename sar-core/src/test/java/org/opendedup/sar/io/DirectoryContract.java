@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
@@ -145,5 +146,71 @@ abstract class DirectoryContract {
         assertEquals(List.of("a/1", "a/2", "c/d/e"), directory.list());
         assertTrue(directory.exists("a/1"));
         assertTrue(directory.usableBytes() > 0);
+    }
+
+    @Test
+    void theListFromANameHasThatNameAndAllAfterIt() throws IOException {
+        // "!" is less than "/", and "0" greater.
+        List<String> names = List.of("a", "a!", "a!x/1", "b/1", "b/10", "b/2", "b/c/3", "b/c0", "b0", "b0/1", "c/d/e");
+        for (String name : names) {
+            if (!name.equals("b0")) {
+                write(name, new byte[] {1});
+            }
+        }
+        List<String> all = directory.list();
+        List<String> from = new ArrayList<>(names);
+        from.addAll(List.of("", "!", "a/", "b", "b/", "b/c", "b/c/", "b/c/2", "b/c/4", "c", "c/d", "c/d/f", "d"));
+        for (String least : from) {
+            List<String> expected =
+                    all.stream().filter(name -> name.compareTo(least) >= 0).toList();
+            assertEquals(expected, directory.listFrom(least), "from \"" + least + "\"");
+        }
+        assertEquals(all, directory.listFrom(""));
+        assertEquals(List.of("c/d/e"), directory.listFrom("c"));
+    }
+
+    @Test
+    void reservedSpaceChangesNeitherLengthNorBytes() throws IOException {
+        byte[] first = {1, 2, 3};
+        byte[] second = {4, 5};
+        try (Output output = directory.create("file")) {
+            output.append(ByteBuffer.wrap(first));
+            boolean reserved = output.reserve(100_000);
+            assertEquals(3, directory.length("file"));
+            assertEquals(3, output.position());
+            assertEquals(3, output.append(ByteBuffer.wrap(second)));
+            output.trim();
+            assertEquals(5, directory.length("file"));
+            assertEquals(5, output.append(ByteBuffer.wrap(first)));
+            assertEquals(reserved, output.reserve(100_000), "the same again");
+            output.force();
+        }
+        directory.trim("file");
+        directory.trim("file");
+        assertEquals(8, directory.length("file"));
+        assertArrayEquals(new byte[] {1, 2, 3, 4, 5, 1, 2, 3}, read("file", 0, 8));
+        assertThrows(EOFException.class, () -> read("file", 8, 1));
+    }
+
+    @Test
+    void aMissingFileIsNotTrimmed() {
+        assertThrows(NoSuchFileException.class, () -> directory.trim("missing"));
+    }
+
+    @Test
+    void theLayoutOfARangeIsThatPartOfTheLayoutOfTheFile() throws IOException {
+        write("file", new byte[1 << 20]);
+        try (Input input = directory.open("file")) {
+            FileLayout file = input.layout(0, Long.MAX_VALUE);
+            for (long offset : new long[] {0, 1, 4096, 100_001, (1 << 20) - 1, 1 << 20, 1 << 21}) {
+                for (long length : new long[] {0, 1, 4096, 77_777, Long.MAX_VALUE}) {
+                    FileLayout range = input.layout(offset, length);
+                    for (long at : new long[] {0, 1, 4095, 77_776, 77_777, 1 << 20}) {
+                        long expected = at < length ? file.place(offset + at) : -1;
+                        assertEquals(expected, range.place(at), offset + " + " + at + " of " + length);
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 package org.opendedup.sar.io;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -8,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -15,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -56,9 +59,109 @@ final class FileDirectoryTest extends DirectoryContract {
         assumeTrue(Files.isWritable(Path.of("/dev/full")), "needs /dev/full");
         Path device = Path.of("/dev/full");
         try (Output output =
-                FileDirectory.open(folder).new FileOutput(FileChannel.open(device, StandardOpenOption.WRITE), device)) {
+                new FileOutput(FileChannel.open(device, StandardOpenOption.WRITE), device, new TransferBuffers(1))) {
             assertThrows(NoSpaceException.class, () -> output.append(ByteBuffer.wrap(new byte[10])));
         }
+    }
+
+    @Test
+    void foldersBeforeTheFirstNameAreNotRead() throws IOException {
+        List<String> read = new ArrayList<>();
+        Directory directory = FileDirectory.open(folder, new FileDirectory.FolderCalls() {
+            @Override
+            public void create(Path made) throws IOException {
+                Files.createDirectory(made);
+            }
+
+            @Override
+            public void force(Path synced) {}
+
+            @Override
+            public DirectoryStream<Path> read(Path listed) throws IOException {
+                read.add(folder.relativize(listed).toString());
+                return FileDirectory.FolderCalls.super.read(listed);
+            }
+        });
+        for (String name : List.of("1/a", "2/a", "2/b", "2/x/a", "2/y/a", "3/a")) {
+            directory.create(name).close();
+        }
+        assertEquals(List.of("2/b", "2/x/a", "2/y/a", "3/a"), directory.listFrom("2/b"));
+        assertEquals(Set.of("", "2", "2/x", "2/y", "3"), Set.copyOf(read));
+        read.clear();
+        assertEquals(List.of("2/y/a", "3/a"), directory.listFrom("2/y/"));
+        assertEquals(Set.of("", "2", "2/y", "3"), Set.copyOf(read));
+        read.clear();
+        directory.list();
+        assertEquals(Set.of("", "1", "2", "2/x", "2/y", "3"), Set.copyOf(read), "the control: all are read");
+    }
+
+    @Test
+    void aFileThatIsDeletedWhileItsFolderIsReadIsNotListed() throws IOException {
+        FileDirectory directory = FileDirectory.open(folder, new FileDirectory.FolderCalls() {
+            @Override
+            public void create(Path made) throws IOException {
+                Files.createDirectory(made);
+            }
+
+            @Override
+            public void force(Path synced) {}
+
+            @Override
+            public DirectoryStream<Path> read(Path listed) throws IOException {
+                return new DeletingStream(FileDirectory.FolderCalls.super.read(listed), "deleted");
+            }
+        });
+        directory.create("deleted").close();
+        directory.create("kept").close();
+        assertEquals(List.of("kept"), directory.list());
+    }
+
+    /** Deletes a file after it is found and before its attributes are read. */
+    private record DeletingStream(DirectoryStream<Path> entries, String name) implements DirectoryStream<Path> {
+        @Override
+        public Iterator<Path> iterator() {
+            Iterator<Path> found = entries.iterator();
+            return new Iterator<>() {
+                @Override
+                public boolean hasNext() {
+                    return found.hasNext();
+                }
+
+                @Override
+                public Path next() {
+                    Path entry = found.next();
+                    if (entry.endsWith(name)) {
+                        assertTrue(entry.toFile().delete());
+                    }
+                    return entry;
+                }
+            };
+        }
+
+        @Override
+        public void close() throws IOException {
+            entries.close();
+        }
+    }
+
+    @Test
+    void moreThanIsFreeIsNotReserved() throws IOException {
+        Directory directory = newDirectory();
+        try (Output output = directory.create("file")) {
+            output.append(ByteBuffer.wrap(new byte[] {1}));
+            assertFalse(output.reserve(2 * directory.usableBytes()));
+            assertFalse(output.reserve(Long.MAX_VALUE));
+            assertEquals(1, output.append(ByteBuffer.wrap(new byte[] {2})));
+        }
+        assertEquals(2, directory.length("file"));
+    }
+
+    @Test
+    void aClosedFileReservesNothing() throws IOException {
+        Output output = newDirectory().create("file");
+        output.close();
+        assertFalse(output.reserve(100_000));
+        output.trim();
     }
 
     /** Calls that the test can block. */

@@ -9,6 +9,8 @@ public final class HookedDirectory implements Directory {
     public enum Call {
         APPEND,
         FORCE,
+        RESERVE,
+        TRIM,
         CLOSE,
         RENAME,
         SYNC
@@ -45,6 +47,23 @@ public final class HookedDirectory implements Directory {
             public void force() throws IOException {
                 hook.before(Call.FORCE, name);
                 output.force();
+            }
+
+            /** Returns false if the hook throws. */
+            @Override
+            public boolean reserve(long length) {
+                try {
+                    hook.before(Call.RESERVE, name);
+                } catch (IOException refused) {
+                    return false;
+                }
+                return output.reserve(length);
+            }
+
+            @Override
+            public void trim() throws IOException {
+                hook.before(Call.TRIM, name);
+                output.trim();
             }
 
             @Override
@@ -84,6 +103,17 @@ public final class HookedDirectory implements Directory {
     @Override
     public List<String> list() throws IOException {
         return directory.list();
+    }
+
+    @Override
+    public List<String> listFrom(String from) throws IOException {
+        return directory.listFrom(from);
+    }
+
+    @Override
+    public void trim(String name) throws IOException {
+        hook.before(Call.TRIM, name);
+        directory.trim(name);
     }
 
     @Override

@@ -73,8 +73,8 @@ final class SystemErrorTest {
 
         public static void main(String[] arguments) throws IOException {
             Path full = Path.of("/dev/full");
-            FileDirectory folder = FileDirectory.open(Path.of("/dev"));
-            try (Output output = folder.new FileOutput(FileChannel.open(full, StandardOpenOption.WRITE), full)) {
+            try (Output output =
+                    new FileOutput(FileChannel.open(full, StandardOpenOption.WRITE), full, new TransferBuffers(1))) {
                 output.append(ByteBuffer.allocate(10));
             } catch (IOException e) {
                 System.out.println(e.getMessage());

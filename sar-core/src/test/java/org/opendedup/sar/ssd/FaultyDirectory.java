@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 
@@ -17,9 +18,9 @@ final class FaultyDirectory implements Directory {
         READS,
         /** EIO on each append, after half is written. */
         WRITES,
-        /** EROFS on each creation, append and deletion. */
+        /** EROFS on each creation, append, trim and deletion. */
         READ_ONLY,
-        /** ENOSPC on each append and creation. */
+        /** ENOSPC on each append, reservation and creation. */
         FULL,
         /** Reads return wrong bytes. */
         WRONG_BYTES
@@ -66,6 +67,16 @@ final class FaultyDirectory implements Directory {
             }
 
             @Override
+            public boolean reserve(long length) {
+                return fault != Fault.READ_ONLY && fault != Fault.FULL && output.reserve(length);
+            }
+
+            @Override
+            public void trim() throws IOException {
+                output.trim();
+            }
+
+            @Override
             public void close() throws IOException {
                 output.close();
             }
@@ -88,6 +99,11 @@ final class FaultyDirectory implements Directory {
                         target.put(i, (byte) ~target.get(i));
                     }
                 }
+            }
+
+            @Override
+            public FileLayout layout(long offset, long length) {
+                return input.layout(offset, length);
             }
 
             @Override
@@ -129,6 +145,19 @@ final class FaultyDirectory implements Directory {
     @Override
     public List<String> list() throws IOException {
         return disk.list();
+    }
+
+    @Override
+    public List<String> listFrom(String from) throws IOException {
+        return disk.listFrom(from);
+    }
+
+    @Override
+    public void trim(String name) throws IOException {
+        if (fault == Fault.READ_ONLY) {
+            changing();
+        }
+        disk.trim(name);
     }
 
     @Override
