@@ -1,11 +1,13 @@
 package org.opendedup.sar.metadata;
 
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.BitSet;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
  * The reference counts of one container, as a mutable record. It also holds to which writing of the container it
@@ -72,6 +74,12 @@ final class CountRecord implements ContainerCounts {
         record.continuations = Continuations.decode(in, record);
         in.expectEnd();
         return record;
+    }
+
+    /** Reads a container's record from the database; an empty one if there is none. */
+    static CountRecord read(KeyValueStore database, long container) throws IOException {
+        byte[] value = database.get(Family.COUNT, Keys.of(container));
+        return value == null ? empty(NO_GENERATION) : decode(container, value, NO_GENERATION);
     }
 
     private static int[] readLengths(ValueReader in, int slots) throws CorruptionException {
@@ -210,6 +218,11 @@ final class CountRecord implements ContainerCounts {
             alive.set(slot, isAlive(slot));
         }
         return alive;
+    }
+
+    /** Returns the number of slots that are known to be damaged. */
+    int damagedSlots() {
+        return damaged.cardinality();
     }
 
     /** Returns whether a slot of the range is not known to be damaged. */

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.opendedup.sar.metadata.Overlay.Layers;
 
 /**
@@ -95,10 +94,7 @@ final class CountStripe {
 
     /** Reads a container's record from the database. */
     private CountRecord committed(long container) throws IOException {
-        byte[] value = overlay.database().get(Family.COUNT, Keys.of(container));
-        return value == null
-                ? CountRecord.empty(CountRecord.NO_GENERATION)
-                : CountRecord.decode(container, value, CountRecord.NO_GENERATION);
+        return CountRecord.read(overlay.database(), container);
     }
 
     /** Returns the newest record, for reading. */

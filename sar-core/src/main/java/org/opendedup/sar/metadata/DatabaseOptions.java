@@ -36,7 +36,7 @@ final class DatabaseOptions {
     private static final int WRITE_BUFFERS_PER_FAMILY = 2;
 
     /**
-     * Block size in which a write buffer allocates memory, in bytes: eight families with one record each take half a
+     * Block size in which a write buffer allocates memory, in bytes: nine families with one record each take half a
      * megabyte.
      */
     private static final long ARENA_BLOCK_BYTES = 64 << 10;
@@ -67,7 +67,8 @@ final class DatabaseOptions {
      * Families in which every lookup is for a record that exists, or that has a higher number than all existing ones.
      * The last level, nine tenths of all records, needs no filters there: they took as much memory as they saved reads.
      */
-    private static final Set<Family> ASKED_FOR_WHAT_EXISTS = EnumSet.of(Family.INODE, Family.RECIPE, Family.COUNT);
+    private static final Set<Family> ASKED_FOR_WHAT_EXISTS =
+            EnumSet.of(Family.INODE, Family.RECIPE, Family.COUNT, Family.CONTAINER);
 
     /**
      * Families in which a record is looked up immediately before its creation; their write buffers also have filters.

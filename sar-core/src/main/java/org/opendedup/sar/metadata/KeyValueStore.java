@@ -17,7 +17,8 @@ public interface KeyValueStore extends Closeable {
         XATTR,
         RECIPE,
         COUNT,
-        ORPHAN
+        ORPHAN,
+        CONTAINER
     }
 
     byte @Nullable [] get(Family family, byte[] key) throws IOException;

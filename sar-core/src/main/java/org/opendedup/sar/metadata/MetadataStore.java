@@ -1,13 +1,10 @@
 package org.opendedup.sar.metadata;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
 import java.io.Closeable;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
@@ -40,8 +37,9 @@ public final class MetadataStore implements Closeable {
     private final RecipeStore recipes;
     private final RecipeRanges ranges;
     private final ReferenceCounts counts;
+    private final ContainerTable containers;
     private final IdAllocator inodes;
-    private final IdAllocator containers;
+    private final IdAllocator containerIds;
     private final EpochHistory epochs;
     /** Written with this object's lock held. */
     private volatile long logicalBytes;
@@ -57,12 +55,13 @@ public final class MetadataStore implements Closeable {
         overlay = new Overlay(database);
         namespace = new Namespace(overlay, nameHash);
         // A page of 256 KiB with chunks of 4 KiB takes 1.4 KB decoded, its counts 0.5 KB.
-        frozenTotals = SystemRecords.decodeTotals(systemRecord(database, SystemRecords.TOTALS));
+        frozenTotals = SystemRecords.decodeTotals(SystemRecords.read(database, SystemRecords.TOTALS));
         counts = new ReferenceCounts(overlay, frozenTotals.stored(), cacheBytes / 4);
+        containers = ContainerTable.open(database);
         recipes = new RecipeStore(overlay, counts, header.pageBytes(), cacheBytes - cacheBytes / 4);
         ranges = new RecipeRanges(recipes, counts);
         inodes = allocator(SystemRecords.NEXT_INODE, INODE_BLOCK);
-        containers = allocator(SystemRecords.NEXT_CONTAINER, CONTAINER_BLOCK);
+        containerIds = allocator(SystemRecords.NEXT_CONTAINER, CONTAINER_BLOCK);
         epochs = EpochHistory.open(database, header.volume());
         logicalBytes = frozenTotals.logicalBytes();
         files = frozenTotals.files();
@@ -92,6 +91,7 @@ public final class MetadataStore implements Closeable {
             batch.put(Family.SYSTEM, SystemRecords.NEXT_INODE, SystemRecords.encodeNumber(Inode.ROOT + 1));
             batch.put(Family.SYSTEM, SystemRecords.NEXT_CONTAINER, SystemRecords.encodeNumber(1));
             batch.put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(Totals.NONE));
+            batch.put(Family.SYSTEM, SystemRecords.CONTAINERS, SystemRecords.encodeContainers(ContainerSummary.NONE));
             EpochHistory.format(batch, random.nextLong());
             batch.commit();
         }
@@ -103,7 +103,7 @@ public final class MetadataStore implements Closeable {
      *
      * @param cacheBytes bound of the caches of decoded records, in heap bytes
      * @throws org.opendedup.sar.common.UnsupportedFormatException if another program version created it
-     * @throws CorruptionException if it is damaged, or is not a volume's metadata
+     * @throws org.opendedup.sar.common.CorruptionException if it is damaged, or is not a volume's metadata
      */
     public static MetadataStore open(KeyValueStore database, long cacheBytes) throws IOException {
         return open(database, cacheBytes, null);
@@ -111,8 +111,8 @@ public final class MetadataStore implements Closeable {
 
     /** @param nameHash hash of names; null for the volume's own */
     static MetadataStore open(KeyValueStore database, long cacheBytes, @Nullable NameHash nameHash) throws IOException {
-        MetadataHeader header = SystemRecords.decodeHeader(systemRecord(database, SystemRecords.HEADER));
-        NameHash ownHash = SystemRecords.decodeNameHash(systemRecord(database, SystemRecords.NAME_HASH));
+        MetadataHeader header = SystemRecords.decodeHeader(SystemRecords.read(database, SystemRecords.HEADER));
+        NameHash ownHash = SystemRecords.decodeNameHash(SystemRecords.read(database, SystemRecords.NAME_HASH));
         return new MetadataStore(database, header, cacheBytes, nameHash == null ? ownHash : nameHash);
     }
 
@@ -136,6 +136,11 @@ public final class MetadataStore implements Closeable {
         return counts;
     }
 
+    /** Returns the container table, as of the last commit. */
+    public ContainerTable containers() {
+        return containers;
+    }
+
     /** Returns the epochs of this metadata; {@link #beginEpoch} adds one. */
     public EpochHistory epochs() {
         return epochs;
@@ -147,12 +152,12 @@ public final class MetadataStore implements Closeable {
      * @param freeContainer an id above every container id that is known from any source
      */
     public void beginEpoch(long freeContainer) throws IOException {
-        epochs.begin(new SecureRandom().nextLong(), containers.skipTo(freeContainer));
+        epochs.begin(new SecureRandom().nextLong(), containerIds.skipTo(freeContainer));
     }
 
     /** Returns the first container id that was not allocated. */
     public long firstFreeContainer() throws IOException {
-        return containers.skipTo(0);
+        return containerIds.skipTo(0);
     }
 
     /**
@@ -167,7 +172,7 @@ public final class MetadataStore implements Closeable {
      * Returns a container id that was never used, 1 or higher. Can fail only when a new block of them must be reserved.
      */
     public long nextContainer() throws IOException {
-        return containers.next();
+        return containerIds.next();
     }
 
     public Totals totals() {
@@ -235,7 +240,21 @@ public final class MetadataStore implements Closeable {
      * visible, and may be committed again if all data that it refers to is durable.
      */
     public void commit(Generation generation) throws IOException {
-        overlay.commit(generation);
+        commit(generation, ContainerChanges.NONE);
+    }
+
+    /**
+     * Writes the frozen generation as {@link #commit(Generation)} does. The same batch changes the container table: it
+     * makes the given changes, and sets the live bytes of the containers whose counts the generation changed. A commit
+     * that failed may be tried again with the same or with further changes: they must contain each container that the
+     * failed commit stored or removed.
+     */
+    public void commit(Generation generation, ContainerChanges changes) throws IOException {
+        ContainerUpdate update = new ContainerUpdate(database, generation.counts(), changes);
+        ContainerSummary summary = overlay.commit(generation, update);
+        if (summary != null) {
+            containers.committed(summary);
+        }
     }
 
     /** Closes the database. Changes that are not committed are lost. Idempotent. */
@@ -245,15 +264,6 @@ public final class MetadataStore implements Closeable {
     }
 
     private IdAllocator allocator(byte[] key, int block) throws IOException {
-        return new IdAllocator(database, key, block, SystemRecords.decodeNumber(systemRecord(database, key)));
-    }
-
-    private static byte[] systemRecord(KeyValueStore database, byte[] key) throws IOException {
-        byte[] value = database.get(Family.SYSTEM, key);
-        if (value == null) {
-            throw new CorruptionException(
-                    "metadata database", -1, "the system record " + new String(key, US_ASCII), "none");
-        }
-        return value;
+        return new IdAllocator(database, key, block, SystemRecords.decodeNumber(SystemRecords.read(database, key)));
     }
 }

@@ -14,12 +14,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.rocksdb.ColumnFamilyDescriptor;
 import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.DBOptions;
+import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksObject;
@@ -169,6 +173,9 @@ record OpenDatabase(
 
     private static OpenDatabase open(Path folder, long memoryBytes, Opening opening, List<RocksObject> natives)
             throws RocksDBException, IOException {
+        if (opening != Opening.CREATE) {
+            requireFamilies(folder);
+        }
         CompactionSpace space = new CompactionSpace(folder, natives);
         long deviceBytes = space.deviceBytes();
         DatabaseOptions options = new DatabaseOptions(memoryBytes, deviceBytes, natives);
@@ -179,8 +186,7 @@ record OpenDatabase(
         List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
         descriptors.add(new ColumnFamilyDescriptor(RocksDB.DEFAULT_COLUMN_FAMILY, options.ofFamily()));
         for (Family family : Family.values()) {
-            byte[] name = family.name().toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII);
-            descriptors.add(new ColumnFamilyDescriptor(name, options.of(family)));
+            descriptors.add(new ColumnFamilyDescriptor(bytesOf(family), options.of(family)));
         }
         List<ColumnFamilyHandle> handles = new ArrayList<>();
         RocksDB database = opening == Opening.LOOK
@@ -195,6 +201,64 @@ record OpenDatabase(
         WriteOptions synced = new WriteOptions().setSync(true);
         natives.add(synced);
         return new OpenDatabase(database, families, synced, space, natives);
+    }
+
+    /**
+     * Refuses a database of another format version that has other families. RocksDB would refuse it too, but without
+     * naming the version, and only after it has written a new manifest.
+     *
+     * @throws org.opendedup.sar.common.UnsupportedFormatException if its header has another version
+     * @throws CorruptionException if it has the version of this program, but not its families
+     */
+    private static void requireFamilies(Path folder) throws RocksDBException, IOException {
+        Set<String> expected = new TreeSet<>();
+        expected.add(new String(RocksDB.DEFAULT_COLUMN_FAMILY, StandardCharsets.US_ASCII));
+        for (Family family : Family.values()) {
+            expected.add(name(family));
+        }
+        Set<String> found = new TreeSet<>();
+        try (Options options = new Options()) {
+            for (byte[] name : RocksDB.listColumnFamilies(options, folder.toString())) {
+                found.add(new String(name, StandardCharsets.UTF_8));
+            }
+        }
+        if (!found.equals(expected)) {
+            if (found.contains(name(Family.SYSTEM))) {
+                requireVersion(folder);
+            }
+            throw new CorruptionException(place(folder), -1, "the column families " + expected, found.toString());
+        }
+    }
+
+    /** Reads the header of a database that may have other families, and refuses any other format version. */
+    private static void requireVersion(Path folder) throws RocksDBException, IOException {
+        List<ColumnFamilyHandle> handles = new ArrayList<>();
+        try (DBOptions options = new DBOptions();
+                ColumnFamilyOptions familyOptions = new ColumnFamilyOptions();
+                RocksDB database = RocksDB.openReadOnly(
+                        options,
+                        folder.toString(),
+                        List.of(
+                                new ColumnFamilyDescriptor(RocksDB.DEFAULT_COLUMN_FAMILY, familyOptions),
+                                new ColumnFamilyDescriptor(bytesOf(Family.SYSTEM), familyOptions)),
+                        handles)) {
+            try {
+                byte[] header = database.get(handles.get(1), SystemRecords.HEADER);
+                if (header != null) {
+                    SystemRecords.decodeHeader(header);
+                }
+            } finally {
+                handles.forEach(RocksObject::close);
+            }
+        }
+    }
+
+    private static String name(Family family) {
+        return family.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static byte[] bytesOf(Family family) {
+        return name(family).getBytes(StandardCharsets.US_ASCII);
     }
 
     private static long maxLogBytes(long deviceBytes) {

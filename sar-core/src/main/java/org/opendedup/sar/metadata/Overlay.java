@@ -136,19 +136,26 @@ final class Overlay {
         return now.pending;
     }
 
-    /** Writes the frozen generation in one batch, and drops it. */
-    void commit(Generation generation) throws IOException {
+    /**
+     * Writes the frozen generation and the changes of the container table in one batch, and drops the generation.
+     *
+     * @return the new summary of the container table; null if nothing was to be written
+     */
+    @Nullable
+    ContainerSummary commit(Generation generation, ContainerUpdate containers) throws IOException {
         if (layers.frozen != generation) {
             throw new IllegalStateException("not the frozen generation, or committed before");
         }
-        if (!generation.isEmpty()) {
-            write(generation);
+        ContainerSummary summary = null;
+        if (!generation.isEmpty() || !containers.isEmpty()) {
+            summary = write(generation, containers);
             held.forEach(range -> range.committed(generation));
         }
         layers = new Layers(layers.pending, null);
+        return summary;
     }
 
-    private void write(Generation generation) throws IOException {
+    private ContainerSummary write(Generation generation, ContainerUpdate containers) throws IOException {
         try (Batch batch = database.batch()) {
             for (Family family : Family.values()) {
                 for (var change : generation.changes(family).entrySet()) {
@@ -165,7 +172,9 @@ final class Overlay {
                         Keys.of(change.getKey()),
                         change.getValue().encode());
             }
+            ContainerSummary summary = containers.addTo(batch);
             batch.commit();
+            return summary;
         }
     }
 }

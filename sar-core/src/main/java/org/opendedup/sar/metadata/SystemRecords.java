@@ -1,8 +1,14 @@
 package org.opendedup.sar.metadata;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.util.NavigableSet;
+import java.util.TreeSet;
 import java.util.UUID;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /** The records of the SYSTEM family: their keys and formats. Each begins with a version byte. */
 final class SystemRecords {
@@ -13,8 +19,27 @@ final class SystemRecords {
     static final byte[] NEXT_INODE = Keys.of("next-inode");
     static final byte[] NEXT_CONTAINER = Keys.of("next-container");
     static final byte[] TOTALS = Keys.of("totals");
+    static final byte[] CONTAINERS = Keys.of("containers");
 
     private SystemRecords() {}
+
+    /**
+     * Returns a record that every volume has.
+     *
+     * @throws CorruptionException if it is missing
+     */
+    static byte[] read(KeyValueStore database, byte[] key) throws IOException {
+        byte[] value = database.get(Family.SYSTEM, key);
+        if (value == null) {
+            throw new CorruptionException(
+                    "metadata database", -1, "the system record " + new String(key, US_ASCII), "none");
+        }
+        return value;
+    }
+
+    static ContainerSummary readContainers(KeyValueStore database) throws IOException {
+        return decodeContainers(read(database, CONTAINERS));
+    }
 
     static byte[] encodeHeader(MetadataHeader header) {
         return new ValueWriter(64)
@@ -90,6 +115,34 @@ final class SystemRecords {
                 new StoredCopies(in.readZigzag(), in.readZigzag(), in.readZigzag(), in.readZigzag()));
         in.expectEnd();
         return totals;
+    }
+
+    static byte[] encodeContainers(ContainerSummary summary) {
+        ValueWriter out = new ValueWriter(24 + 2 * summary.open().size())
+                .writeByte(VERSION)
+                .writeVarint(summary.containers())
+                .writeVarint(summary.storedBytes())
+                .writeVarint(summary.open().size());
+        long before = 0;
+        for (long container : summary.open()) {
+            out.writeVarint(container - before);
+            before = container;
+        }
+        return out.toBytes();
+    }
+
+    static ContainerSummary decodeContainers(byte[] value) throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = reader(value);
+        long containers = in.readVarint(Long.MAX_VALUE);
+        long storedBytes = in.readVarint(Long.MAX_VALUE);
+        NavigableSet<Long> open = new TreeSet<>();
+        long container = 0;
+        for (long rest = in.readVarint(in.remaining()); rest > 0; rest--) {
+            container += in.readVarint(Long.MAX_VALUE - container);
+            open.add(container);
+        }
+        in.expectEnd();
+        return new ContainerSummary(containers, storedBytes, open);
     }
 
     static byte[] encodeEpoch(EpochBegin begin) {

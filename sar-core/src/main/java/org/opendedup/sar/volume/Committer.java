@@ -16,6 +16,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.metadata.ContainerChanges;
 import org.opendedup.sar.metadata.Generation;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.volume.store.DeviceSpaces;
@@ -317,7 +318,7 @@ final class Committer implements Closeable {
      */
     private void makeDurable(Frozen frozen) throws IOException {
         containers.force();
-        metadata.commit(frozen.generation());
+        metadata.commit(frozen.generation(), ContainerChanges.NONE);
         waiting = null;
         commits.incrementAndGet();
         nodes.evict(frozen.encoded());

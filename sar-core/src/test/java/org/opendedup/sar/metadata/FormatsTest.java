@@ -8,11 +8,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.Writing;
 
@@ -34,8 +39,13 @@ final class FormatsTest {
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
     private static final String GOLDEN_COUNTS =
             "03efcdab8967452301010202020101060500040102ea078040ff3f808008ffff0700000202010203";
-    private static final String GOLDEN_HEADER = "0103010000000000000002000000000000008080108080d0e2c6bfce972f";
+    private static final String GOLDEN_HEADER = "0104010000000000000002000000000000008080108080d0e2c6bfce972f";
     private static final String GOLDEN_TOTALS = "018080808080400a8080808008808010808080019003";
+    private static final String GOLDEN_CONTAINERS = "01c0843d80808080808001030701ac02";
+    private static final String GOLDEN_ENTRY = "010103808040b0deff01efcdab896745230101a403a0d492028092f40102";
+
+    private static final List<String> GOLDEN_WITHOUT_CHECKSUM =
+            List.of(GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS, GOLDEN_CONTAINERS, GOLDEN_ENTRY);
 
     @Test
     void anInodeIsStoredAsSpecified() throws IOException {
@@ -85,17 +95,33 @@ final class FormatsTest {
 
     @Test
     void systemRecordsAreStoredAsSpecified() throws IOException {
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 3);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 4);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
         Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200));
         assertEquals(GOLDEN_TOTALS, hex(SystemRecords.encodeTotals(totals)));
         assertEquals(totals, SystemRecords.decodeTotals(unhex(GOLDEN_TOTALS)));
+        ContainerSummary containers = new ContainerSummary(1_000_000, 4L << 40, new TreeSet<>(Set.of(7L, 8L, 308L)));
+        assertEquals(GOLDEN_CONTAINERS, hex(SystemRecords.encodeContainers(containers)));
+        assertEquals(containers, SystemRecords.decodeContainers(unhex(GOLDEN_CONTAINERS)));
         EpochBegin begin = new EpochBegin(0x0123456789abcdefL, 257);
         assertEquals("01efcdab89674523018102", hex(SystemRecords.encodeEpoch(begin)));
         assertEquals(begin, SystemRecords.decodeEpoch(unhex("01efcdab89674523018102")));
         assertEquals("018020", hex(SystemRecords.encodeNumber(4096)));
         assertEquals("0101000000000000000200000000000000", hex(SystemRecords.encodeNameHash(1, 2)));
+    }
+
+    @Test
+    void entriesOfContainersAreStoredAsSpecified() throws IOException {
+        Writing writing = new Writing(0x0123456789abcdefL, 1);
+        ContainerEntry sealed = new ContainerEntry(
+                5, new StoredContainer(writing, State.SEALED, 3, 1 << 20, 4_190_000, 420, 4_500_000), 4_000_000, 2);
+        assertEquals(GOLDEN_ENTRY, hex(ContainerEntryFormat.encode(sealed)));
+        assertEquals(sealed, ContainerEntryFormat.decode(5, unhex(GOLDEN_ENTRY)));
+        ContainerEntry open =
+                new ContainerEntry(6, new StoredContainer(Writing.UNKNOWN, State.OPEN, 0, 0, 0, 0, 0), 0, 0);
+        assertEquals("0100" + "00".repeat(16), hex(ContainerEntryFormat.encode(open)));
+        assertEquals(open, ContainerEntryFormat.decode(6, ContainerEntryFormat.encode(open)));
     }
 
     @Test
@@ -167,7 +193,7 @@ final class FormatsTest {
 
     @Test
     void recordsCutOffOrTooLongAreCorrupt() {
-        for (String golden : new String[] {GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS}) {
+        for (String golden : GOLDEN_WITHOUT_CHECKSUM) {
             byte[] value = unhex(golden);
             for (int length = 0; length <= value.length + 1; length++) {
                 if (length != value.length) {
@@ -180,7 +206,7 @@ final class FormatsTest {
 
     @Test
     void unknownVersionsAreRefused() {
-        for (String golden : new String[] {GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS}) {
+        for (String golden : GOLDEN_WITHOUT_CHECKSUM) {
             byte[] value = unhex(golden);
             value[0] += 1;
             assertThrows(UnsupportedFormatException.class, () -> decode(golden, value));
@@ -195,6 +221,8 @@ final class FormatsTest {
             case GOLDEN_INODE -> InodeFormat.decode(42, value);
             case GOLDEN_COUNTS -> CountRecord.decode(5, value, 1);
             case GOLDEN_HEADER -> SystemRecords.decodeHeader(value);
+            case GOLDEN_CONTAINERS -> SystemRecords.decodeContainers(value);
+            case GOLDEN_ENTRY -> ContainerEntryFormat.decode(5, value);
             default -> SystemRecords.decodeTotals(value);
         };
     }

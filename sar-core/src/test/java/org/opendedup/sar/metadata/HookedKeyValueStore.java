@@ -13,6 +13,11 @@ abstract class HookedKeyValueStore implements KeyValueStore {
     /** Commits a batch of the store, or fails. */
     abstract void commit(Batch batch) throws IOException;
 
+    /** Adds a record to a batch of the store. */
+    void put(Batch batch, Family family, byte[] key, byte[] value) throws IOException {
+        batch.put(family, key, value);
+    }
+
     @Override
     public byte[] get(Family family, byte[] key) throws IOException {
         return store.get(family, key);
@@ -29,7 +34,7 @@ abstract class HookedKeyValueStore implements KeyValueStore {
         return new Batch() {
             @Override
             public void put(Family family, byte[] key, byte[] value) throws IOException {
-                batch.put(family, key, value);
+                HookedKeyValueStore.this.put(batch, family, key, value);
             }
 
             @Override

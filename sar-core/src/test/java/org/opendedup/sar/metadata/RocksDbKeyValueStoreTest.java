@@ -11,18 +11,28 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.rocksdb.ColumnFamilyDescriptor;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.ColumnFamilyOptions;
+import org.rocksdb.DBOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
 
 final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
     private static final long MEMORY_BYTES = 8 << 20;
@@ -50,6 +60,58 @@ final class RocksDbKeyValueStoreTest extends KeyValueStoreContract {
                 assertThrows(CorruptionException.class, () -> KeyValueStores.openRocksDb(folder, MEMORY_BYTES, false));
         assertTrue(e.getMessage().contains(folder.toString()), e.getMessage());
         assertTrue(Files.notExists(folder));
+    }
+
+    /** Its families differ, so RocksDB cannot open it as this program does. */
+    @Test
+    void aDatabaseOfAnEarlierFormatIsRefusedByItsVersionAndStaysAsItIs() throws Exception {
+        Path folder = temporary.resolve("earlier");
+        KeyValueStore present = KeyValueStores.openRocksDb(folder, MEMORY_BYTES, true);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), 65536, 3, 3);
+        try (Batch batch = present.batch()) {
+            batch.put(Family.SYSTEM, SystemRecords.HEADER, SystemRecords.encodeHeader(header));
+            batch.commit();
+        }
+        present.close();
+        dropFamily(folder, Family.CONTAINER);
+        byte[] manifest = Files.readAllBytes(manifest(folder));
+        for (int i = 0; i < 2; i++) {
+            UnsupportedFormatException e = assertThrows(
+                    UnsupportedFormatException.class, () -> KeyValueStores.openRocksDb(folder, MEMORY_BYTES, false));
+            assertTrue(e.getMessage().contains("format version 3"), e.getMessage());
+            assertTrue(e.getMessage().contains("copy the files into a new volume"), e.getMessage());
+            assertArrayEquals(manifest, Files.readAllBytes(manifest(folder)));
+        }
+    }
+
+    /** The control of the previous test: without a version that explains it, the missing family is what is reported. */
+    @Test
+    void aDatabaseThatLacksAFamilyIsRefused() throws Exception {
+        Path folder = temporary.resolve("incomplete");
+        KeyValueStores.openRocksDb(folder, MEMORY_BYTES, true).close();
+        dropFamily(folder, Family.CONTAINER);
+        IOException e = assertThrows(IOException.class, () -> KeyValueStores.openRocksDb(folder, MEMORY_BYTES, false));
+        assertTrue(e.getMessage().contains("container"), e.getMessage());
+    }
+
+    private static void dropFamily(Path folder, Family dropped) throws RocksDBException {
+        List<ColumnFamilyHandle> handles = new ArrayList<>();
+        try (DBOptions options = new DBOptions();
+                ColumnFamilyOptions familyOptions = new ColumnFamilyOptions()) {
+            List<ColumnFamilyDescriptor> families = new ArrayList<>();
+            families.add(new ColumnFamilyDescriptor(RocksDB.DEFAULT_COLUMN_FAMILY, familyOptions));
+            for (Family family : Family.values()) {
+                families.add(new ColumnFamilyDescriptor(bytes(family.name().toLowerCase(Locale.ROOT)), familyOptions));
+            }
+            try (RocksDB database = RocksDB.open(options, folder.toString(), families, handles)) {
+                database.dropColumnFamily(handles.get(1 + dropped.ordinal()));
+                handles.forEach(ColumnFamilyHandle::close);
+            }
+        }
+    }
+
+    private static Path manifest(Path folder) throws IOException {
+        return folder.resolve(Files.readString(folder.resolve("CURRENT")).strip());
     }
 
     @Test

@@ -1,0 +1,57 @@
+package org.opendedup.sar.metadata;
+
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.common.StoredContainer.State;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.common.Writing;
+
+/** The stored format of {@link ContainerEntry}, specified in docs/FORMAT.md. */
+final class ContainerEntryFormat {
+    static final int VERSION = 1;
+
+    private static final int OPEN = 0;
+    private static final int SEALED = 1;
+
+    /** Usual size of a record, in bytes. */
+    private static final int USUAL_BYTES = 40;
+
+    private ContainerEntryFormat() {}
+
+    static byte[] encode(ContainerEntry entry) {
+        StoredContainer stored = entry.stored();
+        return new ValueWriter(USUAL_BYTES)
+                .writeByte(VERSION)
+                .writeVarint(stored.state() == State.OPEN ? OPEN : SEALED)
+                .writeVarint(stored.pack())
+                .writeVarint(stored.offset())
+                .writeVarint(stored.bytes())
+                .writeLongLittleEndian(stored.writing().salt())
+                .writeVarint(stored.writing().generation())
+                .writeVarint(stored.slots())
+                .writeVarint(stored.rawBytes())
+                .writeVarint(entry.liveBytes())
+                .writeVarint(entry.damagedSlots())
+                .toBytes();
+    }
+
+    static ContainerEntry decode(long container, byte[] value) throws CorruptionException, UnsupportedFormatException {
+        ValueReader in = new ValueReader(value, "entry of container", container).expectVersion(VERSION);
+        State state = in.readVarint(SEALED) == OPEN ? State.OPEN : State.SEALED;
+        long pack = in.readVarint(Long.MAX_VALUE);
+        long offset = in.readVarint(Long.MAX_VALUE);
+        long bytes = in.readVarint(Long.MAX_VALUE - offset);
+        Writing writing = new Writing(in.readLongLittleEndian(), (int) in.readVarint(Integer.MAX_VALUE));
+        int slots = (int) in.readVarint(ChunkId.MAX_SLOTS);
+        long rawBytes = in.readVarint(Long.MAX_VALUE);
+        long liveBytes = in.readVarint(Long.MAX_VALUE);
+        int damagedSlots = (int) in.readVarint(ChunkId.MAX_SLOTS);
+        in.expectEnd();
+        return new ContainerEntry(
+                container,
+                new StoredContainer(writing, state, pack, offset, bytes, slots, rawBytes),
+                liveBytes,
+                damagedSlots);
+    }
+}

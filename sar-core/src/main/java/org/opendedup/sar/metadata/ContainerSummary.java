@@ -1,0 +1,21 @@
+package org.opendedup.sar.metadata;
+
+import java.util.Collections;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+
+/**
+ * Totals of the {@link ContainerTable}, and which of its containers are open. Stored as one record in the batch that
+ * changes the table, so opening a volume reads this record instead of the table.
+ *
+ * @param containers number of entries
+ * @param storedBytes sum of the containers' lengths in their packs, in bytes
+ * @param open ids of the open containers: at most one for each lane, and those that crashes left
+ */
+record ContainerSummary(long containers, long storedBytes, NavigableSet<Long> open) {
+    static final ContainerSummary NONE = new ContainerSummary(0, 0, Collections.emptyNavigableSet());
+
+    ContainerSummary {
+        open = Collections.unmodifiableNavigableSet(new TreeSet<>(open));
+    }
+}
