@@ -18,6 +18,11 @@ import org.opendedup.sar.model.FileSystem;
 final class Scarcity {
     private static final int ONE_IN = 4;
     private static final int MAX_FREE_BYTES = 20_000;
+    /**
+     * Free bytes when the disk is not full. So few that the packs reserve little, and that little is soon used up;
+     * enough for the volume to accept writes.
+     */
+    private static final int PLENTY_BYTES = 64 << 20;
 
     private final SplittableRandom random;
     private final CrashDirectory containers;
@@ -28,6 +33,7 @@ final class Scarcity {
         random = new SplittableRandom(seed);
         this.containers = containers;
         this.metadata = metadata;
+        containers.noSpaceAfter(PLENTY_BYTES);
     }
 
     /** Number of calls refused for lack of space so far. */
@@ -81,7 +87,7 @@ final class Scarcity {
     }
 
     private void makeSpace() {
-        containers.noSpaceAfter(Long.MAX_VALUE);
+        containers.noSpaceAfter(PLENTY_BYTES);
         metadata.refuseNextCommits(0);
     }
 

@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.container.PackedContainer;
 
 /** The daemon's log of an unreadable place of a file, however often a program tries to read it. */
 class LogOfDamageTest {
@@ -39,8 +40,7 @@ class LogOfDamageTest {
                     .resolve("the file");
             Bytes.writeAndSync(file, Bytes.random(1, FILE_BYTES));
             volume.unmount();
-            Path container = Damage.largest(Damage.files(volume.data(), ".container"));
-            Damage.flipBit(container, Files.size(container) / 2);
+            PackedContainer.largestIn(volume.data()).flipBitInFrames();
             volume.mount();
             readBadPage(file);
             volume.unmount();

@@ -15,6 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.container.PackedContainer;
 
 /** {@code sdfscli VOLUME file}, {@code defrag} and {@code restore} of a mounted volume. */
 class RestoreTest {
@@ -54,8 +55,7 @@ class RestoreTest {
                 .mount()) {
             Bytes.writeAndSync(volume.mountPoint().resolve("file"), Bytes.random(1, 2 * MIB));
             volume.unmount();
-            Path container = Damage.largest(Damage.files(volume.data(), ".container"));
-            Damage.flipBit(container, Files.size(container) / 2);
+            PackedContainer.largestIn(volume.data()).flipBitInFrames();
             volume.mount();
             Commands.Result result = volume.script(
                     "sdfscli",

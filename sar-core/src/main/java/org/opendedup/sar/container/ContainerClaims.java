@@ -2,29 +2,37 @@ package org.opendedup.sar.container;
 
 import java.io.IOException;
 import java.util.BitSet;
-import org.opendedup.sar.common.Writing;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.StoredContainer;
 
 /**
- * What the volume's metadata say about its containers: the reference that files are checked against. A file of another
- * writing was copied there from elsewhere or dates from another time: it is not read, and nothing in it is trusted.
+ * What the volume's metadata say about its containers: which exist, where each lies, and which of its slots are
+ * referred to. Bytes of another writing in that place were copied there from elsewhere or date from another time: they
+ * are not read, and nothing in them is trusted. All answers are as of the last commit.
  */
 public interface ContainerClaims {
-    /** Knows nothing about any container: each file is accepted as what it says it is. */
-    ContainerClaims NONE = new ContainerClaims() {
-        @Override
-        public Writing writing(long container) {
-            return Writing.UNKNOWN;
-        }
+    /** Returns a container's entry in the container table, or null if there is none. */
+    @Nullable
+    StoredContainer stored(long container) throws IOException;
 
-        @Override
-        public BitSet slots(long container) {
-            return new BitSet();
-        }
-    };
-
-    /** Returns the writing that the volume refers to, or {@link Writing#UNKNOWN} if nothing refers to the container. */
-    Writing writing(long container) throws IOException;
-
-    /** Returns the live slots, damaged ones included. */
+    /** Returns the live slots of a container, damaged ones included. */
     BitSet slots(long container) throws IOException;
+
+    /** Visits all entries of the table, in ascending order of their ids. */
+    void forEach(Visitor visitor) throws IOException;
+
+    /** Visits the entries of containers that are not sealed, without looking at the others. */
+    void forEachOpen(Visitor visitor) throws IOException;
+
+    /** Returns the number of entries. */
+    long containers();
+
+    /** Returns the bytes of all entries together. */
+    long storedBytes();
+
+    /** Receives entries of the container table. */
+    @FunctionalInterface
+    interface Visitor {
+        void visit(long container, StoredContainer stored) throws IOException;
+    }
 }

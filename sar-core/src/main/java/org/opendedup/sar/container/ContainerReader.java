@@ -9,19 +9,21 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Compressor;
-import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
+import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads container files: frame tables, directories, frames. Does not see frames that are still in memory. */
+/** Reads containers from their packs: frame tables, directories, frames. Does not see frames still in memory. */
 final class ContainerReader implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(ContainerReader.class);
 
@@ -38,10 +40,17 @@ final class ContainerReader implements Closeable {
     /** Bound on pooled read buffers, in bytes: one of the largest size for each of four readers. */
     private static final int POOLED_BYTES = 4 * MAX_REQUEST_BYTES;
 
+    /** The container table, with the changes that are not committed yet. */
+    @FunctionalInterface
+    interface Entries {
+        @Nullable
+        StoredContainer entry(long container) throws IOException;
+    }
+
     private final Directory directory;
     private final Compressor compressor;
     private final FrameTableSource tables;
-    private final ContainerClaims claims;
+    private final Entries entries;
     private final FrameTableCache tableCache;
     private final InputCache inputs;
     private final BufferPool buffers = new BufferPool(POOLED_BYTES);
@@ -51,12 +60,12 @@ final class ContainerReader implements Closeable {
             Directory directory,
             Compressor compressor,
             FrameTableSource tables,
-            ContainerClaims claims,
+            Entries entries,
             long tableCacheBytes) {
         this.directory = directory;
         this.compressor = compressor;
         this.tables = tables;
-        this.claims = claims;
+        this.entries = entries;
         this.tableCache = new FrameTableCache(tableCacheBytes);
         this.inputs = new InputCache(MAX_INPUTS, this::open);
     }
@@ -65,124 +74,137 @@ final class ContainerReader implements Closeable {
         return statistics;
     }
 
-    /** Opens a container's file under either of its two names: it may be renamed while it is being read. */
-    private Input open(long container) throws IOException {
-        try {
-            return directory.open(ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX));
-        } catch (NoSuchFileException notSealed) {
-            return openUnsealed(container);
-        }
-    }
-
-    private Input openUnsealed(long container) throws IOException {
-        try {
-            return directory.open(ContainerFormat.fileName(container, ContainerFormat.OPEN_SUFFIX));
-        } catch (NoSuchFileException renamedOrMissing) {
-            String sealed = ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX);
-            if (directory.exists(sealed)) {
-                return directory.open(sealed);
-            }
-            throw new CorruptionException("container " + container, -1, "a file " + sealed, "none");
-        }
+    private Input open(long pack) throws IOException {
+        return directory.open(PackFormat.fileName(pack));
     }
 
     /**
-     * Returns the frame table of a sealed container: from the cache, the source, or the file.
+     * Returns the frame table of a sealed container with its place: from the cache, the source, or the pack.
      *
-     * @throws CorruptionException if the file is not the writing that the volume refers to
+     * @throws CorruptionException if there is no such container, or other bytes are in its place
      */
-    FrameTable frameTable(long container) throws IOException {
-        FrameTable cached = tableCache.get(container);
+    LocatedTable located(long container) throws IOException {
+        LocatedTable cached = tableCache.get(container);
         if (cached != null) {
             return cached;
         }
-        Writing claimed = claims.writing(container);
-        FrameTable table = keptTable(container, claimed);
+        StoredContainer stored = sealed(container);
+        FrameTable table = keptTable(container, stored.writing());
         if (table == null) {
-            table = storedTable(container, claimed);
+            table = storedTable(container, stored);
         }
-        tableCache.put(container, table);
-        return table;
+        LocatedTable located = new LocatedTable(stored.pack(), stored.offset(), table);
+        tableCache.put(container, located);
+        return located;
+    }
+
+    private StoredContainer sealed(long container) throws IOException {
+        StoredContainer stored = entries.entry(container);
+        if (stored == null) {
+            throw new CorruptionException("container " + container, -1, "an entry in the container table", "none");
+        }
+        if (stored.state() != StoredContainer.State.SEALED) {
+            throw new CorruptionException(
+                    placeOf(container, stored), stored.offset(), "a sealed container", "one that a crash left open");
+        }
+        return stored;
+    }
+
+    private String placeOf(long container, StoredContainer stored) {
+        return "container " + container + " (" + directory + "/" + PackFormat.fileName(stored.pack()) + " from byte "
+                + stored.offset() + ")";
     }
 
     @Nullable
-    FrameTable cachedFrameTable(long container) {
+    LocatedTable cached(long container) {
         return tableCache.get(container);
     }
 
-    void cache(long container, FrameTable table) {
-        tableCache.put(container, table);
-    }
-
-    /** Forgets the open file of a container that was rewritten to another file. */
-    void forgetFile(long container) throws IOException {
-        inputs.forget(container);
+    void cache(long container, LocatedTable located) {
+        tableCache.put(container, located);
     }
 
     /**
      * Returns the source's copy of the table of that writing, or null. A damaged copy, or one of another writing, is
      * not a loss: the container has its own table.
      */
-    private @Nullable FrameTable keptTable(long container, Writing claimed) throws IOException {
+    private @Nullable FrameTable keptTable(long container, Writing writing) throws IOException {
         try {
             byte[] bytes = tables.frameTable(container);
             FrameTable kept =
                     bytes == null ? null : FrameTable.decodeWithSalt(bytes, "frame table of container " + container);
-            return kept == null || isOther(kept.writing(), claimed) ? null : kept;
+            return kept == null || !kept.writing().equals(writing) ? null : kept;
         } catch (IOException unusableCopy) {
             log.warn("{}; taken from container {} itself", unusableCopy.getMessage(), container);
             return null;
         }
     }
 
-    private FrameTable storedTable(long container, Writing claimed) throws IOException {
-        try (InputCache.Lease lease = inputs.acquire(container)) {
-            FrameTable table = new DirectoryReader(lease.input(), container, statistics).frameTable();
-            if (isOther(table.writing(), claimed)) {
-                throw new CorruptionException(
-                        DirectoryReader.placeOf(container),
-                        -1,
-                        "the container that files refer to (" + claimed + ")",
-                        "another of the same id (" + table.writing() + "), from a backup or another history");
-            }
-            return table;
+    private FrameTable storedTable(long container, StoredContainer stored) throws IOException {
+        return reading(container, stored, reader -> checked(container, stored, reader.frameTable()));
+    }
+
+    private FrameTable checked(long container, StoredContainer stored, FrameTable table) throws CorruptionException {
+        if (!table.writing().equals(stored.writing())) {
+            throw new CorruptionException(
+                    placeOf(container, stored),
+                    stored.offset(),
+                    "the container that files refer to (" + stored.writing() + ")",
+                    "another of the same id (" + table.writing() + "), from a backup or another history");
         }
+        return table;
     }
 
-    private static boolean isOther(Writing found, Writing claimed) {
-        return !claimed.equals(Writing.UNKNOWN) && !found.equals(claimed);
-    }
-
-    /** Reads the directory of a sealed container and checks header and footer as well. Accepts any writing. */
+    /** Reads the directory of a sealed container and checks header and footer as well. */
     SealedContainer directory(long container) throws IOException {
-        try (InputCache.Lease lease = inputs.acquire(container)) {
-            return new DirectoryReader(lease.input(), container, statistics).directory();
+        StoredContainer stored = sealed(container);
+        return reading(container, stored, reader -> {
+            SealedContainer found = reader.directory();
+            checked(container, stored, found.frameTable());
+            return found;
+        });
+    }
+
+    private interface Reading<T> {
+        T run(DirectoryReader reader) throws IOException;
+    }
+
+    private <T> T reading(long container, StoredContainer stored, Reading<T> reading) throws IOException {
+        String place = placeOf(container, stored);
+        try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
+            SlicedInput bytes = new SlicedInput(lease.input(), stored.offset(), stored.bytes());
+            return reading.run(new DirectoryReader(bytes, container, place, statistics));
+        } catch (NoSuchFileException e) {
+            CorruptionException missing = new CorruptionException(place, -1, "a file", "none");
+            missing.initCause(e);
+            throw missing;
         }
     }
 
     /** Returns where a sealed container lies on its device. */
     FileLayout layout(long container) throws IOException {
-        try (InputCache.Lease lease = inputs.acquire(container)) {
-            return lease.input().layout(0, Long.MAX_VALUE);
+        StoredContainer stored = sealed(container);
+        try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
+            return lease.input().layout(stored.offset(), stored.bytes());
         }
     }
 
     /** Reads and decodes one frame. */
-    Frame frame(long container, FrameTable table, int frame, boolean verifyFingerprints) throws IOException {
-        byte[] buffer = buffers.take(table.fileLength(frame));
-        try (InputCache.Lease lease = inputs.acquire(container)) {
-            statistics.add(readRange(container, table, frame, frame, lease.input(), buffer, 0));
-            return decode(container, table, frame, buffer, 0, verifyFingerprints);
+    Frame frame(long container, LocatedTable at, int frame, boolean verifyFingerprints) throws IOException {
+        byte[] buffer = buffers.take(at.table().fileLength(frame));
+        try (InputCache.Lease lease = inputs.acquire(at.pack())) {
+            statistics.add(readRange(container, at, frame, frame, lease.input(), buffer, 0));
+            return decode(container, at, frame, buffer, 0, verifyFingerprints);
         } finally {
             buffers.giveBack(buffer);
         }
     }
 
     private Frame decode(
-            long container, FrameTable table, int frame, byte[] buffer, int offset, boolean verifyFingerprints)
+            long container, LocatedTable at, int frame, byte[] buffer, int offset, boolean verifyFingerprints)
             throws CorruptionException {
         return FrameDecoder.decode(
-                buffer, offset, new FrameDecoder.Expected(container, table, frame), compressor, verifyFingerprints);
+                buffer, offset, new FrameDecoder.Expected(container, at, frame), compressor, verifyFingerprints);
     }
 
     /**
@@ -190,15 +212,15 @@ final class ContainerReader implements Closeable {
      * number of bytes. A file that is too short for it is damaged.
      */
     private static int readRange(
-            long container, FrameTable table, int from, int to, Input input, byte[] buffer, int place)
+            long container, LocatedTable at, int from, int to, Input input, byte[] buffer, int place)
             throws IOException {
-        long offset = table.fileOffset(from);
-        int length = Math.toIntExact(end(table, to) - offset);
+        long offset = at.start(from);
+        int length = Math.toIntExact(at.end(to) - offset);
         try {
             input.readFully(offset, ByteBuffer.wrap(buffer, place, length));
             return length;
         } catch (EOFException e) {
-            CorruptionException truncated = new FrameDecoder.Expected(container, table, from)
+            CorruptionException truncated = new FrameDecoder.Expected(container, at, from)
                     .corrupt(length + " bytes", "the end of the file after " + input.length() + " bytes");
             truncated.initCause(e);
             throw truncated;
@@ -208,7 +230,7 @@ final class ContainerReader implements Closeable {
     /** Reads frames, in ascending order, with as few requests as the longest gap and the largest request allow. */
     void frames(
             long container,
-            FrameTable table,
+            LocatedTable at,
             int[] frames,
             int count,
             int maxGapBytes,
@@ -217,36 +239,37 @@ final class ContainerReader implements Closeable {
         int from = 0;
         while (from < count) {
             int to = from + 1;
-            while (to < count && joins(table, frames[from], frames[to - 1], frames[to], maxGapBytes)) {
+            while (to < count && joins(at, frames[from], frames[to - 1], frames[to], maxGapBytes)) {
                 to++;
             }
-            readRun(container, table, Arrays.copyOfRange(frames, from, to), consumer, decoding);
+            readRun(container, at, Arrays.copyOfRange(frames, from, to), consumer, decoding);
             from = to;
         }
     }
 
-    private static boolean joins(FrameTable table, int first, int last, int next, int maxGapBytes) {
-        long gap = table.fileOffset(next) - end(table, last);
-        long request = end(table, next) - table.fileOffset(first);
+    private static boolean joins(LocatedTable at, int first, int last, int next, int maxGapBytes) {
+        long gap = at.start(next) - at.end(last);
+        long request = at.end(next) - at.start(first);
         return gap <= maxGapBytes && request <= MAX_REQUEST_BYTES;
     }
 
     /**
      * Reads adjacent frames by one request and submits them for decoding. The gaps between them are not kept in memory.
      */
-    private void readRun(long container, FrameTable table, int[] frames, FrameConsumer consumer, Decoding decoding) {
+    private void readRun(long container, LocatedTable at, int[] frames, FrameConsumer consumer, Decoding decoding) {
+        FrameTable table = at.table();
         int[] places = places(table, frames);
         int room = places[frames.length];
         decoding.awaitRoom(room);
         byte[] buffer = buffers.take(room);
-        try (InputCache.Lease lease = inputs.acquire(container)) {
+        try (InputCache.Lease lease = inputs.acquire(at.pack())) {
             long startNanos = System.nanoTime();
-            int bytes = readWanted(container, table, frames, lease.input(), buffer);
+            int bytes = readWanted(container, at, frames, lease.input(), buffer);
             consumer.requested(table.fileOffset(frames[0]), bytes, System.nanoTime() - startNanos);
         } catch (IOException e) {
             buffers.giveBack(buffer);
             decoding.noteFreed(room);
-            readSingly(container, table, frames, consumer, e);
+            readSingly(container, at, frames, consumer, e);
             return;
         }
         AtomicInteger pieces = new AtomicInteger((frames.length + DECODED_AT_ONCE - 1) / DECODED_AT_ONCE);
@@ -256,7 +279,7 @@ final class ContainerReader implements Closeable {
             decoding.submit(() -> {
                 try {
                     for (int i = first; i < end; i++) {
-                        deliver(container, table, frames[i], buffer, places[i], consumer);
+                        deliver(container, at, frames[i], buffer, places[i], consumer);
                     }
                 } finally {
                     if (pieces.decrementAndGet() == 0) {
@@ -282,21 +305,21 @@ final class ContainerReader implements Closeable {
      * Stores the frames in {@code buffer} one after another, and discards the bytes between them. Returns the number of
      * bytes read.
      */
-    private int readWanted(long container, FrameTable table, int[] frames, Input input, byte[] buffer)
+    private int readWanted(long container, LocatedTable at, int[] frames, Input input, byte[] buffer)
             throws IOException {
         int filled = 0;
         for (int from = 0; from < frames.length; ) {
             int to = from;
-            while (to + 1 < frames.length && table.fileOffset(frames[to + 1]) == end(table, frames[to])) {
+            while (to + 1 < frames.length && at.start(frames[to + 1]) == at.end(frames[to])) {
                 to++;
             }
-            filled += readRange(container, table, frames[from], frames[to], input, buffer, filled);
+            filled += readRange(container, at, frames[from], frames[to], input, buffer, filled);
             if (to + 1 < frames.length) {
-                readThrough(input, end(table, frames[to]), table.fileOffset(frames[to + 1]));
+                readThrough(input, at.end(frames[to]), at.start(frames[to + 1]));
             }
             from = to + 1;
         }
-        int bytes = Math.toIntExact(end(table, frames[frames.length - 1]) - table.fileOffset(frames[0]));
+        int bytes = Math.toIntExact(at.end(frames[frames.length - 1]) - at.start(frames[0]));
         statistics.add(bytes);
         return bytes;
     }
@@ -312,15 +335,11 @@ final class ContainerReader implements Closeable {
         }
     }
 
-    private static long end(FrameTable table, int frame) {
-        return table.fileOffset(frame) + table.fileLength(frame);
-    }
-
     private void deliver(
-            long container, FrameTable table, int frame, byte[] buffer, int offset, FrameConsumer consumer) {
+            long container, LocatedTable at, int frame, byte[] buffer, int offset, FrameConsumer consumer) {
         Frame decoded;
         try {
-            decoded = decode(container, table, frame, buffer, offset, consumer.verifiesFingerprints());
+            decoded = decode(container, at, frame, buffer, offset, consumer.verifiesFingerprints());
         } catch (IOException e) {
             consumer.damaged(frame, e);
             return;
@@ -333,7 +352,7 @@ final class ContainerReader implements Closeable {
      * there is only one frame, reports it as damaged.
      */
     private void readSingly(
-            long container, FrameTable table, int[] frames, FrameConsumer consumer, IOException runFailure) {
+            long container, LocatedTable at, int[] frames, FrameConsumer consumer, IOException runFailure) {
         if (frames.length == 1) {
             consumer.damaged(frames[0], runFailure);
             return;
@@ -341,7 +360,7 @@ final class ContainerReader implements Closeable {
         for (int number : frames) {
             Frame decoded;
             try {
-                decoded = frame(container, table, number, consumer.verifiesFingerprints());
+                decoded = frame(container, at, number, consumer.verifiesFingerprints());
             } catch (IOException e) {
                 consumer.damaged(number, e);
                 continue;

@@ -2,35 +2,29 @@ package org.opendedup.sar.container;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.FileAlreadyExistsException;
 import java.security.SecureRandom;
-import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Collection;
-import java.util.LinkedHashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
-import org.opendedup.sar.common.WriteFailedException;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The containers of a volume: stores appended chunks under new ids, makes them durable, and reads them back one frame
@@ -43,29 +37,32 @@ import org.slf4j.LoggerFactory;
  * the file, and can be read, until {@link #revive} rewrites them or {@link #abandonLost} gives them up. Chunks that an
  * earlier force covered stay readable in any case.
  *
- * <p>Safe for use by many threads. {@link #force}, {@link #sealAll} and {@link #close} wait for the compression
- * workers, so they must not be called from one of them.
+ * <p>Safe for use by many threads. {@link #force} and {@link #close} wait for the compression workers, so they must not
+ * be called from one of them.
  */
 public final class ContainerStore implements Closeable {
-    private static final Logger log = LoggerFactory.getLogger(ContainerStore.class);
-
     private final Directory directory;
     private final ContainerOptions options;
     private final ContainerIds ids;
     private final LongSupplier salts;
     private final ContainerRecovery recovery;
+    private final ContainerClaims claims;
     private final ExecutorService workers;
     private final Compressor compressor;
     private final InFlightBudget budget;
     private final FrameEncoder encoder;
     private final WriteLanes lanes;
-    private final ContainerSealer sealer;
+    private final SealNotifier notifier;
     private final ContainerReader reader;
     private final FrameReads reads;
-    private final SealedContainers sealed;
 
-    /** Containers that are not sealed: being written, waiting to be sealed, or failed. */
-    private final Map<Long, OpenContainer> open = new ConcurrentHashMap<>();
+    private final UnsealedContainers open;
+    /** Sealed containers that were found to exist: {@link #exists} is asked for each duplicate chunk. */
+    private final ContainerIdSet present = new ContainerIdSet();
+    /** Changes of the table by recovery, until they are committed. */
+    private volatile ContainerChanges recovered;
+
+    private final Packs packs;
 
     private volatile boolean closed;
 
@@ -85,22 +82,24 @@ public final class ContainerStore implements Closeable {
         this.ids = ids;
         this.salts = salts;
         this.workers = workers;
-        recovery = new ContainerRecovery(directory, claims);
-        recovery.recover(directory.list());
-        sealed = new SealedContainers(directory);
+        recovery = new ContainerRecovery(directory, claims, ids);
+        recovery.recover();
+        recovered = recovery.changes();
+        this.claims = claims;
+        packs = new Packs(directory, ids);
         compressor = new Compressor(options.compression());
         budget = new InFlightBudget(options.maxBytesInFlight());
         encoder = new FrameEncoder(options.compression().frameBytes(), compressor, workers, budget);
-        reader = new ContainerReader(directory, compressor, tables, claims, frameTableCacheBytes);
+        reader = new ContainerReader(directory, compressor, tables, this::entry, frameTableCacheBytes);
+        notifier = new SealNotifier(options.maxOpenContainers(), listener);
+        open = new UnsealedContainers(directory, packs, reader, notifier);
         reads = new FrameReads(open, reader);
-        sealer = new ContainerSealer(options.maxOpenContainers(), open, sealed, reader, listener);
         lanes = new WriteLanes(options.maxOpenContainers(), encoder.frameBytes(), new LaneContainers());
     }
 
     /**
-     * Opens the containers of a directory. First seals the containers that a crash left open, keeping every frame whose
-     * checksum holds. A file that cannot be read whole, or is not the writing that {@code claims} names, is renamed and
-     * kept aside. A file without a whole frame is deleted if nothing refers to it.
+     * Opens the containers of a directory. First seals those that a crash left open: copies every frame whose checksum
+     * holds to a new pack. The caller must commit {@link #force}'s result for that to last.
      *
      * @param claims what the volume's metadata say about its containers
      * @param tables where frame tables are kept besides the containers
@@ -144,7 +143,12 @@ public final class ContainerStore implements Closeable {
      * again.
      */
     public List<Long> recovered() {
-        return List.copyOf(recovery.recovered());
+        return List.copyOf(recovery.changes().stored().keySet());
+    }
+
+    /** Returns whether the container table must be changed because of what {@link #open} found. */
+    public boolean hasRecovered() {
+        return !recovered.isEmpty();
     }
 
     /** Returns whether {@link #forEachLost} has any slots to visit. */
@@ -174,22 +178,58 @@ public final class ContainerStore implements Closeable {
     }
 
     /**
-     * Returns the highest container id in any file name when the store was opened, including files kept aside; 0 if
-     * there was none.
+     * Returns a bound on the container ids that were ever used in this directory: the highest number of a pack; 0 if
+     * there is none.
+     *
+     * @param from only packs from this number on are looked at
      */
-    public long highestAtOpening() {
-        return sealed.highestAtOpening();
+    public long highestPack(long from) throws IOException {
+        return packs.highest(from);
     }
 
-    /** Returns whether a container with this id exists, sealed or being written. Does not check its contents. */
-    public boolean exists(long container) {
-        return open.containsKey(container) || sealed.contains(container);
+    /**
+     * Checks the header of a pack and returns the length of its file in bytes. For the checker.
+     *
+     * @throws java.nio.file.NoSuchFileException if the pack is missing
+     */
+    public long packBytes(long pack) throws IOException {
+        return packs.checkedLength(pack);
+    }
+
+    /**
+     * Returns whether a container with this id exists, sealed or being written: it is in the container table, and its
+     * pack is there. Does not check its contents.
+     */
+    public boolean exists(long container) throws IOException {
+        if (open.contains(container) || present.contains(container)) {
+            return true;
+        }
+        StoredContainer stored = entry(container);
+        boolean exists = stored != null && packs.exists(stored.pack());
+        if (exists) {
+            present.add(container);
+        }
+        return exists;
+    }
+
+    /** Returns a container's entry in the container table, also if it is not committed yet. */
+    private @Nullable StoredContainer entry(long container) throws IOException {
+        ContainerChanges changes = recovered;
+        StoredContainer sealed = changes.stored().get(container);
+        if (sealed != null) {
+            return sealed;
+        }
+        return changes.removed().contains(container) ? null : claims.stored(container);
     }
 
     /** Returns which writing of a container is stored. */
     public Writing writing(long container) throws IOException {
         OpenContainer unsealed = open.get(container);
-        return unsealed == null ? frameTable(container).writing() : unsealed.writing();
+        if (unsealed != null) {
+            return unsealed.writing();
+        }
+        StoredContainer stored = entry(container);
+        return stored == null ? Writing.UNKNOWN : stored.writing();
     }
 
     /**
@@ -202,29 +242,18 @@ public final class ContainerStore implements Closeable {
         return new ContainerWriter(lanes, lanes.lease(stream), stream, budget);
     }
 
-    /** Creates and seals containers for the lanes. */
+    /** Creates containers for the lanes. */
     private final class LaneContainers implements WriteLane.Containers {
         @Override
-        public OpenContainer create() throws IOException {
+        public OpenContainer create(@Nullable Pack pack) throws IOException {
             if (closed) {
                 throw new IOException("the container store of " + directory + " is closed");
             }
             long id = ids.next();
-            OpenContainer created;
-            try {
-                created = OpenContainer.create(id, salts.getAsLong(), directory, encoder);
-            } catch (NoSpaceException | FileAlreadyExistsException e) {
-                throw e;
-            } catch (IOException e) {
-                throw new WriteFailedException("container " + id + " could not be begun: " + e.getMessage(), e);
-            }
-            open.put(created.container(), created);
+            ContainerIdentity identity = new ContainerIdentity(id, salts.getAsLong(), ContainerFormat.FIRST_GENERATION);
+            OpenContainer created = new OpenContainer(identity, directory, encoder, packs.forContainer(id, pack));
+            open.add(created);
             return created;
-        }
-
-        @Override
-        public void seal(OpenContainer full) {
-            sealer.submit(full);
         }
 
         @Override
@@ -308,7 +337,7 @@ public final class ContainerStore implements Closeable {
 
     /** Returns whether a container accepts no more chunks. */
     public boolean isSealed(long container) {
-        return !open.containsKey(container);
+        return !open.contains(container);
     }
 
     /**
@@ -320,68 +349,41 @@ public final class ContainerStore implements Closeable {
 
     /**
      * Makes everything appended before the call durable, file names included. Ends the frames being filled; the
-     * containers stay open.
+     * containers stay open. The caller commits the result with the metadata that refer to the chunks, and calls
+     * {@link #committed} after that.
      *
+     * @return the changes of the container table that are not committed
      * @throws NoSpaceException if the disk is full. Nothing is lost: a later call makes all of it durable once there is
      *     space
      * @throws IOException if any chunk appended since the store was opened is lost, now or earlier, and
      *     {@link #abandonLost} was not called since
      */
-    public void force() throws IOException {
-        Collection<OpenContainer> forced = new ArrayList<>(open.values());
-        forced.forEach(OpenContainer::flush);
-        forced.forEach(OpenContainer::force);
-        try {
-            directory.sync();
-        } catch (IOException e) {
-            forced.forEach(container -> container.nameIsInDoubt(e));
-            throw e;
-        }
-        forced.forEach(OpenContainer::nameIsDurable);
-        throwIfLost(forced);
-        for (OpenContainer container : forced) {
-            container.throwIfShort();
-        }
-        sealer.submitPostponed();
+    public ContainerChanges force() throws IOException {
+        Map<Long, StoredContainer> stored = new HashMap<>(recovered.stored());
+        stored.putAll(open.force());
+        return new ContainerChanges(stored, recovered.removed());
     }
 
     /**
-     * Rewrites the containers that failed in {@link #force} or an append, so that no chunk is lost, and submits them
-     * for sealing. Does nothing where none failed.
+     * Notes that the container table has these changes, durably. Sealed containers are read by the table from now on.
+     */
+    public void committed(ContainerChanges changes) {
+        open.committed(changes.stored());
+        recovered = ContainerChanges.NONE;
+    }
+
+    /**
+     * Writes the containers that failed in {@link #force} or an append to other packs, and ends them, so that no chunk
+     * is lost. Does nothing where none failed.
      *
      * @throws CorruptionException if chunks are lost permanently
      * @throws IOException if the disk still fails; the caller may retry
      */
     public void revive() throws IOException {
+        // One that fails after this stays with its lane, and is not ended.
+        List<OpenContainer> failed = open.failed();
         lanes.all().forEach(WriteLane::dropFailed);
-        for (OpenContainer container : open.values()) {
-            if (container.isFailed()) {
-                try {
-                    container.revive();
-                } finally {
-                    // The file may have been replaced even then.
-                    reader.forgetFile(container.container());
-                }
-                if (!container.isFailed()) {
-                    log.info("{} was written again after its disk had failed", container);
-                    sealer.submit(container);
-                }
-            }
-        }
-    }
-
-    /** Throws if chunks are lost. Never throws a {@link NoSpaceException}: that one means that nothing is lost. */
-    private static void throwIfLost(Collection<OpenContainer> forced) throws IOException {
-        IOException failure = null;
-        for (OpenContainer container : forced) {
-            IOException loss = container.reportLoss();
-            if (loss != null && failure == null) {
-                failure = new IOException("chunks of " + container + " are lost: " + loss.getMessage(), loss);
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
+        open.revive(failed);
     }
 
     /**
@@ -400,60 +402,24 @@ public final class ContainerStore implements Closeable {
      * not covered; they are still reported.
      */
     void abandonLost() {
-        open.values().forEach(OpenContainer::abandonLost);
+        open.abandonLost();
     }
 
     /**
-     * Forces and seals every container, as a volume does when it is closed. Writers may continue; they get new
-     * containers. A container that failed earlier is left to the next {@link #open}.
-     *
-     * @throws IOException if {@link #force} fails, or a container could not be sealed; the others are sealed
-     *     nonetheless
+     * Ends every container, as a volume does when it is closed: the next {@link #force} makes them complete. Writers
+     * may continue; they get new containers.
      */
-    public void sealAll() throws IOException {
-        IOException failure = null;
-        try {
-            force();
-        } catch (IOException e) {
-            failure = e;
-        }
-        Set<OpenContainer> sealing = new LinkedHashSet<>(open.values());
-        for (WriteLane lane : lanes.all()) {
-            OpenContainer current = lane.takeCurrent();
-            if (current != null) {
-                sealing.add(current);
-            }
-        }
-        // No lane holds any of these containers now. Another thread may have submitted one already, and that sealing
-        // may have failed. So each is submitted once more, and the result of that attempt is reported.
-        List<CompletableFuture<Optional<IOException>>> outcomes = new ArrayList<>();
-        for (OpenContainer container : sealing) {
-            if (!container.isFailed()) {
-                outcomes.add(sealer.submit(container));
-            }
-        }
-        for (CompletableFuture<Optional<IOException>> outcome : outcomes) {
-            Optional<IOException> unsealedFor = outcome.join();
-            if (unsealedFor.isPresent()) {
-                failure = first(failure, unsealedFor.get());
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
+    public void endAll() {
+        lanes.all().forEach(WriteLane::end);
     }
 
-    private static IOException first(@Nullable IOException earlier, IOException later) {
-        if (earlier == null) {
-            return later;
-        }
-        earlier.addSuppressed(later);
-        return earlier;
-    }
-
-    /** Visits the id of every sealed container, in no particular order. */
+    /** Visits the id of every sealed container that is committed, in ascending order. */
     public void forEachContainer(LongConsumer visitor) throws IOException {
-        sealed.forEachFile(visitor);
+        claims.forEach((container, stored) -> {
+            if (stored.state() == StoredContainer.State.SEALED) {
+                visitor.accept(container);
+            }
+        });
     }
 
     /** Reads and checks the directory of a sealed container. */
@@ -463,16 +429,12 @@ public final class ContainerStore implements Closeable {
 
     /** Returns the number of containers, sealed or not. */
     public long containers() {
-        return sealed.count() + open.size();
+        return claims.containers() + open.unrecorded();
     }
 
-    /** Returns the total size of all container files, in bytes. */
+    /** Returns the total size of all containers, in bytes. */
     public long storedBytes() {
-        long bytes = sealed.bytes();
-        for (OpenContainer container : open.values()) {
-            bytes += container.fileBytes();
-        }
-        return bytes;
+        return claims.storedBytes() + open.unrecordedBytes();
     }
 
     public ReadStatistics readStatistics() {
@@ -480,7 +442,7 @@ public final class ContainerStore implements Closeable {
     }
 
     /**
-     * Closes the files and frees the memory of this store. Unsealed containers stay in their files, unchanged; the next
+     * Closes the files and frees the memory of this store. Unsealed containers stay in their packs, unchanged; the next
      * {@link #open} seals them. Idempotent.
      */
     @Override
@@ -489,10 +451,9 @@ public final class ContainerStore implements Closeable {
             return;
         }
         closed = true;
-        sealer.close();
-        for (OpenContainer container : open.values()) {
-            container.close();
-        }
+        notifier.close();
+        open.close();
+        packs.close();
         reader.close();
         compressor.close();
     }

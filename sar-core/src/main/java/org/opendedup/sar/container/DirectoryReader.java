@@ -10,8 +10,7 @@ import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.Input;
 
 /**
- * Reads the footer, frame table and directory from a sealed container's file. Allocates no more memory than the format
- * allows.
+ * Reads the footer, frame table and directory of a sealed container. Allocates no more memory than the format allows.
  */
 final class DirectoryReader {
     private final Input input;
@@ -19,17 +18,16 @@ final class DirectoryReader {
     private final String place;
     private final ReadStatistics statistics;
 
-    /** @param statistics counts each read */
-    DirectoryReader(Input input, long container, ReadStatistics statistics) {
+    /**
+     * @param input the bytes of the container
+     * @param place names the container in messages
+     * @param statistics counts each read
+     */
+    DirectoryReader(Input input, long container, String place, ReadStatistics statistics) {
         this.input = input;
         this.container = container;
-        this.place = placeOf(container);
+        this.place = place;
         this.statistics = statistics;
-    }
-
-    static String placeOf(long container) {
-        return "container " + container + " (" + ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX)
-                + ")";
     }
 
     private byte[] read(long offset, int length) throws IOException {
@@ -40,12 +38,12 @@ final class DirectoryReader {
     }
 
     Footer footer() throws IOException {
-        long fileBytes = input.length();
-        if (fileBytes < ContainerFormat.HEADER_BYTES + ContainerFormat.FOOTER_BYTES) {
-            throw new CorruptionException(place, fileBytes, "a sealed container", "a file of " + fileBytes + " bytes");
+        long bytes = input.length();
+        if (bytes < ContainerFormat.HEADER_BYTES + ContainerFormat.FOOTER_BYTES) {
+            throw new CorruptionException(place, bytes, "a sealed container", "one of " + bytes + " bytes");
         }
-        byte[] footer = read(fileBytes - ContainerFormat.FOOTER_BYTES, ContainerFormat.FOOTER_BYTES);
-        return ContainerFormat.readFooter(footer, container, fileBytes, place);
+        byte[] footer = read(bytes - ContainerFormat.FOOTER_BYTES, ContainerFormat.FOOTER_BYTES);
+        return ContainerFormat.readFooter(footer, container, bytes, place);
     }
 
     FrameTable frameTable() throws IOException {

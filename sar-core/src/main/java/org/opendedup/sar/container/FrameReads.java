@@ -1,11 +1,11 @@
 package org.opendedup.sar.container;
 
 import java.io.IOException;
-import java.util.Map;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.io.FileLayout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,11 +20,10 @@ import org.slf4j.LoggerFactory;
 final class FrameReads {
     private static final Logger log = LoggerFactory.getLogger(FrameReads.class);
 
-    private final Map<Long, OpenContainer> open;
+    private final UnsealedContainers open;
     private final ContainerReader reader;
 
-    /** @param open the open containers by id */
-    FrameReads(Map<Long, OpenContainer> open, ContainerReader reader) {
+    FrameReads(UnsealedContainers open, ContainerReader reader) {
         this.open = open;
         this.reader = reader;
     }
@@ -37,9 +36,9 @@ final class FrameReads {
                 return inMemory;
             }
         }
-        FrameTable table = frameTable(container);
-        checkFrame(container, table, frame);
-        return reader.frame(container, table, frame, verifyFingerprints);
+        LocatedTable at = located(container);
+        checkFrame(container, at.table(), frame);
+        return reader.frame(container, at, frame, verifyFingerprints);
     }
 
     private static void checkFrame(long container, FrameTable table, int frame) {
@@ -81,18 +80,18 @@ final class FrameReads {
         if (count == 0) {
             return;
         }
-        FrameTable table = frameTable(container);
+        LocatedTable at = located(container);
         for (int i = 0; i < count; i++) {
-            checkFrame(container, table, frames[i]);
+            checkFrame(container, at.table(), frames[i]);
         }
-        reader.frames(container, table, frames, count, maxGapBytes, consumer, decoding);
+        reader.frames(container, at, frames, count, maxGapBytes, consumer, decoding);
     }
 
     int frameOf(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
         int slot = ChunkId.slot(chunkId);
         OpenContainer unsealed = open.get(container);
-        int frame = unsealed == null ? frameTable(container).frameOf(slot) : unsealed.frameOf(slot);
+        int frame = unsealed == null ? reader.located(container).table().frameOf(slot) : unsealed.frameOf(slot);
         if (frame < 0) {
             throw new CorruptionException("container " + container, -1, "slot " + slot, "no such slot");
         }
@@ -106,13 +105,13 @@ final class FrameReads {
         if (unsealed != null) {
             return unsealed.frameOf(slot);
         }
-        FrameTable table = reader.cachedFrameTable(container);
-        return table == null ? -1 : table.frameOf(slot);
+        LocatedTable cached = reader.cached(container);
+        return cached == null ? -1 : cached.table().frameOf(slot);
     }
 
     FileLayout layout(long container) {
         try {
-            return open.containsKey(container) ? FileLayout.UNKNOWN : reader.layout(container);
+            return open.contains(container) ? FileLayout.UNKNOWN : reader.layout(container);
         } catch (IOException e) {
             log.debug("container {} cannot be opened; a reader of it gets the error", container, e);
             return FileLayout.UNKNOWN;
@@ -121,6 +120,19 @@ final class FrameReads {
 
     FrameTable frameTable(long container) throws IOException {
         OpenContainer unsealed = open.get(container);
-        return unsealed == null ? reader.frameTable(container) : unsealed.table();
+        return unsealed == null ? reader.located(container).table() : unsealed.table();
+    }
+
+    private LocatedTable located(long container) throws IOException {
+        OpenContainer unsealed = open.get(container);
+        if (unsealed == null) {
+            return reader.located(container);
+        }
+        FrameTable table = unsealed.table();
+        PackPlace place = unsealed.place();
+        if (place == null) {
+            throw new IllegalArgumentException(unsealed + " has no frames in a file");
+        }
+        return new LocatedTable(place.pack(), place.offset(), table);
     }
 }

@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.io.Input;
 
 /**
- * A cache of container files open for reading, bounded in number. Evicts the least recently used file first, and closes
- * it once it is idle.
+ * A cache of packs open for reading, bounded in number. Evicts the least recently used file first, and closes it once
+ * it is idle.
  */
 final class InputCache implements Closeable {
     interface Opener {
-        Input open(long container) throws IOException;
+        Input open(long pack) throws IOException;
     }
 
     private final int maxInputs;
@@ -58,18 +58,18 @@ final class InputCache implements Closeable {
         }
     }
 
-    Lease acquire(long container) throws IOException {
+    Lease acquire(long pack) throws IOException {
         synchronized (this) {
-            Lease cached = leases.get(container);
+            Lease cached = leases.get(pack);
             if (cached != null) {
                 cached.users++;
                 return cached;
             }
         }
-        Lease opened = new Lease(opener.open(container));
+        Lease opened = new Lease(opener.open(pack));
         List<Lease> idle = new ArrayList<>();
         synchronized (this) {
-            evict(leases.put(container, opened), idle);
+            evict(leases.put(pack, opened), idle);
             while (leases.size() > maxInputs) {
                 Map.Entry<Long, Lease> eldest = leases.entrySet().iterator().next();
                 leases.remove(eldest.getKey());
@@ -78,15 +78,6 @@ final class InputCache implements Closeable {
         }
         closeAll(idle);
         return opened;
-    }
-
-    /** Evicts a container's file because another file has replaced it. */
-    void forget(long container) throws IOException {
-        List<Lease> idle = new ArrayList<>();
-        synchronized (this) {
-            evict(leases.remove(container), idle);
-        }
-        closeAll(idle);
     }
 
     private static void evict(@Nullable Lease lease, List<Lease> idle) {

@@ -1,50 +1,47 @@
 package org.opendedup.sar.container;
 
 import java.io.IOException;
-import java.nio.file.FileAlreadyExistsException;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.io.Output;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * A container being written: its frames ({@link OpenFrames}), and the file to which they are written in order.
+ * A container being written: its frames ({@link OpenFrames}), and its place in the {@link Pack} to which they are
+ * written in order.
  *
  * <p>A chunk has its id once it is appended. When its frame is full, or flushed, a worker compresses it. The worker
- * that finds the head of the queue compressed writes it. Until then readers are served from the queue.
+ * that finds the next frame of the pack compressed writes it. Until then readers are served from the queue.
+ *
+ * <p>{@link #end} ends the container: directory and footer follow its last frame, and the next container of the pack
+ * begins. It is sealed once all that is durable.
  *
  * <p>A failed write fails the container: it accepts no more chunks, frames not in the file count as lost, and frames in
- * the file can still be forced and read. A failed force also makes those frames doubtful that were written after the
- * last successful force, because the operating system may have dropped them. If the disk was the cause, all frames stay
- * in the file and in the queue, and can be read from there, until {@link #revive} rewrites the file or
- * {@link #abandonLost} gives them up. With any other cause, lost frames are dropped, and the file stays unsealed until
- * the next recovery.
+ * the file can still be read. A failed force also makes those frames doubtful that were written after the last
+ * successful force, because the operating system may have dropped them. If the disk was the cause, all frames stay in
+ * the file and in the queue, and can be read from there, until {@link #revive} writes them to another pack or
+ * {@link #abandonLost} gives them up. With any other cause, lost frames are dropped, and the container stays unsealed
+ * until the next recovery.
  *
  * <p>A write that finds the disk full is not a failure: its frame and the later ones stay in the queue, and are written
- * when {@link #force} or {@link #seal} retries. Until then appends are refused. {@link WriteState} draws all this.
+ * when {@link ContainerStore#force} retries. Until then appends are refused. {@link WriteState} draws all this.
  *
- * <p>Two locks: {@code writing} is held by the thread that uses the output. The lock of {@link OpenFrames} guards the
- * frames and their state, and is held briefly, within that class. A thread may acquire the latter while it holds
- * {@code writing}, never the other way round.
- *
- * <p>A thread that finds {@code writing} held does not wait for it to write a frame, but leaves it to the holder. So
- * each method that releases {@code writing}, or makes a head ready otherwise, calls {@link #drain} afterwards.
+ * <p>Two locks: that of the pack, and that of {@link OpenFrames}, which is held briefly, within that class. A thread
+ * may acquire the latter while it holds the former, never the other way round.
  */
-final class OpenContainer {
-    private static final Logger log = LoggerFactory.getLogger(OpenContainer.class);
+final class OpenContainer implements PackMember {
     /**
      * Largest frame that {@link #flush} compresses in the calling thread, in bytes. Compressing it takes less time than
      * handing it to a worker and waiting to be woken, about 100 µs.
@@ -56,58 +53,27 @@ final class OpenContainer {
     private final FrameEncoder encoder;
     private final OpenFrames frames;
 
-    private final ReentrantLock writing = new ReentrantLock();
-    /** Guarded by {@code writing}. */
-    private Output output;
-    /**
-     * Number of frames of the output that are certainly on the disk; the file's name may not be durable yet. Guarded by
-     * {@code writing}.
-     */
-    private int forcedFrames;
-    /**
-     * Whether directory and footer follow the frames, and all bytes are on the disk: only the final name is missing.
-     * Guarded by {@code writing}.
-     */
-    private boolean complete;
+    /** Changed by {@link #revive} only. */
+    private volatile Pack pack;
+    /** Null until the first frame is written. Changed with the pack's lock held. */
+    private volatile @Nullable PackPlace place;
+    /** Whether no more chunks are appended. */
+    private volatile boolean ended;
+    /** Length of the complete container in bytes; 0 until then. Changed with the pack's lock held. */
+    private volatile long completeBytes;
+    /** What is certainly on the disk; the name of the file may not be durable yet. Guarded by the pack's lock. */
+    private WrittenExtent forced = WrittenExtent.NONE;
+    /** This container in the table, as of the last commit; null if it is not in it. Guarded by this. */
+    private @Nullable StoredContainer recorded;
 
-    private OpenContainer(ContainerIdentity identity, Directory directory, FrameEncoder encoder, Output output) {
+    /** Makes a container that is written to a pack, after the containers which that has. */
+    OpenContainer(ContainerIdentity identity, Directory directory, FrameEncoder encoder, Pack pack) {
         this.identity = identity;
         this.directory = directory;
         this.encoder = encoder;
-        this.output = output;
-        this.frames = new OpenFrames(identity, encoder, output.position(), this::submit);
-    }
-
-    /** Creates the file and writes its header. Deletes the file again if the header cannot be written. */
-    static OpenContainer create(long container, long salt, Directory directory, FrameEncoder encoder)
-            throws IOException {
-        ContainerIdentity identity = new ContainerIdentity(container, salt, ContainerFormat.FIRST_GENERATION);
-        String name = ContainerFormat.fileName(container, ContainerFormat.OPEN_SUFFIX);
-        requireNotSealed(container, directory);
-        Output output = directory.create(name);
-        try {
-            Bytes header = new Bytes(ContainerFormat.HEADER_BYTES);
-            ContainerFormat.putHeader(identity, header);
-            output.append(header.buffer());
-            return new OpenContainer(identity, directory, encoder, output);
-        } catch (IOException | RuntimeException | Error e) {
-            try {
-                output.close();
-                directory.delete(name);
-            } catch (IOException again) {
-                e.addSuppressed(again);
-            }
-            throw e;
-        }
-    }
-
-    /** Throws if a sealed container with this id exists. It is never overwritten, even if the id was issued twice. */
-    private static void requireNotSealed(long container, Directory directory) throws IOException {
-        String sealed = ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX);
-        if (directory.exists(sealed)) {
-            throw new FileAlreadyExistsException(
-                    directory + "/" + sealed, null, "a container of this id exists, and is not overwritten");
-        }
+        this.pack = pack;
+        this.frames = new OpenFrames(identity, encoder, this::submit);
+        pack.add(this);
     }
 
     long container() {
@@ -116,6 +82,16 @@ final class OpenContainer {
 
     Writing writing() {
         return identity.writing();
+    }
+
+    Pack pack() {
+        return pack;
+    }
+
+    /** Returns where the frames of {@link #table} lie; null if there are none. */
+    @Nullable
+    PackPlace place() {
+        return place;
     }
 
     /** Copies a chunk into the frame being filled and returns the chunk's id. */
@@ -148,6 +124,13 @@ final class OpenContainer {
         }
     }
 
+    /** Ends the container: no chunk is appended any more, and directory and footer follow the last frame. */
+    void end() {
+        flush();
+        ended = true;
+        pack.drain();
+    }
+
     /** Hands a frame to the workers. They may run the task at once, in this thread. */
     private void submit(PendingFrame pending) {
         try {
@@ -165,96 +148,156 @@ final class OpenContainer {
             encodeFailed(pending, e);
             throw e;
         }
-        drain();
+        pack.drain();
     }
 
     private void encodeFailed(PendingFrame pending, Throwable cause) {
         frames.fail(new IOException(this + ": a frame could not be compressed", cause), true);
         frames.compressed(pending, null);
-        drain();
+        pack.drain();
     }
 
-    /**
-     * Writes frames from the head of the queue while the head is ready. Does nothing if another thread is writing: that
-     * thread writes them.
-     */
-    private void drain() {
-        while (frames.headIsReady() && writing.tryLock()) {
-            try {
-                while (frames.headIsReady()) {
-                    writeHead();
-                }
-            } finally {
-                writing.unlock();
-            }
+    @Override
+    public boolean isWritten() {
+        return completeBytes > 0 || frames.isDropped() || ended && frames.isEmpty();
+    }
+
+    @Override
+    public boolean canWrite() {
+        return frames.headIsReady() || ended && completeBytes == 0 && frames.isAllWritten();
+    }
+
+    @Override
+    public void writeNext() {
+        if (frames.headIsReady()) {
+            writeHead();
+        } else if (ended && frames.isAllWritten() && completeBytes == 0) {
+            complete();
         }
     }
 
     /**
      * Writes the head of the queue. Drops it if the container failed permanently. Leaves it in the queue if the disk is
-     * full or fails, here or in another thread. The caller holds {@code writing}, and the head is ready.
+     * full or fails, here or in another thread. The caller holds the pack's lock, and the head is ready.
      */
     private void writeHead() {
         long offset = -1;
         Bytes encoded = frames.headToWrite();
         if (encoded != null) {
             try {
-                offset = output.append(encoded.buffer());
-            } catch (NoSpaceException e) {
-                frames.beginShortage(e);
-                return;
-            } catch (IOException e) {
-                frames.diskFailed(e, true);
-                return;
-            } catch (RuntimeException | Error e) {
-                // For example out of memory. The frame must leave the queue nevertheless: other threads wait for it.
-                frames.fail(new IOException(this + ": a frame could not be written: " + e, e), true);
+                offset = append(encoded);
+            } catch (IOException | RuntimeException | Error e) {
+                if (appendFailed(e)) {
+                    return;
+                }
             }
         }
         frames.removeHead(offset);
     }
 
+    /** Appends directory and footer. The caller holds the pack's lock. */
+    private void complete() {
+        try {
+            long start = Objects.requireNonNull(place).offset();
+            append(frames.tail(frames.table().encode(), pack.position() - start));
+            completeBytes = pack.position() - start;
+        } catch (IOException | RuntimeException | Error e) {
+            appendFailed(e);
+        }
+    }
+
+    /** Appends bytes, after the header if they are the first; returns their offset in the container. */
+    private long append(Bytes bytes) throws IOException {
+        PackPlace begun = place;
+        if (begun == null) {
+            long end = pack.position();
+            long start = PackFormat.align(end);
+            pack.append(ContainerFormat.begin(identity, (int) (start - end)).buffer());
+            begun = new PackPlace(pack.number(), start);
+            place = begun;
+        }
+        return pack.append(bytes.buffer()) - begun.offset();
+    }
+
+    /** Notes why bytes were not appended. Returns whether they can be appended later. */
+    private boolean appendFailed(Throwable e) {
+        if (e instanceof NoSpaceException full) {
+            pack.beginShortage(full);
+            return true;
+        }
+        if (e instanceof IOException failure) {
+            pack.fail(failure, true);
+            return true;
+        }
+        // For example out of memory. The frame must leave the queue nevertheless: other threads wait for it.
+        frames.fail(new IOException(this + ": a frame could not be written: " + e, e), true);
+        return false;
+    }
+
     /**
-     * Rewrites the file after a disk failure and returns the container to normal use, so that no chunk is lost. Does
-     * nothing if the container did not fail, or lost nothing.
+     * Writes the container to another pack after a disk failure and ends it, so that no chunk is lost. Does nothing if
+     * the container did not fail, or lost nothing.
      *
+     * @param fresh a pack without containers; all that is written to it is durable when this returns, including its
+     *     name
+     * @return whether the container is now in that pack
      * @throws CorruptionException if a frame of the file cannot be read back: its chunks are lost
      * @throws IOException if the disk still fails, and the caller may retry; or if chunks that were to be written are
      *     lost
      */
-    void revive() throws IOException {
-        writing.lock();
+    boolean revive(Pack fresh) throws IOException {
+        Pack before = pack;
+        before.lock().lock();
         try {
-            Rewriting rewriting = frames.rewriting(directory);
+            Rewriting rewriting = frames.rewriting(directory, place);
             if (rewriting == null) {
-                return;
+                return false;
             }
-            Output before = output;
-            output = rewriting.run();
-            forcedFrames = rewriting.frames();
-            complete = false;
-            closeOld(before);
+            PackPlace moved = rewriting.run(fresh);
             frames.revived(rewriting.frames());
+            place = moved;
+            forced = new WrittenExtent(rewriting.frames(), false);
+            completeBytes = 0;
+            ended = true;
+            fresh.add(this);
+            pack = fresh;
+            before.remove(this);
+            return true;
         } finally {
-            writing.unlock();
-            drain();
+            before.lock().unlock();
+            before.drain();
+            pack.drain();
         }
     }
 
-    private void closeOld(Output before) {
-        try {
-            before.close();
-        } catch (IOException e) {
-            log.debug("{}: the file that was replaced could not be closed", this, e);
+    @Override
+    public void keepUnforced() {
+        PackPlace written = place;
+        if (written == null || frames.isSealed()) {
+            return;
         }
-    }
-
-    /** Reads the frames whose force failed into memory. The caller holds {@code writing}. */
-    private void keepUnforced() {
-        Map<Integer, byte[]> read = Rewriting.keep(directory, identity, table(), forcedFrames, encoder.budget());
+        Map<Integer, byte[]> read =
+                Rewriting.keep(directory, identity, written, table(), forced.frames(), encoder.budget());
         if (!frames.keep(read)) {
             read.values().forEach(bytes -> encoder.budget().release(bytes.length));
         }
+    }
+
+    @Override
+    public void beginShortage(NoSpaceException cause) {
+        if (completeBytes == 0) {
+            frames.beginShortage(cause);
+        }
+    }
+
+    @Override
+    public void endShortage() {
+        frames.endShortage();
+    }
+
+    @Override
+    public void diskFailed(IOException cause, boolean keepWritten) {
+        frames.diskFailed(cause, keepWritten);
     }
 
     /** Throws if chunks, or the directory, wait for space on the disk; nothing is lost. */
@@ -263,118 +306,90 @@ final class OpenContainer {
     }
 
     /**
-     * Forces the frames flushed before the call. First writes those that the disk had no space for. Failure and
-     * shortage are recorded, not thrown: see {@link #reportLoss} and {@link #throwIfShort}.
+     * Waits until all frames that were flushed before the call are in the file. Failure and shortage are recorded, not
+     * thrown: see {@link #reportLoss} and {@link #throwIfShort}.
      */
-    void force() {
-        frames.endShortage();
-        drain();
+    void awaitWritten() {
         frames.awaitWritten();
-        writing.lock();
-        try {
-            int unforced = frames.isSealed() ? 0 : frames.reliableFrames();
-            if (unforced > forcedFrames) {
-                output.force();
-                forcedFrames = unforced;
-            }
-        } catch (IOException e) {
-            frames.diskFailed(e, false);
-            keepUnforced();
-        } finally {
-            writing.unlock();
-        }
-        drain();
     }
 
-    /** Notes that the directory was synced after {@link #force}. */
+    @Override
+    public @Nullable WrittenExtent unforced() {
+        WrittenExtent written = new WrittenExtent(frames.reliableFrames(), completeBytes > 0 && !frames.isFailed());
+        return frames.isSealed() || written.frames() <= forced.frames() && written.complete() == forced.complete()
+                ? null
+                : written;
+    }
+
+    @Override
+    public void noteForced(WrittenExtent extent) {
+        forced = extent;
+    }
+
+    /** Notes that the file's name is durable too. */
     void nameIsDurable() {
-        int forced;
-        writing.lock();
+        WrittenExtent durable;
+        pack.lock().lock();
         try {
-            forced = forcedFrames;
+            durable = forced;
         } finally {
-            writing.unlock();
+            pack.lock().unlock();
         }
-        drain();
-        frames.nameIsDurable(forced);
+        pack.drain();
+        frames.nameIsDurable(durable.frames());
+        if (durable.complete()) {
+            frames.seal();
+        }
     }
 
-    /** Notes that the directory could not be synced. */
-    void nameIsInDoubt(IOException cause) {
-        if (frames.areDurable()) {
-            return;
-        }
-        frames.diskFailed(cause, false);
-        drain();
+    /** Returns whether the whole container is durable, so that the disk cannot fail it any more. */
+    boolean isSealed() {
+        return frames.isSealed();
     }
 
     /**
-     * Writes the remaining frames, the directory and the footer, and gives the file its final name, all durably.
-     *
-     * @throws NoSpaceException if the disk is full; the container is unchanged and may be sealed later
+     * Returns whether there is nothing to be stored: no chunk was appended, and none will be. False while the container
+     * waits for its disk, because the budget counts it then.
      */
-    SealedFile seal() throws IOException {
-        flush();
-        frames.awaitWritten();
-        writing.lock();
-        try {
-            throwIfFailed();
-            throwIfShort();
-            FrameTable table = table();
-            boolean keepWritten = true;
-            try {
-                if (!complete) {
-                    output.append(frames.tail(table.encode(), output.position()).buffer());
-                    keepWritten = false;
-                    output.force();
-                    keepWritten = true;
-                    forcedFrames = table.frames();
-                    complete = true;
-                }
-                output.close();
-                requireNotSealed(identity.container(), directory);
-                directory.rename(name(ContainerFormat.OPEN_SUFFIX), name(ContainerFormat.SEALED_SUFFIX));
-                keepWritten = false;
-                directory.sync();
-            } catch (IOException e) {
-                if (keepWritten && e instanceof NoSpaceException full) {
-                    frames.beginShortage(full);
-                } else {
-                    frames.diskFailed(e, keepWritten);
-                    if (!complete && !keepWritten) {
-                        keepUnforced();
-                    }
-                }
-                throw e;
-            }
-            if (!frames.seal()) {
-                // Another thread found meanwhile that the name is in doubt.
-                throwIfFailed();
-            }
-            return new SealedFile(table, output.position());
-        } finally {
-            writing.unlock();
-            drain();
-        }
-    }
-
-    /** The result of sealing: the frame table, and the file's length in bytes. */
-    record SealedFile(FrameTable table, long fileBytes) {}
-
-    private String name(String suffix) {
-        return ContainerFormat.fileName(identity.container(), suffix);
+    boolean isEmpty() {
+        return ended && frames.isEmpty() && frames.isWorking();
     }
 
     /**
-     * Fails the container because an error ended the sealing at some step. Does nothing if it is sealed already. Called
-     * by the thread that seals.
+     * Returns the container's entry for the table, as far as it is durable; null if that is the entry which the table
+     * has. To be called after {@link #nameIsDurable}.
      */
-    void sealingFailed(Throwable cause) {
-        if (frames.isSealed()) {
-            return;
+    synchronized @Nullable StoredContainer unrecorded() {
+        PackPlace at = place;
+        int durable = frames.durableFrames();
+        if (at == null || durable == 0) {
+            return null;
         }
-        frames.fail(new IOException(this + ": sealing stopped", cause), false);
-        drain();
+        FrameTable table = frames.table();
+        StoredContainer.State state = isSealed() ? StoredContainer.State.SEALED : StoredContainer.State.OPEN;
+        long bytes = isSealed() ? completeBytes : table.fileOffset(durable - 1) + table.fileLength(durable - 1);
+        long rawBytes = 0;
+        for (int frame = 0; frame < durable; frame++) {
+            rawBytes += table.rawLength(frame);
+        }
+        int slots = table.firstSlot(durable - 1) + table.slotCount(durable - 1);
+        StoredContainer now =
+                new StoredContainer(identity.writing(), state, at.pack(), at.offset(), bytes, slots, rawBytes);
+        return now.equals(recorded) ? null : now;
+    }
+
+    /** Notes that the table has this entry. */
+    synchronized void noteRecorded(StoredContainer entry) {
+        recorded = entry;
+    }
+
+    /** Returns the bytes of the container that the table counts. */
+    synchronized long recordedBytes() {
+        return recorded == null ? 0 : recorded.bytes();
+    }
+
+    synchronized boolean isRecorded() {
+        return recorded != null;
     }
 
     boolean isFailed() {
@@ -386,8 +401,8 @@ final class OpenContainer {
     }
 
     /**
-     * Returns why chunks of this container are lost, for {@code force} to report; null if none is lost or they were
-     * abandoned.
+     * Returns why chunks of this container are lost, or why it must be written to another pack, for {@code force} to
+     * report; null if neither is so, or the loss was abandoned.
      */
     @Nullable
     IOException reportLoss() {
@@ -397,7 +412,7 @@ final class OpenContainer {
     /** Stops reporting losses that were already reported; drops chunks kept for {@link #revive}. */
     void abandonLost() {
         frames.abandonLost();
-        drain();
+        pack.drain();
     }
 
     /** Returns whether a slot was assigned and its chunk can no longer be stored. */
@@ -424,21 +439,15 @@ final class OpenContainer {
         return frames.frameInMemory(frame);
     }
 
-    /** Returns the length of the header and frames in the file, in bytes. */
+    /** Returns the length of what is in the file, in bytes. */
     long fileBytes() {
-        return frames.fileBytes();
+        return Math.max(completeBytes, frames.fileBytes());
     }
 
-    /** Closes the file without forcing or sealing it; data that was not forced may be lost. */
-    void close() throws IOException {
-        writing.lock();
-        try {
-            frames.fail(new IOException(this + " is closed"), true);
-            output.close();
-        } finally {
-            writing.unlock();
-        }
-        drain();
+    /** Accepts no more chunks and drops what is not in the file; data that was not forced may be lost. */
+    void close() {
+        frames.fail(new IOException(this + " is closed"), true);
+        pack.drain();
     }
 
     @Override

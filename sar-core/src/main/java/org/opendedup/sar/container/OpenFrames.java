@@ -21,10 +21,10 @@ import org.opendedup.sar.io.Directory;
  * former to the latter.
  *
  * <p>One lock guards all of it. Each method takes the lock for itself, and holds it briefly: for no disk access, no
- * compression and no call of a worker. This class never takes the lock {@code writing} of {@link OpenContainer}, whose
- * holder may thus call any method but three: {@link #append} and {@link #frameInMemory}, which have a frame compressed
- * once they released the lock, and {@link #awaitWritten}, which waits for the holder of {@code writing}. Methods whose
- * Javadoc requires {@code writing} change what only the thread that writes the file may change.
+ * compression and no call of a worker. This class never takes the lock of the {@link Pack}, whose holder may thus call
+ * any method but three: {@link #append} and {@link #frameInMemory}, which have a frame compressed once they released
+ * the lock, and {@link #awaitWritten}, which waits for the holder of the pack's lock. Methods whose Javadoc requires
+ * the pack's lock change what only the thread that writes the file may change.
  */
 final class OpenFrames {
     private final ContainerIdentity identity;
@@ -38,21 +38,20 @@ final class OpenFrames {
     private final WrittenFrames written;
     private final FrameQueue queue;
     private final WriteState state;
-    /** Whether the file has its final name, durably. */
+    /** Whether the whole container is durable. */
     private boolean sealed;
 
     /**
      * Makes the frames of an empty container.
      *
-     * @param fileBytes length of the container's header in its file, in bytes
      * @param compression gets each frame that was cut, in the thread that cut it, without the lock: has the frame
      *     compressed, and calls {@link #compressed}
      */
-    OpenFrames(ContainerIdentity identity, FrameEncoder encoder, long fileBytes, Consumer<PendingFrame> compression) {
+    OpenFrames(ContainerIdentity identity, FrameEncoder encoder, Consumer<PendingFrame> compression) {
         this.identity = identity;
         this.encoder = encoder;
         this.compression = compression;
-        written = new WrittenFrames(identity, fileBytes);
+        written = new WrittenFrames(identity);
         queue = new FrameQueue(encoder);
         state = new WriteState(toString(), encoder.budget());
     }
@@ -113,29 +112,23 @@ final class OpenFrames {
      * the container.
      */
     void compressed(PendingFrame pending, @Nullable Bytes encoded) {
-        lock.lock();
-        try {
+        underLock(() -> {
             pending.encoded = encoded;
             pending.ready = true;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Returns whether the head of the queue can be written, or dropped. */
     boolean headIsReady() {
-        lock.lock();
-        try {
+        return locked(() -> {
             PendingFrame head = queue.head();
             return head != null && head.ready && !state.isShort() && !state.isSuspended();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
      * Returns the compressed form of the head of the queue; null if the head is not to be written: the container
-     * failed, or the frame could not be compressed. The caller holds {@code writing}, and the head is ready.
+     * failed, or the frame could not be compressed. The caller holds the pack's lock, and the head is ready.
      */
     @Nullable
     Bytes headToWrite() {
@@ -151,7 +144,7 @@ final class OpenFrames {
     /**
      * Removes the head from the queue, and adds it to the frames of the file if it was written. Leaves it in the queue
      * if the disk failed meanwhile: only what is in the queue or among the frames of the file is in the rewritten file.
-     * The caller holds {@code writing}.
+     * The caller holds the pack's lock.
      *
      * @param offset its offset in the file in bytes, or -1 if it was not written
      */
@@ -182,34 +175,28 @@ final class OpenFrames {
      * container failed.
      */
     void awaitWritten() {
-        lock.lock();
-        try {
+        underLock(() -> {
             int wanted = written.count() + queue.size();
             while (state.isWorking() && written.count() < wanted) {
                 changed.awaitUninterruptibly();
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
      * Fails the container permanently and drops what cannot be stored any more: the frame being filled at once, queued
-     * frames as {@link OpenContainer#drain} takes them.
+     * frames as {@link OpenContainer#writeNext} takes them.
      *
      * @param keepWritten whether the frames that are in the file and not forced yet can still be relied on
      */
     void fail(IOException cause, boolean keepWritten) {
-        lock.lock();
-        try {
+        underLock(() -> {
             state.lose(cause);
             if (!keepWritten) {
                 state.beginDoubt(written.count());
             }
             dropLost();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** As {@link #fail}, but drops nothing: the disk may work again. */
@@ -241,6 +228,15 @@ final class OpenFrames {
         changed.signalAll();
     }
 
+    private void underLock(Runnable change) {
+        lock.lock();
+        try {
+            change.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private <T> T locked(Supplier<T> reading) {
         lock.lock();
         try {
@@ -257,24 +253,18 @@ final class OpenFrames {
 
     /** Records that the disk is full; see {@link WriteState#beginShortage}. */
     void beginShortage(NoSpaceException cause) {
-        lock.lock();
-        try {
+        underLock(() -> {
             if (state.beginShortage(cause)) {
                 changed.signalAll();
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Has the writes retried that the disk had no space for. */
     void endShortage() {
-        lock.lock();
-        try {
+        underLock(() -> {
             state.endShortage();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /**
@@ -284,11 +274,11 @@ final class OpenFrames {
      * @throws CorruptionException if chunks were dropped
      */
     @Nullable
-    Rewriting rewriting(Directory directory) throws CorruptionException {
+    Rewriting rewriting(Directory directory, @Nullable PackPlace place) throws CorruptionException {
         lock.lock();
         try {
             if (state.isSuspended()) {
-                return new Rewriting(directory, identity, written.table(), state.kept());
+                return new Rewriting(directory, identity, place, written.table(), state.kept());
             }
             throwIfDropped();
             return null;
@@ -307,7 +297,7 @@ final class OpenFrames {
     }
 
     /**
-     * Notes that the file was rewritten with {@code frames} frames, all durable. The caller holds {@code writing}.
+     * Notes that the file was rewritten with {@code frames} frames, all durable. The caller holds the pack's lock.
      *
      * @throws CorruptionException if chunks were dropped meanwhile, because a frame could not be compressed: the
      *     container stays failed
@@ -327,13 +317,11 @@ final class OpenFrames {
     }
 
     /**
-     * Notes that the file has its final name, durably: from now on the disk cannot fail. Returns false, and changes
-     * nothing, if the container has failed.
+     * Notes that the whole container is durable: from now on the disk cannot fail it. Does nothing if it has failed.
      */
-    boolean seal() {
-        return locked(() -> {
-            sealed = !state.isFailed();
-            return sealed;
+    void seal() {
+        underLock(() -> {
+            sealed |= !state.isFailed();
         });
     }
 
@@ -353,20 +341,41 @@ final class OpenFrames {
 
     /** Notes that the first {@code forced} frames are durable, and the file's name too. */
     void nameIsDurable(int forced) {
-        lock.lock();
-        try {
+        underLock(() -> {
             state.noteDurable(Math.min(forced, certainFrames()));
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
-    /** Returns whether all chunks and the name of their file are durable. */
-    boolean areDurable() {
-        return locked(() -> sealed || state.durableFrames() == written.count() + queue.size() && queue.isCut());
+    /** Returns the number of frames, from the first on, that are durable, name of the file included. */
+    int durableFrames() {
+        return locked(() -> state.durableFrames());
     }
 
-    /** Returns directory and footer for a file of {@code position} bytes. The caller holds {@code writing}. */
+    /** Returns whether no chunk was appended. */
+    boolean isEmpty() {
+        return locked(() -> queue.nextSlot() == 0);
+    }
+
+    boolean isWorking() {
+        return locked(() -> state.isWorking());
+    }
+
+    /** Returns whether all chunks are in frames, and all frames in the file. */
+    boolean isAllWritten() {
+        return locked(() -> state.isWorking() && isDrained() && written.count() > 0);
+    }
+
+    /** Returns whether the container failed permanently, and no frame is left that must be dropped. */
+    boolean isDropped() {
+        return locked(() -> state.isDropping() && isDrained());
+    }
+
+    /** Returns whether the queue is empty. The caller holds the lock. */
+    private boolean isDrained() {
+        return queue.isCut() && queue.size() == 0;
+    }
+
+    /** Returns directory and footer for a file of {@code position} bytes. The caller holds the pack's lock. */
     Bytes tail(byte[] tableBytes, long position) {
         return locked(() -> written.tail(tableBytes, position));
     }
@@ -398,7 +407,7 @@ final class OpenFrames {
     IOException reportLoss() {
         lock.lock();
         try {
-            return hasLoss() ? state.reportLoss() : null;
+            return hasLoss() || state.isSuspended() ? state.reportLoss() : null;
         } finally {
             lock.unlock();
         }
@@ -406,14 +415,11 @@ final class OpenFrames {
 
     /** See {@link OpenContainer#abandonLost}. */
     void abandonLost() {
-        lock.lock();
-        try {
+        underLock(() -> {
             if (state.abandonLoss() && state.isSuspended()) {
                 dropLost();
             }
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** See {@link OpenContainer#isLost}. */
@@ -476,13 +482,10 @@ final class OpenFrames {
 
     /** See {@link OpenContainer#isFull}. */
     boolean isFull(int containerBytes, int maxChunks) {
-        lock.lock();
-        try {
+        return locked(() -> {
             return queue.nextSlot() >= maxChunks
                     || written.fileBytes() + encoder.estimateStored(queue.bytes()) >= containerBytes;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Returns the length of the header and frames in the file, in bytes. */

@@ -4,42 +4,50 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
+import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.Input;
-import org.opendedup.sar.io.Output;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rewrites the file of an unsealed container after a write or force of it failed. A failed force is never retried on
- * the same file: the system may have marked unwritten pages as written, and would then report success. So every frame
- * is read back, from memory or from the old file, checked, and written to a new file. The new file is forced and
- * replaces the old one.
+ * Writes an unsealed container to another pack after a write or force of its pack failed. A failed force is never
+ * retried on the same file: the system may have marked unwritten pages as written, and would then report success. So
+ * every frame is read back, from memory or from the old file, checked, and written to a new one, which is forced.
  */
 final class Rewriting {
     private static final Logger log = LoggerFactory.getLogger(Rewriting.class);
 
     private final Directory directory;
     private final ContainerIdentity identity;
+    private final @Nullable PackPlace place;
     private final FrameTable table;
     private final Map<Integer, byte[]> kept;
 
     /**
      * Prepares a rewriting of one container.
      *
+     * @param place where the container lies; null if no frame is in the file
      * @param table the frames that the file has, one after another
      * @param kept the frames that are in memory, by frame number
      */
-    Rewriting(Directory directory, ContainerIdentity identity, FrameTable table, Map<Integer, byte[]> kept) {
+    Rewriting(
+            Directory directory,
+            ContainerIdentity identity,
+            @Nullable PackPlace place,
+            FrameTable table,
+            Map<Integer, byte[]> kept) {
         this.directory = directory;
         this.identity = identity;
+        this.place = place;
         this.table = table;
         this.kept = kept;
     }
@@ -53,13 +61,18 @@ final class Rewriting {
      * @param budget the budget that the kept bytes are added to
      */
     static Map<Integer, byte[]> keep(
-            Directory directory, ContainerIdentity identity, FrameTable table, int from, InFlightBudget budget) {
+            Directory directory,
+            ContainerIdentity identity,
+            PackPlace place,
+            FrameTable table,
+            int from,
+            InFlightBudget budget) {
         Map<Integer, byte[]> kept = new HashMap<>();
-        Rewriting reading = new Rewriting(directory, identity, table, Map.of());
-        try (Input input = directory.open(reading.name(ContainerFormat.OPEN_SUFFIX))) {
+        Rewriting reading = new Rewriting(directory, identity, place, table, Map.of());
+        try (Input input = directory.open(PackFormat.fileName(place.pack()))) {
             for (int frame = from; frame < table.frames() && budget.tryAdd(table.fileLength(frame)); frame++) {
                 try {
-                    kept.put(frame, reading.read(input, frame));
+                    kept.put(frame, reading.read(input, place, frame));
                 } catch (IOException e) {
                     budget.release(table.fileLength(frame));
                     throw e;
@@ -71,67 +84,53 @@ final class Rewriting {
         return kept;
     }
 
-    /** Returns the number of frames that the new file gets: all that the old one has. */
+    /** Returns the number of frames that the new place gets: all that the old one has. */
     int frames() {
         return table.frames();
     }
 
     /**
-     * Returns the new file, open for appending after the last frame. All of it is durable, including its name.
+     * Writes header and frames to a pack without containers. All of it is durable when this returns, including the name
+     * of the file.
      *
+     * @return the new place; null if there are no frames
      * @throws CorruptionException if a frame cannot be read back unchanged: its chunks are lost
-     * @throws IOException if the disk still fails; the caller may retry
+     * @throws IOException if the disk still fails; the caller may retry with another pack
      */
-    Output run() throws IOException {
-        String open = name(ContainerFormat.OPEN_SUFFIX);
-        String rewritten = name(ContainerFormat.RECOVERY_SUFFIX);
-        undoSealing(open);
-        if (directory.exists(rewritten)) {
-            directory.delete(rewritten);
-        }
-        Output output = directory.create(rewritten);
-        try (Input input = directory.open(open)) {
-            Bytes header = new Bytes(ContainerFormat.HEADER_BYTES);
-            ContainerFormat.putHeader(identity, header);
-            output.append(header.buffer());
-            for (int frame = 0; frame < table.frames(); frame++) {
-                copy(input, frame, output);
-            }
-            output.force();
-            directory.rename(rewritten, open);
+    @Nullable
+    PackPlace run(Pack fresh) throws IOException {
+        PackPlace from = place;
+        fresh.lock().lock();
+        try {
+            PackPlace to = from == null ? null : copy(from, fresh);
+            fresh.forceNow();
             directory.sync();
-            return output;
-        } catch (IOException | RuntimeException | Error e) {
-            try {
-                output.close();
-            } catch (IOException suppressed) {
-                e.addSuppressed(suppressed);
+            fresh.nameIsDurable();
+            return to;
+        } finally {
+            fresh.lock().unlock();
+        }
+    }
+
+    private PackPlace copy(PackPlace from, Pack fresh) throws IOException {
+        try (Input input = directory.open(PackFormat.fileName(from.pack()))) {
+            long start = fresh.append(ContainerFormat.begin(identity, 0).buffer());
+            for (int frame = 0; frame < table.frames(); frame++) {
+                byte[] inMemory = kept.get(frame);
+                byte[] bytes = inMemory == null ? read(input, from, frame) : inMemory;
+                long offset = fresh.append(ByteBuffer.wrap(bytes)) - start;
+                if (offset != table.fileOffset(frame)) {
+                    throw new IllegalStateException("frame " + frame + " of container " + identity.container()
+                            + " was written at offset " + offset + " instead of " + table.fileOffset(frame));
+                }
             }
-            throw e;
+            return new PackPlace(fresh.number(), start);
         }
     }
 
-    /** Renames the file back if it already has its final name; it is unknown whether that rename was durable. */
-    private void undoSealing(String open) throws IOException {
-        String sealed = name(ContainerFormat.SEALED_SUFFIX);
-        if (!directory.exists(open) && directory.exists(sealed)) {
-            directory.rename(sealed, open);
-        }
-    }
-
-    private void copy(Input input, int frame, Output output) throws IOException {
-        byte[] inMemory = kept.get(frame);
-        byte[] bytes = inMemory == null ? read(input, frame) : inMemory;
-        long offset = output.append(ByteBuffer.wrap(bytes));
-        if (offset != table.fileOffset(frame)) {
-            throw new IllegalStateException("frame " + frame + " of container " + identity.container()
-                    + " was written at offset " + offset + " instead of " + table.fileOffset(frame));
-        }
-    }
-
-    private byte[] read(Input input, int frame) throws IOException {
+    private byte[] read(Input input, PackPlace from, int frame) throws IOException {
         byte[] bytes = new byte[table.fileLength(frame)];
-        input.readFully(table.fileOffset(frame), ByteBuffer.wrap(bytes));
+        input.readFully(from.offset() + table.fileOffset(frame), ByteBuffer.wrap(bytes));
         FrameFormat.Header header = FrameFormat.readHeader(bytes, 0, bytes.length);
         boolean intact = header != null
                 && header.frameBytes() == bytes.length
@@ -139,13 +138,10 @@ final class Rewriting {
                 && header.identity().equals(identity)
                 && header.firstSlot() == table.firstSlot(frame);
         if (!intact) {
-            throw new FrameDecoder.Expected(identity.container(), table, frame)
+            throw new FrameDecoder.Expected(
+                            identity.container(), new LocatedTable(from.pack(), from.offset(), table), frame)
                     .corrupt("the frame that was written before the disk failed", "other bytes");
         }
         return bytes;
-    }
-
-    private String name(String suffix) {
-        return ContainerFormat.fileName(identity.container(), suffix);
     }
 }

@@ -25,7 +25,6 @@ final class SalvagedFile {
     private byte[] window = new byte[0];
     private long windowStart;
     private int windowBytes;
-    private long unreadableBytes;
 
     /** @param maxBytes number of bytes to examine at most; later bytes are ignored */
     SalvagedFile(Input input, String name, long maxBytes) throws IOException {
@@ -37,11 +36,6 @@ final class SalvagedFile {
     /** Returns the number of bytes that are examined. */
     long length() {
         return length;
-    }
-
-    /** Returns the number of bytes that could not be read until now. */
-    long unreadableBytes() {
-        return unreadableBytes;
     }
 
     /**
@@ -99,7 +93,6 @@ final class SalvagedFile {
             } catch (IOException e) {
                 log.warn("{}: {} bytes at {} can't be read: {}", name, block, offset + done, e.getMessage());
                 Arrays.fill(window, place + done, place + done + block, (byte) 0);
-                unreadableBytes += block;
             }
             done += block;
         }

@@ -2,22 +2,15 @@ package org.opendedup.sar.container;
 
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.FrameFormat;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The whole frames of a container that was not sealed, in order. After a damaged frame, searches for the next one byte
  * by byte. For one thread.
  */
 final class UnsealedFrames {
-    private static final Logger log = LoggerFactory.getLogger(UnsealedFrames.class);
-
     private final SalvagedFile file;
     private final ContainerIdentity identity;
     private long at = ContainerFormat.HEADER_BYTES;
@@ -27,47 +20,6 @@ final class UnsealedFrames {
     UnsealedFrames(SalvagedFile file, ContainerIdentity identity) {
         this.file = file;
         this.identity = identity;
-    }
-
-    /**
-     * Returns which container a file is: by its header, else by the volume's metadata, else by the first whole frame;
-     * null if none of these identifies it. The metadata are preferred to frames, because a frame in the file may be
-     * user data.
-     */
-    static @Nullable ContainerIdentity identity(SalvagedFile file, long container, Writing known, String name)
-            throws IOException {
-        if (!file.has(0, ContainerFormat.HEADER_BYTES)) {
-            return null;
-        }
-        ContainerIdentity fromHeader = header(file, container, name);
-        if (fromHeader != null) {
-            return fromHeader;
-        }
-        if (!known.equals(Writing.UNKNOWN)) {
-            return new ContainerIdentity(container, known.salt(), known.generation());
-        }
-        for (long at = ContainerFormat.HEADER_BYTES; ; at++) {
-            at = nextMagic(file, at);
-            if (at < 0) {
-                return null;
-            }
-            FrameFormat.Header frame = frameAt(file, at);
-            if (frame != null && frame.identity().container() == container && crcHolds(file, at, frame)) {
-                return frame.identity();
-            }
-        }
-    }
-
-    private static @Nullable ContainerIdentity header(SalvagedFile file, long container, String name)
-            throws UnsupportedFormatException {
-        byte[] header = new byte[ContainerFormat.HEADER_BYTES];
-        System.arraycopy(file.bytes(), file.place(0), header, 0, header.length);
-        try {
-            return ContainerFormat.readHeader(header, container, name);
-        } catch (CorruptionException damaged) {
-            log.warn("{}; looking for its frames", damaged.getMessage());
-            return null;
-        }
     }
 
     /** Returns the offset of the next place where a frame may begin, or -1. */

@@ -9,10 +9,12 @@ final class WriteLane {
     static final long UNCLAIMED = Long.MIN_VALUE;
 
     interface Containers {
-        OpenContainer create() throws IOException;
-
-        /** Submits a full container for sealing in the background; waits if too many containers are queued. */
-        void seal(OpenContainer full);
+        /**
+         * Creates a container.
+         *
+         * @param pack the pack of the container before it, or null
+         */
+        OpenContainer create(@Nullable Pack pack) throws IOException;
 
         boolean isFull(OpenContainer container);
     }
@@ -25,6 +27,8 @@ final class WriteLane {
 
     /** The container that chunks are appended to, or null. Guarded by this. */
     private @Nullable OpenContainer current;
+    /** The pack of the last container, or null. Guarded by this. */
+    private @Nullable Pack pack;
 
     WriteLane(Containers containers) {
         this.containers = containers;
@@ -65,11 +69,12 @@ final class WriteLane {
             if (!containers.isFull(container)) {
                 return container;
             }
-            containers.seal(container);
+            container.end();
         }
         current = null;
-        OpenContainer created = containers.create();
+        OpenContainer created = containers.create(pack);
         current = created;
+        pack = created.pack();
         return created;
     }
 
@@ -80,10 +85,12 @@ final class WriteLane {
         }
     }
 
-    /** Removes the container from the lane, to be sealed; returns it, or null if there is none. */
-    synchronized @Nullable OpenContainer takeCurrent() {
+    /** Ends the container of the lane, so that it is sealed; the next append gets a new one. */
+    synchronized void end() {
         OpenContainer container = current;
         current = null;
-        return container;
+        if (container != null) {
+            container.end();
+        }
     }
 }

@@ -17,16 +17,14 @@ final class WrittenFrames {
     private final ContainerIdentity identity;
     private final FrameTable.Builder table;
     private final Bytes chunkLists = new Bytes(1024);
-    private long fileBytes;
+    private long fileBytes = ContainerFormat.HEADER_BYTES;
 
-    /** @param fileBytes length of the container's header in its file, in bytes */
-    WrittenFrames(ContainerIdentity identity, long fileBytes) {
+    WrittenFrames(ContainerIdentity identity) {
         this.identity = identity;
-        this.fileBytes = fileBytes;
         table = new FrameTable.Builder(identity.writing());
     }
 
-    /** Adds a frame that was written at {@code offset} of the file, in bytes. */
+    /** Adds a frame that was written at {@code offset} of the container, in bytes. */
     void add(RawFrame raw, Bytes encoded, long offset) {
         int length = encoded.length();
         table.add(raw.firstSlot(), raw.count(), Math.toIntExact(offset), length, raw.bytes());
@@ -68,7 +66,7 @@ final class WrittenFrames {
         return fileBytes;
     }
 
-    /** Returns the directory and footer that follow the frames in a file of {@code position} bytes. */
+    /** Returns the directory and footer that follow the frames in a container that has {@code position} bytes. */
     Bytes tail(byte[] tableBytes, long position) {
         return ContainerFormat.tail(identity, tableBytes, chunkLists, position);
     }

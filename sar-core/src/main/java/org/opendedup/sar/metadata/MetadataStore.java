@@ -4,7 +4,9 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.metadata.KeyValueStore.Batch;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
@@ -258,6 +260,20 @@ public final class MetadataStore implements Closeable {
     }
 
     /** Closes the database. Changes that are not committed are lost. Idempotent. */
+    /**
+     * Checks that the container table and the counts are consistent, as of the last commit. No commit may run at the
+     * same time.
+     *
+     * @param report receives each problem, as one sentence
+     */
+    public void checkContainers(Consumer<String> report) throws IOException {
+        ContainerSummary stored = new ContainerTableCheck(database, report).run();
+        // A commit that failed may be in the database nevertheless.
+        if (uncommitted() == null) {
+            containers.checkSummary(stored, report);
+        }
+    }
+
     @Override
     public void close() throws IOException {
         database.close();

@@ -12,11 +12,11 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.container.ContainerStore;
-import org.opendedup.sar.metadata.ContainerChanges;
 import org.opendedup.sar.metadata.Generation;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.volume.store.DeviceSpaces;
@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  *       data
  *   <li>with the change lock held exclusively: encode the changed inodes, freeze the pending metadata
  *   <li>force the containers: everything that the frozen metadata refers to was appended earlier
- *   <li>write the frozen metadata in one durable batch
+ *   <li>write the frozen metadata in one durable batch, together with the places of these containers
  * </ol>
  *
  * A commit that found a device full is retried, starting with forcing the containers, until there is space. Meanwhile
@@ -140,6 +140,11 @@ final class Committer implements Closeable {
         return changeLock.writeLock();
     }
 
+    /** Returns the lock that excludes commits; for the checker. To be acquired before {@link #exclusive}. */
+    Lock commitLock() {
+        return commitLock;
+    }
+
     /** Records that a file got a name, because it was created, linked or renamed. */
     void noteNamed(Node node) {
         named.add(node);
@@ -241,6 +246,25 @@ final class Committer implements Closeable {
     }
 
     /**
+     * Commits the new places of the containers that a crash left open. A full device is tolerated: the next commit
+     * includes them, and until then a crash leaves what this mount found.
+     */
+    void commitRecovery() throws IOException {
+        if (!containers.hasRecovered()) {
+            return;
+        }
+        try {
+            commit();
+        } catch (NoSpaceException e) {
+            // After the next crash, no reference may point to what this recovery found missing.
+            if (containers.hasLost()) {
+                throw e;
+            }
+            log.info("what was recovered is committed when there is space: {}", e.getMessage());
+        }
+    }
+
+    /**
      * Resumes after a failed write: makes durable what waits in memory, and accepts changes again. First rewrites the
      * containers whose writes failed. The commit opens the database again. Does nothing if no write failed.
      *
@@ -317,8 +341,9 @@ final class Committer implements Closeable {
      * makes no difference if the earlier attempt was durable after all.
      */
     private void makeDurable(Frozen frozen) throws IOException {
-        containers.force();
-        metadata.commit(frozen.generation(), ContainerChanges.NONE);
+        ContainerChanges changes = containers.force();
+        metadata.commit(frozen.generation(), changes);
+        containers.committed(changes);
         waiting = null;
         commits.incrementAndGet();
         nodes.evict(frozen.encoded());

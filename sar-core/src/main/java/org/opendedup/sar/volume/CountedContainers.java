@@ -2,19 +2,40 @@ package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import java.util.BitSet;
-import org.opendedup.sar.common.Writing;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.ContainerClaims;
-import org.opendedup.sar.metadata.ReferenceCounts;
+import org.opendedup.sar.metadata.MetadataStore;
 
-/** Reports, from the reference counts, which containers and slots are referred to. */
-record CountedContainers(ReferenceCounts counts) implements ContainerClaims {
+/** Reports, from the metadata, which containers exist, where they lie, and which slots are referred to. */
+record CountedContainers(MetadataStore metadata) implements ContainerClaims {
     @Override
-    public Writing writing(long container) throws IOException {
-        return counts.writing(container);
+    public @Nullable StoredContainer stored(long container) throws IOException {
+        return metadata.containers().get(container);
     }
 
     @Override
     public BitSet slots(long container) throws IOException {
-        return counts.alive(container);
+        return metadata.counts().alive(container);
+    }
+
+    @Override
+    public void forEach(Visitor visitor) throws IOException {
+        metadata.containers().forEach(entry -> visitor.visit(entry.container(), entry.stored()));
+    }
+
+    @Override
+    public void forEachOpen(Visitor visitor) throws IOException {
+        metadata.containers().forEachOpen(entry -> visitor.visit(entry.container(), entry.stored()));
+    }
+
+    @Override
+    public long containers() {
+        return metadata.containers().containers();
+    }
+
+    @Override
+    public long storedBytes() {
+        return metadata.containers().storedBytes();
     }
 }

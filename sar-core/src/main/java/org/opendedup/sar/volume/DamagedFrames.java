@@ -125,18 +125,18 @@ final class DamagedFrames {
      * report that.
      */
     boolean contains(long chunk) {
-        if (!containers.exists(ChunkId.container(chunk))) {
-            if (missing.add(ChunkId.container(chunk))) {
-                log.error(
-                        "container {} is missing: its content is stored again when it is written again",
-                        ChunkId.container(chunk));
-            }
-            return true;
-        }
-        if (frames.isEmpty()) {
-            return false;
-        }
         try {
+            if (!containers.exists(ChunkId.container(chunk))) {
+                if (missing.add(ChunkId.container(chunk))) {
+                    log.error(
+                            "container {} is missing: its content is stored again when it is written again",
+                            ChunkId.container(chunk));
+                }
+                return true;
+            }
+            if (frames.isEmpty()) {
+                return false;
+            }
             return frames.contains(FrameId.inContainerOf(chunk, containers.frameOf(chunk)));
         } catch (IOException e) {
             log.warn("chunk {} gets no further references: {}", ChunkId.toString(chunk), e.getMessage());

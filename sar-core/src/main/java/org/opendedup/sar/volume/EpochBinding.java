@@ -24,6 +24,20 @@ final class EpochBinding {
     private EpochBinding() {}
 
     /**
+     * Returns whether the index was in use in the last epoch, so that it has all containers but for those that a crash
+     * left. To be asked before the next epoch begins.
+     */
+    static boolean isCurrent(MetadataStore metadata, ContainerStore containers, ChunkIndex index) {
+        try {
+            return containers.recovered().isEmpty()
+                    && metadata.epochs().current().equals(index.epoch());
+        } catch (IOException e) {
+            log.debug("the epoch of the fingerprint index cannot be read", e);
+            return false;
+        }
+    }
+
+    /**
      * Begins the epoch. Runs before anything is written, and before the first lookup in the index.
      *
      * @param found the epoch in which the data location was last used
@@ -33,11 +47,12 @@ final class EpochBinding {
             MetadataStore metadata, Directory data, Epoch found, ContainerStore containers, ChunkIndex index)
             throws IOException {
         EpochHistory history = metadata.epochs();
-        long highest = containers.highestAtOpening();
+        long shared = history.sharedBelow(found);
+        long highest = containers.highestPack(Math.min(shared, metadata.firstFreeContainer()));
         // Container ids that the data location has seen are never assigned again, even if the metadata do not know
         // them.
         metadata.beginEpoch(Math.max(metadata.firstFreeContainer(), highest + 1));
-        boolean dataAreForeign = highest >= history.sharedBelow(found);
+        boolean dataAreForeign = highest >= shared;
         if (dataAreForeign) {
             log.warn(
                     "the containers in {} belong to {}, and the metadata does not: one of the two was restored "

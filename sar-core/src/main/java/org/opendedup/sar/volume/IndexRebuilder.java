@@ -51,7 +51,7 @@ final class IndexRebuilder implements Closeable {
     void start(long waitMs) throws IOException {
         thread.start();
         try {
-            if (!done.await(waitMs, TimeUnit.MILLISECONDS)) {
+            if (waitMs > 0 && !done.await(waitMs, TimeUnit.MILLISECONDS)) {
                 log.info("updating the fingerprint index continues in the background");
             }
         } catch (InterruptedException e) {

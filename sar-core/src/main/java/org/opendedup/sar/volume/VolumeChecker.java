@@ -17,8 +17,9 @@ import org.opendedup.sar.metadata.StoredCopies;
 
 /**
  * Checks that the metadata and the containers of a volume are consistent: every reference of every recipe is counted,
- * nothing else is counted, and every referenced copy lies in a container. Reads no chunk data. Keeps in memory one int
- * for each referenced chunk, and one map entry for each chunk that is cut by a page border or by a change.
+ * nothing else is counted, every referenced copy lies in a container, and the container table agrees with the counts
+ * and the packs. Reads no chunk data. Keeps in memory one int for each referenced chunk, and one map entry for each
+ * chunk that is cut by a page border or by a change.
  */
 public final class VolumeChecker {
     /** Maximum number of problems reported; further ones are only counted. */
@@ -50,6 +51,8 @@ public final class VolumeChecker {
     }
 
     private List<String> check() throws IOException {
+        Lock commits = context.committer().commitLock();
+        commits.lock();
         Lock changes = context.committer().exclusive();
         changes.lock();
         try {
@@ -66,8 +69,11 @@ public final class VolumeChecker {
             if (counted != dataBytes) {
                 report("the volume counts " + counted + " bytes of data and its files " + dataBytes);
             }
+            metadata.checkContainers(this::report);
+            new PlaceChecker(context.containers(), this::report).check(metadata.containers());
         } finally {
             changes.unlock();
+            commits.unlock();
         }
         if (unreported > 0) {
             problems.add("and " + unreported + " more problems");

@@ -62,7 +62,7 @@ final class VolumeContext implements Closeable {
      * one container; further streams share.
      */
     private static final int MAX_OPEN_CONTAINERS = 8;
-    /** Time that opening waits for the index to be brought up to date, in milliseconds. */
+    /** Time that opening waits for an index that is not current to be brought up to date, in milliseconds. */
     private static final long INDEX_WAIT_MS = 5_000;
     /**
      * Threads for read-ahead. Enough for two readers with one step planned, one at the disk and one being decoded each;
@@ -81,6 +81,7 @@ final class VolumeContext implements Closeable {
     /** The fingerprint index. Set before its first use: to an empty one if that of the volume cannot be used. */
     private ChunkIndex index;
 
+    private final boolean indexIsCurrent;
     private final NodeTable nodes;
     private final FileWriter writer;
     private final Committer committer;
@@ -136,13 +137,14 @@ final class VolumeContext implements Closeable {
                         MAX_OPEN_CONTAINERS,
                         plan.framesInFlight()),
                 metadata::nextContainer,
-                new CountedContainers(metadata.counts()),
+                new CountedContainers(metadata),
                 container -> index.frameTable(container),
                 (container, table) -> index.cover(container, table),
                 workers,
                 plan.frameTables());
         opened.push(containers::close);
         metadata.counts().writingsFrom(containers::writing);
+        indexIsCurrent = EpochBinding.isCurrent(metadata, containers, index);
         index = EpochBinding.begin(metadata, stores.containers(), found, containers, index);
         tier = stores.tier()
                 .open(
@@ -210,7 +212,7 @@ final class VolumeContext implements Closeable {
 
     private void updateIndex() throws IOException {
         if (devices.hasRoomForIndex()) {
-            rebuilder.start(INDEX_WAIT_MS);
+            rebuilder.start(indexIsCurrent ? 0 : INDEX_WAIT_MS);
         } else {
             log.info("the disk is full; the fingerprint index is updated at the next mount with enough space");
         }
@@ -297,10 +299,7 @@ final class VolumeContext implements Closeable {
             throw e;
         }
         try {
-            if (context.containers.hasLost()) {
-                // After the next crash, no reference may point to what this recovery found missing.
-                context.committer.commit();
-            }
+            context.committer.commitRecovery();
             context.reaper.resume(context.nodes);
             context.updateIndex();
             context.committer.start();
@@ -384,7 +383,6 @@ final class VolumeContext implements Closeable {
         return tier;
     }
 
-    /** The devices that hold the volume, and their free space. */
     DeviceSpaces devices() {
         return devices;
     }
@@ -432,6 +430,7 @@ final class VolumeContext implements Closeable {
         closing.run(writer::storeEverything);
         closing.run(() -> end(storers));
         closing.run(damaged::recordAll);
+        closing.run(containers::endAll);
         closing.run(committer::commit);
         UnsavedChanges unsaved = UnsavedChanges.of(writer, nodes, metadata);
         closing.run(() -> end(prefetchers));
@@ -439,7 +438,6 @@ final class VolumeContext implements Closeable {
             closing.run(promotion::close);
         }
         closing.run(tier::close);
-        closing.run(containers::sealAll);
         closing.run(containers::close);
         closing.run(() -> end(workers));
         closing.run(() -> withFullDiskLogged(index::flush));

@@ -15,7 +15,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.CrashDirectory;
 
@@ -65,15 +64,15 @@ final class ContainerCrashTest {
                     }
                 }
                 switch (random.nextInt(6)) {
-                    case 0 -> store.sealAll();
-                    case 1, 2, 3 -> store.force();
+                    case 0 -> fixture.sealAll(store);
+                    case 1, 2, 3 -> fixture.commit(store);
                     default -> {
-                        check(disk.crash(crash), chunks.byId, forced, crash);
+                        check(fixture.crash(disk, crash), chunks.byId, forced, crash);
                         continue;
                     }
                 }
                 forced.putAll(chunks.byId);
-                check(disk.crash(crash), chunks.byId, forced, crash);
+                check(fixture.crash(disk, crash), chunks.byId, forced, crash);
             }
         }
     }
@@ -84,7 +83,13 @@ final class ContainerCrashTest {
         try (ContainerStore store = fixture.openWithoutTables(left)) {
             assertReadable(store, forced);
             assertNothingWrong(store, appended);
-            leftAgain = left.crash(crash);
+            // Crashes before the recovered containers are committed: the next recovery has the same result.
+            try (ContainerStore again = fixture.openWithoutTables(fixture.crash(left, crash))) {
+                assertEquals(store.recovered(), again.recovered());
+                assertReadable(again, forced);
+            }
+            fixture.commit(store);
+            leftAgain = fixture.crash(left, crash);
         }
         // Crashes once more: the recovery must have been durable.
         try (ContainerStore store = fixture.openWithoutTables(leftAgain)) {
@@ -129,15 +134,14 @@ final class ContainerCrashTest {
                 chunks.append(writer, TestChunks.chunk(random, 1000));
             }
         }
-        store.force();
+        fixture.commit(store);
         FrameTable table = store.frameTable(1);
         assertTrue(table.frames() > 3);
         store.close();
-        String name = ContainerFormat.fileName(1, ContainerFormat.OPEN_SUFFIX);
-        byte[] file = disk.contents(name);
+        byte[] file = fixture.contents(disk, 1);
         file[(int) table.fileOffset(1) + 20] ^= 1;
         file[3] ^= 1;
-        disk.put(name, file);
+        fixture.replace(disk, 1, file);
         for (int slot = table.firstSlot(1); slot < table.firstSlot(2); slot++) {
             chunks.byId.remove(ChunkId.of(1, slot));
         }

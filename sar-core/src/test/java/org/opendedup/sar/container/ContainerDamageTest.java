@@ -27,8 +27,6 @@ import org.opendedup.sar.io.CrashDirectory;
 
 /** A damaged container file never returns wrong bytes: only right ones, or a {@link CorruptionException}. */
 final class ContainerDamageTest {
-    private static final String NAME = ContainerFormat.fileName(1, ContainerFormat.SEALED_SUFFIX);
-
     private final long seed = TestChunks.seed(ContainerDamageTest.class);
     private final StoreFixture fixture = new StoreFixture();
     private final TestChunks chunks = new TestChunks();
@@ -47,9 +45,9 @@ final class ContainerDamageTest {
                     bytes += chunk.length;
                 }
             }
-            store.sealAll();
+            fixture.sealAll(store);
         }
-        sound = disk.contents(NAME);
+        sound = fixture.contents(disk, 1);
     }
 
     @AfterEach
@@ -59,7 +57,7 @@ final class ContainerDamageTest {
 
     /** Reads every chunk, with and without the frame table of the index. Returns the number of refused chunks. */
     private int readDamaged(byte[] file) throws IOException {
-        disk.put(NAME, file);
+        fixture.replace(disk, 1, file);
         int refused = 0;
         try (ContainerStore withTables = fixture.open(disk);
                 ContainerStore without = fixture.openWithoutTables(disk)) {
@@ -133,7 +131,7 @@ final class ContainerDamageTest {
         assertTrue(table.frames() >= 2);
         byte[] damaged = sound.clone();
         damaged[(int) table.fileOffset(0) + table.fileLength(0) / 2] ^= 1;
-        disk.put(NAME, damaged);
+        fixture.replace(disk, 1, damaged);
         List<Integer> whole = new ArrayList<>();
         List<Integer> refused = new ArrayList<>();
         try (ContainerStore store = fixture.open(disk)) {
@@ -148,7 +146,7 @@ final class ContainerDamageTest {
                 public void damaged(int frame, IOException failure) {
                     refused.add(frame);
                     assertTrue(failure.getMessage().contains("container 1, slots 0 to"), failure.getMessage());
-                    assertTrue(failure.getMessage().contains("at byte 32"), failure.getMessage());
+                    assertTrue(failure.getMessage().contains("at byte 4128"), failure.getMessage());
                 }
             });
         }
@@ -161,7 +159,7 @@ final class ContainerDamageTest {
         try (ContainerStore store = fixture.open(disk);
                 ContainerWriter writer = store.writer(1)) {
             long id = writer.append(new byte[] {1, 2, 3}, 0, 3, new byte[Fingerprints.BYTES], 0);
-            store.force();
+            fixture.commit(store);
             long container = ChunkId.container(id);
             store.frame(container, store.frameOf(id), false);
             assertThrows(CorruptionException.class, () -> store.frame(container, store.frameOf(id), true));
@@ -177,7 +175,7 @@ final class ContainerDamageTest {
             Bytes crc = new Bytes(Integer.BYTES);
             crc.putInt(Bytes.crc(newer, start, length - Integer.BYTES));
             System.arraycopy(crc.array(), 0, newer, start + length - Integer.BYTES, Integer.BYTES);
-            disk.put(NAME, newer);
+            fixture.replace(disk, 1, newer);
             try (ContainerStore store = fixture.openWithoutTables(disk)) {
                 assertThrows(UnsupportedFormatException.class, () -> store.directory(1));
             }

@@ -1,13 +1,11 @@
 package org.opendedup.sar.container;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -15,19 +13,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.io.Output;
 
 /** When the disk fails, the caller gets the error, and nothing acknowledged is lost. */
@@ -57,13 +51,13 @@ final class ContainerFaultTest {
     void aFailedWriteIsReportedUntilTheLostChunksAreAbandoned() throws IOException {
         try (ContainerStore store = fixture.open(disk)) {
             appendSome(store, 1, 30);
-            store.force();
+            fixture.commit(store);
             Map<Long, byte[]> forced = new TreeMap<>(chunks.byId);
             ContainerWriter writer = store.writer(1);
             disk.failAppend(1);
             long lost = chunks.append(writer, TestChunks.chunk(random, 1000));
-            assertThrows(IOException.class, store::force);
-            assertThrows(IOException.class, store::force);
+            assertThrows(IOException.class, () -> fixture.commit(store));
+            assertThrows(IOException.class, () -> fixture.commit(store));
             assertThrows(IOException.class, () -> writer.append(new byte[1], 0, 1, new byte[32], 0));
             writer.close();
             assertTrue(store.isLost(lost));
@@ -75,11 +69,11 @@ final class ContainerFaultTest {
             store.abandonLost();
             assertThrows(IOException.class, () -> TestChunks.read(store, lost));
             appendSome(store, 1, 30);
-            store.force();
+            fixture.commit(store);
             assertTrue(store.isLost(lost));
             chunks.assertAllReadable(store);
         }
-        try (ContainerStore store = fixture.open(disk.crash(1))) {
+        try (ContainerStore store = fixture.open(fixture.crash(disk, 1))) {
             chunks.assertAllReadable(store);
         }
     }
@@ -95,19 +89,19 @@ final class ContainerFaultTest {
                 (name, made) -> made instanceof Output
                         ? proxy(Output.class, made, (call, result) -> {
                             if (call.equals("append") && failing.get()) {
-                                throw new InternalError("as told by the test");
+                                throw new InternalError("made by the test");
                             }
                             return result;
                         })
                         : made);
         try (ContainerStore store = fixture.open(withoutMemory)) {
             appendSome(store, 1, 30);
-            store.force();
+            fixture.commit(store);
             failing.set(true);
             // An append gets the error itself if it happens while a container is begun.
             Throwable failure = assertThrows(Throwable.class, () -> {
                 appendSome(store, 1, 200);
-                store.force();
+                fixture.commit(store);
             });
             assertTrue(failure instanceof IOException || failure instanceof InternalError, failure::toString);
             failing.set(false);
@@ -116,7 +110,7 @@ final class ContainerFaultTest {
             assertFalse(chunks.byId.isEmpty());
             store.abandonLost();
             appendSome(store, 2, 30);
-            store.force();
+            fixture.commit(store);
             chunks.assertAllReadable(store);
         }
     }
@@ -140,12 +134,12 @@ final class ContainerFaultTest {
     void afterAFailedForceOnlyWhatWasForcedBeforeIsKept() throws IOException {
         try (ContainerStore store = fixture.open(disk)) {
             appendSome(store, 1, 10);
-            store.force();
+            fixture.commit(store);
             Map<Long, byte[]> forced = new TreeMap<>(chunks.byId);
             appendSome(store, 1, 10);
             disk.failForce(1);
-            assertThrows(IOException.class, store::force);
-            assertThrows(IOException.class, store::force);
+            assertThrows(IOException.class, () -> fixture.commit(store));
+            assertThrows(IOException.class, () -> fixture.commit(store));
             chunks.byId.keySet().removeIf(store::isLost);
             assertEquals(forced.keySet(), chunks.byId.keySet());
             chunks.assertAllReadable(store);
@@ -156,21 +150,21 @@ final class ContainerFaultTest {
     void aFullDiskIsNoSpaceAndLeavesTheRestReadable() throws IOException {
         try (ContainerStore store = fixture.open(disk)) {
             appendSome(store, 1, 30);
-            store.force();
-            disk.noSpaceAfter(10_000);
+            fixture.commit(store);
+            StoreFixture.limit(disk, 10_000);
             assertThrows(NoSpaceException.class, () -> {
                 appendSome(store, 2, 200);
-                store.force();
+                fixture.commit(store);
             });
             assertFalse(chunks.byId.keySet().stream().anyMatch(store::isLost));
             chunks.assertAllReadable(store);
             disk.noSpaceAfter(Long.MAX_VALUE);
-            store.force();
+            fixture.commit(store);
             appendSome(store, 3, 30);
-            store.force();
+            fixture.commit(store);
             chunks.assertAllReadable(store);
         }
-        try (ContainerStore store = fixture.open(disk.crash(1))) {
+        try (ContainerStore store = fixture.open(fixture.crash(disk, 1))) {
             chunks.assertAllReadable(store);
         }
     }
@@ -187,25 +181,25 @@ final class ContainerFaultTest {
             TestChunks appended = new TestChunks();
             try (ContainerStore store = fixture.open(full)) {
                 for (int round = 0; round < 6; round++) {
-                    full.noSpaceAfter(random.nextInt(20_000));
+                    StoreFixture.limit(full, random.nextInt(20_000));
                     try {
                         appendTo(store, random.nextInt(4), appended);
-                        store.force();
+                        fixture.commit(store);
                     } catch (NoSpaceException expected) {
                         refusals++;
                     }
                     appended.assertAllReadable(store);
                 }
                 full.noSpaceAfter(Long.MAX_VALUE);
-                store.force();
+                fixture.commit(store);
                 assertFalse(appended.byId.keySet().stream().anyMatch(store::isLost));
-                try (ContainerStore crashed = fixture.openWithoutTables(full.crash(run))) {
+                try (ContainerStore crashed = fixture.openWithoutTables(fixture.crash(full, run))) {
                     appended.assertAllReadable(crashed);
                 }
-                store.sealAll();
+                fixture.sealAll(store);
                 appended.assertAllReadable(store);
             }
-            try (ContainerStore store = fixture.openWithoutTables(full.crash(1))) {
+            try (ContainerStore store = fixture.openWithoutTables(fixture.crash(full, 1))) {
                 assertEquals(List.of(), store.recovered(), "a container was not sealed when there was space");
                 appended.assertAllReadable(store);
             }
@@ -230,131 +224,32 @@ final class ContainerFaultTest {
         }
     }
 
-    /**
-     * A frame that is being written at the moment when the directory cannot be synced is neither lost nor mistaken for
-     * another one, and is in the rewritten file.
-     */
+    /** Frames of a container in a pack whose append failed later are forced, or reported. */
     @Test
-    @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void aFrameThatIsBeingWrittenWhenTheDirectoryCannotBeSyncedIsKept() throws IOException {
-        HookedDirectory hooked = new HookedDirectory(disk);
-        Semaphore begun = new Semaphore(0);
-        Semaphore released = new Semaphore(0);
-        try (ContainerStore store = fixture.open(hooked)) {
-            appendSome(store, 1, 10);
-            store.force();
-            Thread forcing = Thread.currentThread();
-            AtomicBoolean syncFails = new AtomicBoolean(true);
-            AtomicBoolean appendWaits = new AtomicBoolean();
-            hooked.hook = (call, name) -> {
-                if (call == HookedDirectory.Call.SYNC && syncFails.getAndSet(false)) {
-                    appendWaits.set(true);
-                    appendSome(store, 1, 30); // more than a frame, which a worker writes
-                    begun.acquireUninterruptibly();
-                    throw new IOException("as told by the test");
+    void whatAFailedPackHadTakenBeforeIsForcedOrReported() throws IOException {
+        for (int n = 1; n <= 12; n++) {
+            CrashDirectory failing = new CrashDirectory(seed + n);
+            TestChunks appended = new TestChunks();
+            fixture.lastId.set(0);
+            try (ContainerStore store = fixture.open(failing)) {
+                failing.failAppend(n);
+                try {
+                    try (ContainerWriter writer = store.writer(1)) {
+                        for (int i = 0; i < 120; i++) {
+                            appended.append(writer, TestChunks.chunk(random, 1000));
+                        }
+                    }
+                    fixture.sealAll(store);
+                } catch (IOException reported) {
+                    settle(store);
+                    appended.byId.keySet().removeIf(store::isLost);
+                    store.abandonLost();
+                    fixture.commit(store);
                 }
-                if (call == HookedDirectory.Call.APPEND
-                        && Thread.currentThread() != forcing
-                        && appendWaits.getAndSet(false)) {
-                    begun.release();
-                    released.acquireUninterruptibly();
-                }
-            };
-            assertThrows(IOException.class, store::force);
-            released.release();
-            assertThrows(IOException.class, store::force); // which waits for the worker
-            chunks.assertAllReadable(store);
-            store.revive();
-            store.force();
-            assertFalse(chunks.byId.keySet().stream().anyMatch(store::isLost));
-            chunks.assertAllReadable(store);
-        }
-        try (ContainerStore store = fixture.openWithoutTables(disk.crash(1))) {
-            chunks.assertAllReadable(store);
-        }
-    }
-
-    /** While a container is sealed, another thread finds that its name may not be durable: it is not sealed then. */
-    @Test
-    @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void aContainerWhoseFolderCannotBeSyncedWhileItIsSealedIsRewritten() throws IOException, InterruptedException {
-        HookedDirectory hooked = new HookedDirectory(disk);
-        Semaphore renaming = new Semaphore(0);
-        Semaphore released = new Semaphore(0);
-        Semaphore renamed = new Semaphore(0);
-        try (ContainerStore store = fixture.open(hooked)) {
-            AtomicBoolean syncFails = new AtomicBoolean(true);
-            AtomicBoolean renameWaits = new AtomicBoolean(true);
-            Thread forcing = Thread.currentThread();
-            hooked.hook = (call, name) -> {
-                if (call == HookedDirectory.Call.SYNC && Thread.currentThread() != forcing) {
-                    renamed.release();
-                }
-                if (call == HookedDirectory.Call.SYNC && syncFails.getAndSet(false)) {
-                    appendSome(store, 1, 250); // more than a container, which is sealed then
-                    renaming.acquireUninterruptibly();
-                    throw new IOException("as told by the test");
-                }
-                if (call == HookedDirectory.Call.RENAME && renameWaits.getAndSet(false)) {
-                    renaming.release();
-                    released.acquireUninterruptibly();
-                }
-            };
-            appendSome(store, 1, 10);
-            assertThrows(IOException.class, store::force);
-            released.release();
-            renamed.acquire();
-            Thread.sleep(200); // the sealing ends
-            store.revive();
-            store.force();
-            // Of a failure that no container has any more, nobody would wait until a slow disk has room.
-            hooked.hook = (call, name) -> {
-                if (call == HookedDirectory.Call.APPEND) {
-                    Uninterruptibles.sleepUninterruptibly(10, TimeUnit.MILLISECONDS);
-                }
-            };
-            appendSome(store, 2, 300);
-            store.sealAll();
-            chunks.assertAllReadable(store);
-        }
-        try (ContainerStore store = fixture.openWithoutTables(disk.crash(1))) {
-            chunks.assertAllReadable(store);
-        }
-    }
-
-    /** A chunk that no worker takes while the file is rewritten is lost. The rewriting must not hide that. */
-    @Test
-    @Timeout(value = 1, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void aChunkThatIsLostWhileTheFileIsRewrittenIsReported() throws IOException {
-        HookedDirectory hooked = new HookedDirectory(disk);
-        try (ContainerStore store = fixture.open(hooked)) {
-            appendSome(store, 1, 10);
-            store.force();
-            ContainerWriter writer = store.writer(1);
-            AtomicLong late = new AtomicLong();
-            AtomicBoolean read = new AtomicBoolean();
-            hooked.hook = (call, name) -> {
-                if (call == HookedDirectory.Call.SYNC && late.get() == 0) {
-                    late.set(writer.append(new byte[500], 0, 500, new byte[32], 0));
-                    throw new IOException("as told by the test");
-                }
-                if (call == HookedDirectory.Call.APPEND && late.get() > 0 && !read.getAndSet(true)) {
-                    fixture.workers.shutdown();
-                    // Ends the frame that is being filled.
-                    Thread reader = new Thread(() -> assertDoesNotThrow(() -> TestChunks.read(store, late.get())));
-                    reader.start();
-                    Uninterruptibles.joinUninterruptibly(reader);
-                }
-            };
-            appendSome(store, 2, 1);
-            assertThrows(IOException.class, store::force);
-            assertThrows(CorruptionException.class, store::revive, "retrying does not help");
-            assertTrue(read.get());
-            assertTrue(store.isLost(late.get()));
-            assertThrows(IOException.class, store::force);
-            chunks.byId.keySet().removeIf(store::isLost);
-            chunks.assertAllReadable(store);
-            writer.close();
+            }
+            try (ContainerStore store = fixture.openWithoutTables(fixture.crash(failing, 1))) {
+                appended.assertAllReadable(store);
+            }
         }
     }
 
@@ -373,7 +268,7 @@ final class ContainerFaultTest {
                         for (int stream = 0; stream < 4; stream++) {
                             appendTo(store, stream, appended);
                         }
-                        store.force();
+                        fixture.commit(store);
                         forced.putAll(appended.byId);
                     } catch (IOException reported) {
                         failures++;
@@ -386,7 +281,7 @@ final class ContainerFaultTest {
                 }
             }
             for (int crash = 0; crash < 3; crash++) {
-                try (ContainerStore store = fixture.openWithoutTables(failing.crash(crash))) {
+                try (ContainerStore store = fixture.openWithoutTables(fixture.crash(failing, crash))) {
                     for (Map.Entry<Long, byte[]> each : forced.entrySet()) {
                         assertArrayEquals(
                                 each.getValue(),
@@ -400,9 +295,9 @@ final class ContainerFaultTest {
     }
 
     /** After a force, the lost chunks are known. */
-    private static void settle(ContainerStore store) {
+    private void settle(ContainerStore store) {
         try {
-            store.force();
+            fixture.commit(store);
         } catch (NoSpaceException full) {
             assertTrue(full.getMessage().contains("waits for space"), full.getMessage());
         } catch (IOException reportedAgain) {
@@ -430,14 +325,14 @@ final class ContainerFaultTest {
     void aContainerThatCannotBeSealedStaysReadableAndIsSealedByRecovery() throws IOException {
         try (ContainerStore store = fixture.open(disk)) {
             appendSome(store, 1, 20);
-            store.force();
-            disk.noSpaceAfter(10);
-            assertThrows(NoSpaceException.class, store::sealAll);
+            fixture.commit(store);
+            StoreFixture.limit(disk, 10);
+            assertThrows(NoSpaceException.class, () -> fixture.sealAll(store));
             chunks.assertAllReadable(store);
-            store.force();
+            assertThrows(NoSpaceException.class, () -> fixture.commit(store));
             assertFalse(chunks.byId.keySet().stream().anyMatch(store::isLost));
         }
-        try (ContainerStore store = fixture.open(disk.crash(1))) {
+        try (ContainerStore store = fixture.open(fixture.crash(disk, 1))) {
             assertEquals(1, store.recovered().size());
             chunks.assertAllReadable(store);
         }
@@ -447,13 +342,13 @@ final class ContainerFaultTest {
     void recoveryThatFailsHalfwayIsDoneAgainFromTheStart() throws IOException {
         try (ContainerStore store = fixture.open(disk)) {
             appendSome(store, 1, 40);
-            store.force();
+            fixture.commit(store);
         }
-        CrashDirectory left = disk.crash(1);
+        CrashDirectory left = fixture.crash(disk, 1);
         left.noSpaceAfter(5000);
         assertThrows(NoSpaceException.class, () -> fixture.open(left));
         left.noSpaceAfter(Long.MAX_VALUE);
-        try (ContainerStore store = fixture.open(left.crash(2))) {
+        try (ContainerStore store = fixture.open(fixture.crash(left, 2))) {
             assertEquals(1, store.recovered().size());
             chunks.assertAllReadable(store);
         }
@@ -466,7 +361,7 @@ final class ContainerFaultTest {
             // More than one frame: a small last frame needs no worker.
             assertThrows(IOException.class, () -> {
                 appendSome(store, 1, 40);
-                store.force();
+                fixture.commit(store);
             });
         }
     }

@@ -8,84 +8,74 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.common.Writing;
-import org.opendedup.sar.container.format.Bytes;
-import org.opendedup.sar.container.format.ContainerFormat;
-import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
-import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.HookedDirectory;
 
 /**
- * What opening does with unexpected files: it saves what can be read, and deletes only files that are proved to be
- * superseded.
+ * What opening does with containers that were not sealed: it copies what can be read to a new pack, and changes no pack
+ * that it finds.
  */
 final class ContainerRecoveryTest {
-    private static final String OPEN = ContainerFormat.fileName(1, ContainerFormat.OPEN_SUFFIX);
-    private static final String SEALED = ContainerFormat.fileName(1, ContainerFormat.SEALED_SUFFIX);
-    /** The salt of the fixture. */
-    private static final String ASIDE = ContainerFormat.fileName(1, ".0123456789abcdef.aside");
-
     private final long seed = TestChunks.seed(ContainerRecoveryTest.class);
     private final Random random = new Random(seed);
     private final StoreFixture fixture = new StoreFixture();
     private final TestChunks chunks = new TestChunks();
+    private final CrashDirectory disk = new CrashDirectory(seed);
 
     @AfterEach
     void endWorkers() {
         fixture.close();
     }
 
-    /** A container that was forced and not sealed. Returns its frame table. */
-    private FrameTable leaveOpen(CrashDirectory disk) throws IOException {
-        try (ContainerStore store = fixture.open(disk)) {
-            try (ContainerWriter writer = store.writer(1)) {
-                for (int bytes = 0; bytes < 30_000; ) {
-                    byte[] chunk = TestChunks.chunk(random, 1000);
-                    chunks.append(writer, chunk);
-                    bytes += chunk.length;
-                }
+    private static void append(ContainerStore store, long stream, int bytes, Random random, TestChunks chunks)
+            throws IOException {
+        try (ContainerWriter writer = store.writer(stream)) {
+            for (int appended = 0; appended < bytes; ) {
+                byte[] chunk = TestChunks.chunk(random, 1000);
+                chunks.append(writer, chunk);
+                appended += chunk.length;
             }
-            store.force();
-            return store.frameTable(1);
         }
     }
 
-    /** Makes the volume refer to every chunk of a container with the fixture's salt. */
-    private ContainerClaims all(FrameTable table) {
-        return new ContainerClaims() {
-            @Override
-            public Writing writing(long container) {
-                return container == 1 ? table.writing() : Writing.UNKNOWN;
-            }
+    /** Leaves container 1 committed and not sealed, with all its slots referred to. Returns its frame table. */
+    private FrameTable leaveOpen() throws IOException {
+        try (ContainerStore store = fixture.open(disk)) {
+            append(store, 1, 30_000, random, chunks);
+            fixture.commit(store);
+            FrameTable table = store.frameTable(1);
+            referTo(table.slots());
+            return table;
+        }
+    }
 
-            @Override
-            public BitSet slots(long container) {
-                BitSet slots = new BitSet();
-                slots.set(0, container == 1 ? table.slots() : 0);
-                return slots;
-            }
-        };
+    /** Makes the volume refer to the first slots of container 1. */
+    private void referTo(int slots) {
+        BitSet live = new BitSet();
+        live.set(0, slots);
+        fixture.table(disk).live.put(1L, live);
     }
 
     private static Map<Long, BitSet> lost(ContainerStore store) throws IOException {
@@ -95,275 +85,347 @@ final class ContainerRecoveryTest {
         return lost;
     }
 
+    /** Returns slots {@code first} to {@code end} of container 1, without {@code end}. */
+    private static Map<Long, BitSet> slots(int first, int end) {
+        BitSet slots = new BitSet();
+        slots.set(first, end);
+        return Map.of(1L, slots);
+    }
+
+    private void forget(BitSet slots) {
+        chunks.byId.keySet().removeIf(id -> slots.get(ChunkId.slot(id)));
+    }
+
+    @Test
+    void anOpenContainerIsCopiedToANewPackAndTheOldOneIsNotChanged() throws IOException {
+        FrameTable table = leaveOpen();
+        StoredContainer before = fixture.entry(disk, 1);
+        String pack = fixture.pack(disk, 1);
+        byte[] original = disk.contents(pack);
+        assertEquals(State.OPEN, before.state());
+        try (ContainerStore store = fixture.openWithoutTables(disk)) {
+            assertTrue(store.hasRecovered());
+            assertEquals(List.of(1L), store.recovered());
+            assertEquals(Map.of(), lost(store));
+            chunks.assertAllReadable(store);
+            assertEquals(before, fixture.entry(disk, 1), "nothing is committed yet");
+            fixture.commit(store);
+            assertFalse(store.hasRecovered());
+            chunks.assertAllReadable(store);
+        }
+        StoredContainer after = fixture.entry(disk, 1);
+        assertEquals(State.SEALED, after.state());
+        assertEquals(before.writing(), after.writing());
+        assertEquals(table.slots(), after.slots());
+        assertEquals(before.rawBytes(), after.rawBytes());
+        assertEquals(0, after.offset() % PackFormat.ALIGNMENT);
+        assertArrayEquals(original, disk.contents(pack));
+        try (ContainerStore again = fixture.openWithoutTables(disk)) {
+            assertEquals(List.of(), again.recovered());
+            chunks.assertAllReadable(again);
+        }
+    }
+
+    @Test
+    void spaceThatACrashLeftReservedIsGivenBack() throws IOException {
+        boolean reserved = false;
+        for (int crash = 0; !reserved; crash++) {
+            CrashDirectory left;
+            try (ContainerStore store = fixture.open(disk)) {
+                append(store, 1, 5000, random, chunks);
+                fixture.commit(store);
+                left = fixture.crash(disk, crash);
+            }
+            String pack = fixture.pack(left, fixture.lastId.get());
+            reserved = left.reservedBytes(pack) > 0;
+            fixture.openWithoutTables(left).close();
+            assertEquals(0, left.reservedBytes(pack));
+        }
+    }
+
+    @Test
+    void containersOfSeveralPacksAreCopiedToOne() throws IOException {
+        try (ContainerStore store = fixture.open(disk)) {
+            for (int stream = 1; stream <= 3; stream++) {
+                append(store, stream, 10_000, random, chunks);
+            }
+            fixture.commit(store);
+            assertEquals(3, disk.list().size());
+        }
+        try (ContainerStore store = fixture.openWithoutTables(disk)) {
+            assertEquals(Set.of(1L, 2L, 3L), new TreeSet<>(store.recovered()));
+            fixture.commit(store);
+            chunks.assertAllReadable(store);
+        }
+        assertEquals(4, disk.list().size());
+        assertEquals(fixture.pack(disk, 1), fixture.pack(disk, 3));
+    }
+
     @Test
     void aBadSectorCostsTheFramesInItAndTheOriginalIsKept() throws IOException {
-        CrashDirectory disk = new CrashDirectory(seed);
-        FrameTable table = leaveOpen(disk);
+        FrameTable table = leaveOpen();
         assertTrue(table.frames() > 4);
-        byte[] original = disk.contents(OPEN);
-        int bad = (int) table.fileOffset(2) + 10;
-        disk.failReads(OPEN, bad, bad + 1);
-        assertThrows(IOException.class, () -> disk.open(OPEN).readFully(bad, ByteBuffer.allocate(1)));
-        fixture.claims = all(table);
+        StoredContainer entry = fixture.entry(disk, 1);
+        String pack = fixture.pack(disk, 1);
+        byte[] original = disk.contents(pack);
+        int bad = (int) (entry.offset() + table.fileOffset(2) + 10);
+        disk.failReads(pack, bad, bad + 1);
+        assertThrows(IOException.class, () -> disk.open(pack).readFully(bad, ByteBuffer.allocate(1)));
         BitSet expected = new BitSet();
         for (int frame = 0; frame < table.frames(); frame++) {
-            boolean touched = table.fileOffset(frame) / 4096 <= bad / 4096
-                    && (table.fileOffset(frame) + table.fileLength(frame) - 1) / 4096 >= bad / 4096;
-            if (touched) {
+            long start = entry.offset() + table.fileOffset(frame);
+            long last = start + table.fileLength(frame) - 1;
+            if (start / 4096 <= bad / 4096 && last / 4096 >= bad / 4096) {
                 expected.set(table.firstSlot(frame), table.firstSlot(frame) + table.slotCount(frame));
             }
         }
         assertTrue(expected.cardinality() < table.slots());
-
+        forget(expected);
         try (ContainerStore store = fixture.openWithoutTables(disk)) {
             assertEquals(List.of(1L), store.recovered());
             assertEquals(Map.of(1L, expected), lost(store));
-            for (Map.Entry<Long, byte[]> each : chunks.byId.entrySet()) {
-                if (!expected.get(ChunkId.slot(each.getKey()))) {
-                    assertArrayEquals(each.getValue(), TestChunks.read(store, each.getKey()));
-                }
-            }
+            chunks.assertAllReadable(store);
+            fixture.commit(store);
         }
-        assertFalse(disk.exists(OPEN));
-        assertArrayEquals(original, disk.contents(ASIDE));
+        assertArrayEquals(original, disk.contents(pack));
         try (ContainerStore again = fixture.openWithoutTables(disk)) {
             assertEquals(List.of(), again.recovered());
-            assertArrayEquals(original, disk.contents(ASIDE));
-            assertEquals(1, again.highestAtOpening());
+            assertFalse(again.hasLost());
+            chunks.assertAllReadable(again);
         }
     }
 
     @Test
     void aDiskThatGivesNothingOfAContainerDoesNotStopTheMount() throws IOException {
-        CrashDirectory disk = new CrashDirectory(seed);
-        FrameTable table = leaveOpen(disk);
-        disk.failReads(OPEN, 0, Integer.MAX_VALUE);
-        fixture.claims = all(table);
+        FrameTable table = leaveOpen();
+        String pack = fixture.pack(disk, 1);
+        byte[] original = disk.contents(pack);
+        disk.failReads(pack, 0, Integer.MAX_VALUE);
         try (ContainerStore store = fixture.openWithoutTables(disk)) {
             assertEquals(List.of(), store.recovered());
-            assertEquals(table.slots(), lost(store).get(1L).cardinality());
+            assertTrue(store.hasRecovered(), "its entry is removed");
+            assertEquals(slots(0, table.slots()), lost(store));
+            assertFalse(store.exists(1));
+            fixture.commit(store);
             assertFalse(store.exists(1));
         }
-        assertTrue(disk.exists(ASIDE));
+        assertEquals(0, fixture.table(disk).containers());
+        assertEquals(List.of(pack), disk.list());
+        assertArrayEquals(original, disk.contents(pack));
     }
 
     @Test
-    void aTornTailThatNobodyRefersToLeavesNothingBehind() throws IOException {
-        CrashDirectory disk = new CrashDirectory(seed);
-        FrameTable table = leaveOpen(disk);
-        byte[] file = disk.contents(OPEN);
-        file[(int) table.fileOffset(table.frames() - 1) + 60] ^= 1;
-        disk.put(OPEN, file);
+    void aDamagedLastFrameThatNobodyRefersToIsNoLoss() throws IOException {
+        FrameTable table = leaveOpen();
+        int last = table.frames() - 1;
+        byte[] bytes = fixture.contents(disk, 1);
+        bytes[(int) table.fileOffset(last) + 60] ^= 1;
+        fixture.replace(disk, 1, bytes);
+        referTo(table.firstSlot(last));
         try (ContainerStore store = fixture.openWithoutTables(disk)) {
             assertEquals(List.of(1L), store.recovered());
             assertEquals(Map.of(), lost(store));
+            fixture.commit(store);
         }
-        assertEquals(List.of(SEALED), disk.list());
+        assertEquals(table.firstSlot(last), fixture.entry(disk, 1).slots());
     }
 
+    /** Its frames are found by their own identity. */
     @Test
-    void filesThatClaimToBeHugeTakeNoMemory(@TempDir Path folder) throws IOException {
-        FileDirectory disk = FileDirectory.open(folder);
-        CrashDirectory small = new CrashDirectory(seed);
-        FrameTable table = leaveOpen(small);
-        byte[] open = small.contents(OPEN);
-        Path file = folder.resolve(OPEN);
-        Files.createDirectories(file.getParent());
-        Files.write(file, open);
-        stretch(file);
-        // A sealed one with a directory that begins where the frames end and covers the rest of the file.
-        Bytes footer = new Bytes(ContainerFormat.FOOTER_BYTES);
-        long length = 1_900_000_000L;
-        ContainerFormat.putFooter(
-                new ContainerFormat.Footer(new ContainerIdentity(2, 7, 1), (int) (length - 100_000), 32, (int)
-                        (length - 32 - ContainerFormat.FOOTER_BYTES)),
-                footer);
-        Path sealed = folder.resolve(ContainerFormat.fileName(2, ContainerFormat.SEALED_SUFFIX));
-        Files.write(sealed, new byte[] {1});
-        try (RandomAccessFile access = new RandomAccessFile(sealed.toFile(), "rw")) {
-            access.seek(length - footer.length());
-            access.write(footer.array(), 0, footer.length());
-        }
-        fixture.claims = all(table);
+    void aDamagedHeaderCostsNoFrame() throws IOException {
+        leaveOpen();
+        byte[] bytes = fixture.contents(disk, 1);
+        bytes[9] ^= 1;
+        fixture.replace(disk, 1, bytes);
         try (ContainerStore store = fixture.openWithoutTables(disk)) {
-            chunks.assertAllReadable(store);
-            assertThrows(CorruptionException.class, () -> store.directory(2));
-            assertThrows(CorruptionException.class, () -> store.frameTable(2));
-        }
-        assertTrue(Files.exists(folder.resolve(ASIDE)));
-    }
-
-    private static void stretch(Path file) throws IOException {
-        try (RandomAccessFile access = new RandomAccessFile(file.toFile(), "rw")) {
-            access.setLength(1_900_000_000L);
-        }
-    }
-
-    @Test
-    void anOpenFileOfAnotherHistoryBesideASealedOneIsKeptAside() throws IOException {
-        CrashDirectory other = new CrashDirectory(seed);
-        leaveOpen(other);
-        byte[] open = withSalt(other.contents(OPEN), 0x77);
-        CrashDirectory disk = sealedDisk(new TestChunks());
-        byte[] sealed = disk.contents(SEALED);
-        disk.put(OPEN, open);
-        try (ContainerStore store = fixture.openWithoutTables(disk)) {
-            assertEquals(List.of(), store.recovered());
-        }
-        assertArrayEquals(sealed, disk.contents(SEALED));
-        assertArrayEquals(open, disk.contents(ContainerFormat.fileName(1, ".0000000000000077.aside")));
-        assertFalse(disk.exists(OPEN));
-    }
-
-    @Test
-    void theOneOfTwoThatTheVolumeRefersToTakesTheName() throws IOException {
-        CrashDirectory disk = new CrashDirectory(seed);
-        FrameTable table = leaveOpen(disk);
-        byte[] foreign = sealedDisk(new TestChunks()).contents(SEALED);
-        byte[] otherSalt = withFooterSalt(foreign, 0x99);
-        disk.put(SEALED, otherSalt);
-        fixture.claims = all(table);
-        try (ContainerStore store = fixture.openWithoutTables(disk)) {
-            assertEquals(List.of(1L), store.recovered());
             assertEquals(Map.of(), lost(store));
-            chunks.byId.keySet().removeIf(id -> ChunkId.slot(id) >= table.slots());
             chunks.assertAllReadable(store);
         }
-        assertArrayEquals(otherSalt, disk.contents(ContainerFormat.fileName(1, ".unknown.aside")));
     }
 
     @Test
-    void anOpenFileWhoseSealedOneHasAllOfItIsRemoved() throws IOException {
-        CrashDirectory disk = new CrashDirectory(seed);
-        leaveOpen(disk);
-        byte[] open = disk.contents(OPEN);
-        try (ContainerStore store = fixture.openWithoutTables(disk)) {
-            assertEquals(List.of(1L), store.recovered());
-        }
-        disk.put(OPEN, open);
-        try (ContainerStore store = fixture.openWithoutTables(disk)) {
-            assertEquals(List.of(1L), store.recovered());
-            chunks.assertAllReadable(store);
-        }
-        assertEquals(List.of(SEALED), disk.list());
-    }
-
-    @Test
-    void anOpenFileThatHasMoreThanTheSealedOneIsKept() throws IOException {
-        CrashDirectory disk = new CrashDirectory(seed);
-        FrameTable table = leaveOpen(disk);
-        byte[] open = disk.contents(OPEN);
-        byte[] torn = open.clone();
-        torn[(int) table.fileOffset(1) + 60] ^= 1;
-        disk.put(OPEN, torn);
-        try (ContainerStore store = fixture.openWithoutTables(disk)) {
-            assertEquals(List.of(1L), store.recovered());
-        }
-        disk.put(OPEN, open);
+    void anOpenContainerWithoutAWholeFrameIsRemoved() throws IOException {
+        FrameTable table = leaveOpen();
+        String pack = fixture.pack(disk, 1);
+        disk.put(pack, new byte[disk.contents(pack).length]);
         try (ContainerStore store = fixture.openWithoutTables(disk)) {
             assertEquals(List.of(), store.recovered());
+            assertEquals(slots(0, table.slots()), lost(store));
+            fixture.commit(store);
         }
-        assertArrayEquals(open, disk.contents(ASIDE));
+        assertEquals(0, fixture.table(disk).containers());
+        assertEquals(List.of(pack), disk.list(), "no empty pack is left");
+        try (ContainerStore store = fixture.openWithoutTables(disk)) {
+            assertFalse(store.hasRecovered());
+            assertFalse(store.hasLost());
+        }
+    }
+
+    /** Two frames of which the second was not committed: nothing refers to it, and its slots may be used again. */
+    @Test
+    void bytesAfterTheLengthInTheTableAreNeverReadAsChunks() throws IOException {
+        ContainerChanges uncommitted;
+        int committed;
+        try (ContainerStore store = fixture.open(disk)) {
+            append(store, 1, 10_000, random, chunks);
+            fixture.commit(store);
+            committed = store.frameTable(1).slots();
+            append(store, 1, 10_000, random, chunks);
+            uncommitted = store.force();
+        }
+        assertTrue(uncommitted.stored().get(1L).slots() > committed);
+        CrashDirectory control = fixture.crash(disk, 1);
+        fixture.table(control).commit(uncommitted);
+        try (ContainerStore store = fixture.openWithoutTables(control)) {
+            fixture.commit(store);
+            chunks.assertAllReadable(store);
+        }
+        assertTrue(fixture.entry(control, 1).slots() > committed, "the control finds them");
+        try (ContainerStore store = fixture.openWithoutTables(disk)) {
+            fixture.commit(store);
+            assertEquals(committed, fixture.entry(disk, 1).slots());
+            assertThrows(CorruptionException.class, () -> store.frameOf(ChunkId.of(1, committed)));
+            chunks.byId.keySet().removeIf(id -> ChunkId.slot(id) >= committed);
+            chunks.assertAllReadable(store);
+        }
     }
 
     @Test
-    void aContainerThatExistsIsNeverWrittenOver() throws IOException {
-        CrashDirectory disk = sealedDisk(new TestChunks());
-        byte[] sealed = disk.contents(SEALED);
-        fixture.lastId.set(0);
-        try (ContainerStore store = fixture.openWithoutTables(disk);
-                ContainerWriter writer = store.writer(1)) {
-            assertThrows(FileAlreadyExistsException.class, () -> chunks.append(writer, TestChunks.chunk(random, 1000)));
-        }
-        assertArrayEquals(sealed, disk.contents(SEALED));
-    }
-
-    @Test
-    void aFileOfAnotherWritingIsNotReadForTheOneThatIsMeant() throws IOException {
-        CrashDirectory disk = sealedDisk(chunks);
-        ContainerClaims others = new ContainerClaims() {
-            @Override
-            public Writing writing(long container) {
-                return new Writing(0x55, 1);
+    void aMissingPackIsLookedForAgainAtTheNextMount() throws IOException {
+        leaveOpen();
+        StoredContainer entry = fixture.entry(disk, 1);
+        String pack = fixture.pack(disk, 1);
+        byte[] away = disk.contents(pack);
+        disk.delete(pack);
+        disk.sync();
+        long id = chunks.byId.keySet().iterator().next();
+        for (int mount = 0; mount < 2; mount++) {
+            try (ContainerStore store = fixture.openWithoutTables(disk)) {
+                assertEquals(List.of(), store.recovered());
+                assertFalse(store.hasLost(), "nothing is known to be lost");
+                assertFalse(store.exists(1));
+                assertThrows(CorruptionException.class, () -> TestChunks.read(store, id));
+                fixture.sealAll(store);
             }
+            assertEquals(entry, fixture.entry(disk, 1));
+        }
+        disk.put(pack, away);
+        try (ContainerStore store = fixture.openWithoutTables(disk)) {
+            assertEquals(List.of(1L), store.recovered());
+            chunks.assertAllReadable(store);
+        }
+    }
 
-            @Override
-            public BitSet slots(long container) {
-                return new BitSet();
+    /** A crash at any step of recovery, or after it and before its changes are committed, loses nothing. */
+    @Test
+    void aRecoveryThatEndsAtAnyStepIsRepeatedWithTheSameResult() throws IOException {
+        try (ContainerStore store = fixture.open(disk)) {
+            for (int stream = 1; stream <= 3; stream++) {
+                append(store, stream, 20_000, random, chunks);
+            }
+            fixture.commit(store);
+        }
+        List<Long> expected;
+        try (ContainerStore store = fixture.openWithoutTables(fixture.crash(disk, 0))) {
+            expected = sortedSlots(store, store.force());
+        }
+        boolean ended = false;
+        int steps = 0;
+        for (; !ended; steps++) {
+            CrashDirectory left = fixture.crash(disk, steps);
+            HookedDirectory failing = new HookedDirectory(left);
+            fixture.copyTable(left, failing);
+            AtomicInteger calls = new AtomicInteger(steps);
+            failing.hook = (call, name) -> {
+                if (calls.getAndDecrement() <= 0) {
+                    throw new IOException("made by the test");
+                }
+            };
+            try (ContainerStore store = fixture.openWithoutTables(failing)) {
+                ended = calls.get() > 0;
+            } catch (IOException madeByTheTest) {
+                ended = false;
+            }
+            CrashDirectory after = fixture.crash(left, steps);
+            try (ContainerStore store = fixture.openWithoutTables(after)) {
+                assertEquals(expected, sortedSlots(store, store.force()));
+                chunks.assertAllReadable(store);
+                fixture.commit(store);
+                chunks.assertAllReadable(store);
+            }
+            try (ContainerStore store = fixture.openWithoutTables(fixture.crash(after, 1))) {
+                assertFalse(store.hasRecovered());
+                chunks.assertAllReadable(store);
+            }
+        }
+        assertTrue(steps > 20, "steps at which recovery failed: " + steps);
+    }
+
+    private static List<Long> sortedSlots(ContainerStore store, ContainerChanges changes) throws IOException {
+        assertEquals(Map.of(), lost(store));
+        assertEquals(Set.of(), changes.removed());
+        return new TreeMap<>(changes.stored())
+                .values().stream().map(each -> (long) each.slots()).toList();
+    }
+
+    /** Otherwise the next mount would find even less space. */
+    @Test
+    void aRecoveryThatFindsTheDiskFullDeletesItsPack() throws IOException {
+        leaveOpen();
+        List<String> before = disk.list();
+        for (int room : new int[] {0, 100, 5000, 12_000}) {
+            disk.noSpaceAfter(room);
+            assertThrows(NoSpaceException.class, () -> fixture.openWithoutTables(disk));
+            assertEquals(before, disk.list());
+        }
+        disk.noSpaceAfter(Long.MAX_VALUE);
+        try (ContainerStore store = fixture.openWithoutTables(disk)) {
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    @Test
+    void theHighestPackBoundsTheIdsOfContainers() throws IOException {
+        leaveOpen();
+        try (ContainerStore store = fixture.openWithoutTables(disk)) {
+            long highest = store.highestPack(0);
+            assertTrue(highest >= fixture.entry(disk, 1).pack());
+            assertEquals(highest, store.highestPack(highest));
+            assertEquals(0, store.highestPack(highest + 1));
+        }
+    }
+
+    /** No thread waits for ever; the container stays open until the next mount. */
+    @Test
+    void anErrorWhileAContainerIsCompletedLosesNothing() throws IOException {
+        AtomicBoolean broken = new AtomicBoolean();
+        Directory failing = failingAppends(broken);
+        try (ContainerStore store = fixture.open(failing)) {
+            append(store, 1, 3000, random, chunks);
+            fixture.commit(store);
+            broken.set(true);
+            assertTimeoutPreemptively(Duration.ofMinutes(2), () -> fixture.sealAll(store));
+            broken.set(false);
+            chunks.assertAllReadable(store);
+            append(store, 1, 3000, random, chunks);
+            fixture.sealAll(store);
+        }
+        assertEquals(State.OPEN, fixture.entry(failing, 1).state());
+        assertEquals(State.SEALED, fixture.entry(failing, 2).state());
+        fixture.copyTable(failing, disk);
+        try (ContainerStore store = fixture.openWithoutTables(disk)) {
+            assertEquals(List.of(1L), store.recovered());
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    private Directory failingAppends(AtomicBoolean broken) {
+        HookedDirectory hooked = new HookedDirectory(disk);
+        hooked.hook = (call, name) -> {
+            if (broken.get() && call == HookedDirectory.Call.APPEND) {
+                throw new StackOverflowError("made by the test");
             }
         };
-        long id = chunks.byId.keySet().iterator().next();
-        try (ContainerStore store = fixture.open(disk)) {
-            assertArrayEquals(chunks.byId.get(id), TestChunks.read(store, id));
-        }
-        fixture.claims = others;
-        try (ContainerStore store = fixture.open(disk)) {
-            assertThrows(CorruptionException.class, () -> TestChunks.read(store, id));
-        }
-    }
-
-    @Test
-    void anErrorWhileSealingIsToldToWhoeverWaits() throws IOException {
-        CrashDirectory disk = new CrashDirectory(seed);
-        AtomicBoolean broken = new AtomicBoolean();
-        Directory failing = (Directory) Proxy.newProxyInstance(
-                Directory.class.getClassLoader(), new Class<?>[] {Directory.class}, (proxy, method, arguments) -> {
-                    if (broken.get() && method.getName().equals("rename")) {
-                        throw new StackOverflowError("made by the test");
-                    }
-                    return method.invoke(disk, arguments);
-                });
-        try (ContainerStore store = fixture.open(failing)) {
-            try (ContainerWriter writer = store.writer(1)) {
-                chunks.append(writer, TestChunks.chunk(random, 1000));
-            }
-            broken.set(true);
-            assertTimeoutPreemptively(Duration.ofMinutes(2), () -> assertThrows(IOException.class, store::sealAll));
-            broken.set(false);
-        }
-        try (ContainerStore store = fixture.openWithoutTables(disk)) {
-            chunks.assertAllReadable(store);
-        }
-    }
-
-    /** A disk with one sealed container, of id 1. */
-    private CrashDirectory sealedDisk(TestChunks stored) throws IOException {
-        CrashDirectory disk = new CrashDirectory(seed);
-        fixture.lastId.set(0);
-        try (ContainerStore store = fixture.open(disk)) {
-            try (ContainerWriter writer = store.writer(1)) {
-                for (int i = 0; i < 10; i++) {
-                    stored.append(writer, TestChunks.chunk(random, 1000));
-                }
-            }
-            store.sealAll();
-        }
-        return disk;
-    }
-
-    private static byte[] withSalt(byte[] file, long salt) {
-        Bytes header = new Bytes(ContainerFormat.HEADER_BYTES);
-        ContainerFormat.putHeader(new ContainerIdentity(1, salt, 1), header);
-        byte[] changed = file.clone();
-        System.arraycopy(header.array(), 0, changed, 0, header.length());
-        return changed;
-    }
-
-    /** Header and footer with another salt. */
-    private static byte[] withFooterSalt(byte[] file, long salt) throws IOException {
-        byte[] changed = withSalt(file, salt);
-        int at = file.length - ContainerFormat.FOOTER_BYTES;
-        byte[] old = Arrays.copyOfRange(file, at, file.length);
-        ContainerFormat.Footer footer = ContainerFormat.readFooter(old, 1, file.length, "test");
-        Bytes now = new Bytes(ContainerFormat.FOOTER_BYTES);
-        ContainerFormat.putFooter(
-                new ContainerFormat.Footer(
-                        new ContainerIdentity(1, salt, 1),
-                        footer.tableBytes(),
-                        footer.directoryOffset(),
-                        footer.directoryBytes()),
-                now);
-        System.arraycopy(now.array(), 0, changed, at, now.length());
-        return changed;
+        return hooked;
     }
 }

@@ -17,7 +17,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,7 +24,7 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.container.format.Compression;
-import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.HookedDirectory;
 import org.opendedup.sar.io.HookedDirectory.Call;
@@ -52,6 +51,7 @@ final class ContainerShortageTest {
     ContainerShortageTest() {
         fixture.options = new ContainerOptions(
                 new Compression(Compression.Codec.ZSTD, 1, 4096), CONTAINER_BYTES, 200, 3, MAX_IN_FLIGHT);
+        fixture.shareTable(disk, hooked);
     }
 
     @AfterEach
@@ -66,8 +66,9 @@ final class ContainerShortageTest {
         return chunk;
     }
 
-    private static String open(long container) {
-        return ContainerFormat.fileName(container, ContainerFormat.OPEN_SUFFIX);
+    /** Returns the name of the pack that the first container of a stream, 1 or 2, begins. */
+    private static String pack(int stream) {
+        return PackFormat.fileName(1023 + stream);
     }
 
     private static NoSpaceException full() {
@@ -80,7 +81,7 @@ final class ContainerShortageTest {
         for (ContainerWriter writer : writers) {
             chunks.append(writer, bytes(100));
         }
-        store.force();
+        fixture.commit(store);
         return writers;
     }
 
@@ -93,18 +94,18 @@ final class ContainerShortageTest {
         };
         chunks.append(writers.get(1), bytes(200));
         chunks.append(writers.get(0), bytes(MAX_IN_FLIGHT));
-        assertThrows(NoSpaceException.class, store::force);
+        assertThrows(NoSpaceException.class, () -> fixture.commit(store));
     }
 
     @Test
     void aShortageLastsAsLongAsOneOfSeveralContainersIsShort() throws IOException {
         Set<String> fullFiles = ConcurrentHashMap.newKeySet();
-        fullFiles.addAll(List.of(open(1), open(2)));
+        fullFiles.addAll(List.of(pack(1), pack(2)));
         try (ContainerStore store = fixture.open(hooked)) {
             List<ContainerWriter> writers = begin(store);
             fill(store, writers, fullFiles);
-            fullFiles.remove(open(2));
-            assertThrows(NoSpaceException.class, store::force);
+            fullFiles.remove(pack(2));
+            assertThrows(NoSpaceException.class, () -> fixture.commit(store));
 
             // The second is no longer short. The first still uses up the memory, and no operation that would release it
             // is in progress.
@@ -112,10 +113,10 @@ final class ContainerShortageTest {
             chunks.assertAllReadable(store);
 
             fullFiles.clear();
-            store.force();
+            fixture.commit(store);
             chunks.append(writers.get(1), bytes(MAX_IN_FLIGHT));
             chunks.append(writers.get(0), bytes(100));
-            store.force();
+            fixture.commit(store);
             chunks.assertAllReadable(store);
         }
     }
@@ -123,19 +124,19 @@ final class ContainerShortageTest {
     @Test
     void theFailureOfAShortContainerDoesNotEndTheShortageOfAnother() throws IOException {
         Set<String> fullFiles = ConcurrentHashMap.newKeySet();
-        fullFiles.addAll(List.of(open(1), open(2)));
+        fullFiles.addAll(List.of(pack(1), pack(2)));
         try (ContainerStore store = fixture.open(hooked)) {
             List<ContainerWriter> writers = begin(store);
             fill(store, writers, fullFiles);
             hooked.hook = (call, name) -> {
-                if (call == Call.APPEND && name.equals(open(1))) {
+                if (call == Call.APPEND && name.equals(pack(1))) {
                     throw full();
                 }
-                if (call == Call.APPEND && name.equals(open(2))) {
+                if (call == Call.APPEND && name.equals(pack(2))) {
                     throw new IOException("Input/output error");
                 }
             };
-            assertFalse(assertThrows(IOException.class, store::force) instanceof NoSpaceException);
+            assertFalse(assertThrows(IOException.class, () -> fixture.commit(store)) instanceof NoSpaceException);
             ContainerWriter fresh = store.writer(3);
             assertThrows(WriteFailedException.class, () -> chunks.append(fresh, bytes(100)));
             store.abandonLost();
@@ -151,7 +152,7 @@ final class ContainerShortageTest {
         try (ContainerStore store = fixture.open(hooked)) {
             List<ContainerWriter> writers = begin(store);
             hooked.hook = (call, name) -> {
-                if (call == Call.APPEND && name.equals(open(1))) {
+                if (call == Call.APPEND && name.equals(pack(1))) {
                     writing.countDown();
                     awaitUninterruptibly(failed);
                     throw full();
@@ -192,102 +193,85 @@ final class ContainerShortageTest {
         }
     }
 
-    /** Makes one step of sealing the first container fail once. */
-    private CountDownLatch failOnce(Call step, Supplier<IOException> failure) {
-        CountDownLatch met = new CountDownLatch(1);
-        hooked.hook = (call, name) -> {
-            if (call == step && name.equals(open(1)) && met.getCount() > 0) {
-                met.countDown();
-                throw failure.get();
-            }
-        };
-        return met;
-    }
-
-    /** The bytes are already on the disk: only the name is missing, and the file gets it when there is space. */
+    /** All frames are on the disk already: only directory and footer are missing, and follow when there is space. */
     @Test
-    void aContainerThatFindsNoSpaceForItsNameIsSealedLater() throws Exception {
+    void aContainerThatFindsNoSpaceForItsDirectoryIsCompletedLater() throws IOException {
         try (ContainerStore store = fixture.open(hooked)) {
-            CountDownLatch met = failOnce(Call.RENAME, ContainerShortageTest::full);
-            fillFirst(store);
-            met.await();
-            awaitForced(store);
+            begin(store);
+            hooked.hook = (call, name) -> {
+                if (call == Call.APPEND && name.equals(pack(1))) {
+                    throw full();
+                }
+            };
+            assertThrows(NoSpaceException.class, () -> fixture.sealAll(store));
             chunks.assertAllReadable(store);
-            try (ContainerStore crashed = fixture.openWithoutTables(disk.crash(1))) {
-                chunks.assertAllReadable(crashed);
-            }
-            store.sealAll();
-            chunks.assertAllReadable(store);
+            hooked.hook = (call, name) -> {};
+            fixture.commit(store);
         }
-        try (ContainerStore store = fixture.openWithoutTables(disk.crash(2))) {
+        try (ContainerStore store = fixture.openWithoutTables(fixture.crash(disk, 2))) {
             assertEquals(List.of(), store.recovered());
             chunks.assertAllReadable(store);
         }
     }
 
-    private static void awaitForced(ContainerStore store) throws IOException {
-        while (true) {
-            try {
-                store.force();
-                return;
-            } catch (NoSpaceException e) {
-                Thread.onSpinWait();
-            }
-        }
-    }
-
-    /** Nothing is lost then that a force must report. */
-    @Test
-    void whatTheSealingHasForcedStaysWhenTheFileCannotBeClosed() throws Exception {
-        checkStaysWhenItFailsAt(Call.CLOSE);
-    }
-
-    @Test
-    void whatTheSealingHasForcedStaysWhenTheRenamingFails() throws Exception {
-        checkStaysWhenItFailsAt(Call.RENAME);
-    }
-
-    private void checkStaysWhenItFailsAt(Call step) throws Exception {
-        try (ContainerStore store = fixture.open(hooked)) {
-            CountDownLatch met = failOnce(step, () -> new IOException("Input/output error"));
-            fillFirst(store);
-            met.await();
-            store.force();
-            chunks.assertAllReadable(store);
-            try (ContainerStore crashed = fixture.openWithoutTables(disk.crash(1))) {
-                chunks.assertAllReadable(crashed);
-            }
-        }
-    }
-
     /**
-     * The controls: bytes that were not forced, and a name that may not be on the disk, are lost, and are reported as
-     * lost.
+     * Nobody writes the frames of the second container of a pack while the first waits: nobody waits for them either.
      */
     @Test
-    void whatTheSealingCouldNotMakeDurableIsToldAsLost() throws Exception {
+    void aContainerThatFollowsOneWithoutSpaceWaitsToo() throws IOException {
+        try (ContainerStore store = fixture.open(hooked)) {
+            List<ContainerWriter> writers = begin(store);
+            hooked.hook = (call, name) -> {
+                if (call == Call.APPEND) {
+                    throw full();
+                }
+            };
+            store.endAll();
+            assertThrows(NoSpaceException.class, () -> chunks.append(writers.get(0), bytes(100)));
+            assertThrows(NoSpaceException.class, () -> fixture.commit(store));
+            assertThrows(NoSpaceException.class, () -> chunks.append(writers.get(0), bytes(100)));
+            hooked.hook = (call, name) -> {};
+            fixture.commit(store);
+            chunks.append(writers.get(0), bytes(100));
+            fixture.sealAll(store);
+            chunks.assertAllReadable(store);
+        }
+    }
+
+    /** Bytes that were not forced, and a name that may not be on the disk, are reported as lost, not as waiting. */
+    @Test
+    void aFullDiskThatIsFoundByAForceIsReportedAsALoss() throws IOException {
         for (Call step : List.of(Call.FORCE, Call.SYNC)) {
             CrashDirectory fresh = new CrashDirectory(seed);
             HookedDirectory failing = new HookedDirectory(fresh);
             AtomicInteger failures = new AtomicInteger();
+            fixture.lastId.set(0);
             try (ContainerStore store = fixture.open(failing)) {
-                CountDownLatch met = new CountDownLatch(1);
                 failing.hook = (call, name) -> {
-                    boolean sealing = Thread.currentThread().getName().equals("container-sealer");
-                    if (call == step && sealing && met.getCount() > 0) {
-                        failures.incrementAndGet();
-                        met.countDown();
+                    if (call == step && failures.getAndIncrement() == 0) {
                         throw full();
                     }
                 };
-                fixture.lastId.set(0);
                 fillFirst(store);
-                met.await();
-                assertFalse(assertThrows(IOException.class, store::force) instanceof NoSpaceException);
-                assertFalse(assertThrows(IOException.class, store::sealAll) instanceof NoSpaceException);
+                assertFalse(assertThrows(IOException.class, () -> fixture.commit(store)) instanceof NoSpaceException);
+                assertFalse(assertThrows(IOException.class, () -> fixture.sealAll(store)) instanceof NoSpaceException);
+                store.revive();
+                fixture.commit(store);
+                chunks.assertAllReadable(store);
             }
-            assertEquals(1, failures.get());
+            assertTrue(failures.get() > 0);
             chunks.byId.clear();
+        }
+    }
+
+    private void awaitForced(ContainerStore store) throws IOException {
+        while (true) {
+            try {
+                fixture.commit(store);
+                return;
+            } catch (NoSpaceException e) {
+                Thread.onSpinWait();
+            }
         }
     }
 
@@ -298,8 +282,8 @@ final class ContainerShortageTest {
             throw new IllegalStateException("made by the test");
         })) {
             fillFirst(store);
-            store.sealAll();
-            store.force();
+            fixture.sealAll(store);
+            fixture.commit(store);
             chunks.assertAllReadable(store);
         }
     }
@@ -310,13 +294,14 @@ final class ContainerShortageTest {
         for (int run = 0; run < RUNS; run++) {
             CrashDirectory fresh = new CrashDirectory(seed + run);
             HookedDirectory full = new HookedDirectory(fresh);
+            fixture.shareTable(fresh, full);
             TestChunks appended = new TestChunks();
             fixture.lastId.set(0);
             try (ContainerStore store = fixture.open(full)) {
                 try (ContainerWriter writer = store.writer(1)) {
                     appended.append(writer, bytes(3000));
                 }
-                store.force();
+                fixture.commit(store);
                 AtomicBoolean refusing = new AtomicBoolean(true);
                 CountDownLatch met = new CountDownLatch(1);
                 full.hook = (call, name) -> {
@@ -330,11 +315,11 @@ final class ContainerShortageTest {
                     awaitForced(store);
                     return null;
                 });
-                assertThrows(NoSpaceException.class, store::sealAll);
-                forcing.get();
+                assertThrows(NoSpaceException.class, () -> fixture.sealAll(store));
                 refusing.set(false);
+                forcing.get();
                 sealAllAtLast(store);
-                try (ContainerStore crashed = fixture.openWithoutTables(fresh.crash(1))) {
+                try (ContainerStore crashed = fixture.openWithoutTables(fixture.crash(fresh, 1))) {
                     assertEquals(List.of(), crashed.recovered());
                     appended.assertAllReadable(crashed);
                 }
@@ -343,10 +328,10 @@ final class ContainerShortageTest {
     }
 
     /** The sealing thread may just have found the disk full again. */
-    private static void sealAllAtLast(ContainerStore store) throws IOException {
+    private void sealAllAtLast(ContainerStore store) throws IOException {
         while (true) {
             try {
-                store.sealAll();
+                fixture.sealAll(store);
                 return;
             } catch (NoSpaceException e) {
                 Thread.onSpinWait();

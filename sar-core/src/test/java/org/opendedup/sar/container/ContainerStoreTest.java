@@ -29,7 +29,6 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.format.Compression;
-import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.io.CrashDirectory;
@@ -61,24 +60,25 @@ final class ContainerStoreTest {
     @EnumSource(Compression.Codec.class)
     void chunksComeBackBeforeAndAfterForceSealAndReopening(Compression.Codec codec) throws IOException {
         fixture.options = StoreFixture.options(codec);
-        try (ContainerStore store = fixture.open(FileDirectory.open(folder))) {
+        FileDirectory disk = FileDirectory.open(folder);
+        try (ContainerStore store = fixture.open(disk)) {
             appendSome(store, 1, 300, 2000);
             chunks.assertAllReadable(store);
-            store.force();
+            fixture.commit(store);
             appendSome(store, 2, 300, 10_000);
             chunks.assertAllReadable(store);
-            store.sealAll();
+            fixture.sealAll(store);
             chunks.assertAllReadable(store);
             appendSome(store, 1, 10, 2000);
-            store.sealAll();
+            fixture.sealAll(store);
         }
-        try (ContainerStore store = fixture.open(FileDirectory.open(folder))) {
+        try (ContainerStore store = fixture.open(disk)) {
             assertEquals(List.of(), store.recovered());
             assertEquals(fixture.frameTables.size(), store.containers());
             chunks.assertAllReadable(store);
         }
         fixture.frameTables.clear();
-        try (ContainerStore store = fixture.open(FileDirectory.open(folder))) {
+        try (ContainerStore store = fixture.open(disk)) {
             chunks.assertAllReadable(store);
         }
     }
@@ -88,13 +88,13 @@ final class ContainerStoreTest {
         CrashDirectory disk = new CrashDirectory(seed);
         try (ContainerStore store = fixture.open(disk)) {
             appendSome(store, 1, 400, 3000);
-            store.sealAll();
+            fixture.sealAll(store);
             Set<Long> seen = new HashSet<>();
             long[] bytes = new long[1];
             List<Long> containers = new ArrayList<>();
             store.forEachContainer(containers::add);
             for (long container : containers) {
-                bytes[0] += disk.length(ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX));
+                bytes[0] += fixture.contents(disk, container).length;
                 SealedContainer sealed = store.directory(container);
                 assertArrayEquals(fixture.frameTables.get(container), sealed.frameTableBytes());
                 for (int slot = 0; slot < sealed.slots(); slot++) {
@@ -128,7 +128,7 @@ final class ContainerStoreTest {
                 before = chunks.append(writer, new byte[] {1, 2, 3});
                 id = chunks.append(writer, large);
             }
-            store.force();
+            fixture.commit(store);
             Frame frame = store.frame(ChunkId.container(id), store.frameOf(id), true);
             assertEquals(1, frame.count());
             assertArrayEquals(large, frame.data());
@@ -146,7 +146,7 @@ final class ContainerStoreTest {
             assertEquals(1, store.frame(ChunkId.container(first), frame, false).count());
             long second = chunks.append(writer, new byte[] {2});
             assertEquals(frame + 1, store.frameOf(second));
-            store.force();
+            fixture.commit(store);
             assertEquals(1, store.frame(ChunkId.container(first), frame, false).count());
             chunks.assertAllReadable(store);
         }
@@ -156,7 +156,7 @@ final class ContainerStoreTest {
     void neighboursAreReadByOneRequest() throws IOException {
         try (ContainerStore store = fixture.open(new CrashDirectory(seed))) {
             appendSome(store, 1, 100, 1000);
-            store.sealAll();
+            fixture.sealAll(store);
             FrameTable table = store.frameTable(1);
             assertTrue(table.frames() >= 5, "enough frames: " + table.frames());
             List<Integer> seen = new ArrayList<>();
@@ -190,7 +190,7 @@ final class ContainerStoreTest {
             appendSome(store, 1, 10, 100);
             assertThrows(CorruptionException.class, () -> store.frameOf(ChunkId.of(1, 10)));
             assertThrows(CorruptionException.class, () -> store.frameOf(ChunkId.of(77, 0)));
-            store.sealAll();
+            fixture.sealAll(store);
             assertThrows(CorruptionException.class, () -> store.frameOf(ChunkId.of(1, 10)));
             assertThrows(IllegalArgumentException.class, () -> store.frame(1, 5, false));
             assertThrows(CorruptionException.class, () -> store.directory(77));
@@ -254,7 +254,7 @@ final class ContainerStoreTest {
             });
             Future<?> forcer = threads.submit(() -> {
                 while (writing.get()) {
-                    store.force();
+                    fixture.commit(store);
                 }
                 return null;
             });
@@ -266,7 +266,7 @@ final class ContainerStoreTest {
             forcer.get();
             threads.shutdown();
             chunks.assertAllReadable(store);
-            store.sealAll();
+            fixture.sealAll(store);
             chunks.assertAllReadable(store);
         }
     }
@@ -287,7 +287,7 @@ final class ContainerStoreTest {
         CrashDirectory disk = new CrashDirectory(seed);
         try (ContainerStore store = fixture.open(disk)) {
             appendSome(store, 1, 50, 1000);
-            store.sealAll();
+            fixture.sealAll(store);
         }
         fixture.frameTables.values().forEach(table -> table[table.length / 2] ^= 4);
         try (ContainerStore store = fixture.open(disk)) {

@@ -24,13 +24,14 @@ class FingerprintVerificationTest {
     void aWrongFingerprintIsFoundByWhoAsksForIt() throws IOException {
         ExecutorService workers = Executors.newSingleThreadExecutor();
         AtomicLong ids = new AtomicLong();
+        HeapContainerTable containers = new HeapContainerTable();
         ContainerOptions options = new ContainerOptions(
                 new Compression(Compression.Codec.NONE, 0, FRAME_BYTES), 64 * FRAME_BYTES, 64, 2, 16L * FRAME_BYTES);
         try (ContainerStore store = ContainerStore.open(
                 new CrashDirectory(1),
                 options,
                 ids::incrementAndGet,
-                ContainerClaims.NONE,
+                containers,
                 id -> null,
                 (id, table) -> {},
                 workers,
@@ -42,7 +43,7 @@ class FingerprintVerificationTest {
                     id = writer.append(chunk, 0, chunk.length, new byte[32], 0);
                 }
             }
-            store.sealAll();
+            containers.sealAll(store);
             long container = ChunkId.container(id);
             assertEquals(1, store.frame(container, 0, false).count());
             assertThrows(CorruptionException.class, () -> store.frame(container, 0, true));

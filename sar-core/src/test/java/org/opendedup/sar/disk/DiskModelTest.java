@@ -16,11 +16,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.container.FrameConsumer;
+import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
@@ -140,12 +140,14 @@ final class DiskModelTest {
         assertTrue(noGap > 1.02 * best, "sar.seed=" + seed + ": " + noGap + " and " + best);
     }
 
+    private final HeapContainerTable table = new HeapContainerTable();
+
     private ContainerStore store() throws IOException {
         return ContainerStore.open(
                 FileDirectory.open(folder),
                 new ContainerOptions(new Compression(Compression.Codec.NONE, 0, 4096), 8 << 20, 200, 1, 1 << 20),
                 new AtomicLong()::incrementAndGet,
-                ContainerClaims.NONE,
+                table,
                 id -> null,
                 (id, table) -> {},
                 workers,
@@ -162,7 +164,7 @@ final class DiskModelTest {
                 chunk = writer.append(bytes, 0, bytes.length, TieredVolume.fingerprint(bytes), 0);
             }
         }
-        store.sealAll();
+        table.sealAll(store);
         long container = ChunkId.container(chunk);
         assertEquals(FRAMES, store.frameTable(container).frames());
         return container;

@@ -23,9 +23,9 @@ import org.opendedup.sar.chunk.Chunkers;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.chunk.Fingerprinter;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.KeyValueStores;
@@ -113,7 +113,7 @@ class WrittenDuplicatesTest {
                 FileDirectory.open(folder),
                 new ContainerOptions(new Compression(Compression.Codec.LZ4, 0, 16 << 10), 1 << 20, 200, 3, 1 << 20),
                 metadata::nextContainer,
-                ContainerClaims.NONE,
+                new HeapContainerTable(),
                 container -> null,
                 (container, table) -> {},
                 threads,

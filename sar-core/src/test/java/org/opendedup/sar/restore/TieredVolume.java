@@ -18,10 +18,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
+import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.disk.DiskQueue;
@@ -69,6 +69,7 @@ public final class TieredVolume implements AutoCloseable {
 
     private final Path folder;
     private final MetadataStore metadata;
+    private final HeapContainerTable table = new HeapContainerTable();
     private final AtomicLong lastContainer = new AtomicLong();
     private final ExecutorService threads = Executors.newFixedThreadPool(2);
     private final ScheduledExecutorService prefetchers = Executors.newScheduledThreadPool(2);
@@ -127,7 +128,7 @@ public final class TieredVolume implements AutoCloseable {
                 ids.add(writer.append(chunk, 0, chunk.length, fingerprint(chunk), 0));
             }
         }
-        containers.sealAll();
+        table.sealAll(containers);
         distributor = new DataDistributor(() -> attached, "test", SsdHealth.IGNORED);
     }
 
@@ -136,7 +137,7 @@ public final class TieredVolume implements AutoCloseable {
                 FileDirectory.open(folder),
                 new ContainerOptions(new Compression(Compression.Codec.LZ4, 0, FRAME_BYTES), 40_000, 200, 3, 64 * 1024),
                 lastContainer::incrementAndGet,
-                ContainerClaims.NONE,
+                table,
                 container -> null,
                 (container, table) -> {},
                 threads,

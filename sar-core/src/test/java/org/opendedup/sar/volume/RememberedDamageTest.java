@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
@@ -10,11 +11,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -59,17 +60,11 @@ final class RememberedDamageTest {
         }
     }
 
-    private List<Path> containers() throws IOException {
-        try (Stream<Path> files = Files.walk(config.locations().data())) {
-            return files.filter(file -> file.toString().endsWith(".container")).toList();
-        }
-    }
-
     private void damage() throws IOException {
-        for (Path container : containers()) {
-            byte[] bytes = Files.readAllBytes(container);
-            bytes[bytes.length / 3] ^= 1;
-            Files.write(container, bytes);
+        List<PackedContainer> containers = PackedContainer.in(config.locations().data());
+        assertFalse(containers.isEmpty());
+        for (PackedContainer container : containers) {
+            container.flipBit(container.bytes() / 3);
         }
     }
 
@@ -99,9 +94,11 @@ final class RememberedDamageTest {
     }
 
     @Test
-    void aContainerThatIsGoneIsNotReferredTo() throws IOException {
-        for (Path container : containers()) {
-            Files.delete(container);
+    void aContainerWhosePackIsGoneIsNotReferredTo() throws IOException {
+        List<Path> packs = PackedContainer.packs(config.locations().data());
+        assertFalse(packs.isEmpty());
+        for (Path pack : packs) {
+            Files.delete(pack);
         }
         try (Volume volume = Volume.open(config)) {
             write(volume, "second");

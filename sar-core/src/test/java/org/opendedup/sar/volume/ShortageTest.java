@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -28,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Device;
@@ -217,7 +220,8 @@ class ShortageTest {
         if (full == Full.METADATA) {
             metadata.refuseNextCommits(Integer.MAX_VALUE);
         } else {
-            containers.noSpaceAfter(100);
+            // A pack can be begun: a file whose bytes find no container has the length of its recipe after a crash.
+            containers.noSpaceAfter(PackFormat.FIRST_CONTAINER + 100);
         }
     }
 
@@ -271,13 +275,23 @@ class ShortageTest {
     /** The first to find out stores once more, after a commit that writes what waits. */
     @Test
     void maintenanceStoresAFileWhoseContainerWaitedForSpaceUnnoticed() throws IOException, InterruptedException {
-        try (Volume volume = create()) {
+        HookedDirectory data = new HookedDirectory(containers);
+        Volume.create(config, containers, metadata, InstantSource.system());
+        try (Volume volume = open(data)) {
             long inode = make(volume, "file");
             OpenFile file = volume.open(inode, true);
-            containers.noSpaceAfter(100);
-            // More than a frame and less than two: it is stored before the frame's writer finds no space.
+            // The pack can be begun. More than a frame and less than two is stored before the frame finds no space.
+            containers.noSpaceAfter(PackFormat.FIRST_CONTAINER + 100);
+            CountDownLatch stored = new CountDownLatch(1);
+            data.hook = (call, name) -> {
+                if (call == HookedDirectory.Call.APPEND
+                        && Thread.currentThread().getName().contains("worker")) {
+                    Uninterruptibles.awaitUninterruptibly(stored);
+                }
+            };
             volume.write(file, 0, ByteBuffer.wrap(random(1, 100_000)));
             volume.store(file);
+            stored.countDown();
             while (containers.refusedAppends() == 0) {
                 Thread.sleep(10);
             }

@@ -1,13 +1,11 @@
 package org.opendedup.sar.container.format;
 
-import java.util.Locale;
-import java.util.OptionalLong;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 
 /**
- * The container file: names, header and footer, as docs/FORMAT.md specifies them.
+ * The container: header and footer, as docs/FORMAT.md specifies them.
  *
  * <pre>
  * container = header frame* directory footer
@@ -28,15 +26,6 @@ public final class ContainerFormat {
     public static final int HEADER_BYTES = 32;
     public static final int FOOTER_BYTES = 48;
 
-    public static final String SEALED_SUFFIX = ".container";
-    public static final String OPEN_SUFFIX = ".open";
-    public static final String RECOVERY_SUFFIX = ".recovery";
-    /**
-     * Suffix of a file that does not belong to the volume, or whose bytes could not all be saved: never read, never
-     * deleted.
-     */
-    public static final String ASIDE_SUFFIX = ".aside";
-
     /** Longest frame table, in bytes: its head, five numbers of at most five bytes for each frame, its checksum. */
     private static final int MAX_TABLE_BYTES = 16 + ChunkId.MAX_SLOTS * 5 * 5;
     /**
@@ -49,58 +38,24 @@ public final class ContainerFormat {
 
     private static final int FOOTER_MAGIC = 0x45524153;
 
-    private static final int FOLDER_BITS = 8;
-    /** Length of the folder part of a name, in characters: ten digits and a slash. */
-    private static final int FOLDER_LENGTH = 11;
-
-    private static final int ID_DIGITS = 12;
-
     private ContainerFormat() {}
 
     /**
-     * The footer of a container file.
+     * The footer of a container.
      *
      * @param tableBytes length in bytes of the frame table, with which the directory begins
      */
     public record Footer(ContainerIdentity identity, int tableBytes, long directoryOffset, int directoryBytes) {}
 
-    /**
-     * Returns the file's name: 256 consecutive ids share a folder. Containers that are written one after another are
-     * mostly read in that order, and a file system places the inodes and bytes of one folder side by side: a disk then
-     * opens the next container without a seek. (One folder for each low byte cost two to three seeks a container: 223
-     * of the 248 of a cold restore.)
-     */
-    public static String fileName(long container, String suffix) {
-        return String.format(Locale.ROOT, "%010x/%012x%s", container >>> FOLDER_BITS, container, suffix);
+    /** Returns {@code padding} zero bytes and a header: what precedes the first frame in a pack. */
+    public static Bytes begin(ContainerIdentity identity, int padding) {
+        Bytes out = new Bytes(padding + HEADER_BYTES);
+        out.advance(padding);
+        putHeader(identity, out);
+        return out;
     }
 
-    /** Returns the container whose file with this suffix has the name; empty if it is not such a name. */
-    public static OptionalLong containerOf(String fileName, String suffix) {
-        int digits = fileName.length() - suffix.length() - FOLDER_LENGTH;
-        if (digits != ID_DIGITS || !fileName.endsWith(suffix)) {
-            return OptionalLong.empty();
-        }
-        try {
-            long container = Long.parseLong(fileName, FOLDER_LENGTH, FOLDER_LENGTH + digits, 16);
-            boolean valid = container > 0
-                    && container <= ChunkId.MAX_CONTAINER
-                    && fileName(container, suffix).equals(fileName);
-            return valid ? OptionalLong.of(container) : OptionalLong.empty();
-        } catch (NumberFormatException e) {
-            return OptionalLong.empty();
-        }
-    }
-
-    /** Returns the container id that a file's name begins with, whatever its suffix; 0 if it begins with none. */
-    public static long idOf(String fileName) {
-        int end = FOLDER_LENGTH + ID_DIGITS;
-        if (fileName.length() <= end || fileName.charAt(end) != '.') {
-            return 0;
-        }
-        return containerOf(fileName.substring(0, end), "").orElse(0);
-    }
-
-    public static void putHeader(ContainerIdentity identity, Bytes out) {
+    static void putHeader(ContainerIdentity identity, Bytes out) {
         int start = out.length();
         putIdentity(HEADER_MAGIC, identity, out);
         out.putCrc(start);
@@ -117,7 +72,7 @@ public final class ContainerFormat {
         assert out.length() - start == FOOTER_BYTES;
     }
 
-    /** Returns all bytes that follow the frames, from {@code offset} in the file on: directory and footer. */
+    /** Returns all bytes that follow the frames, from {@code offset} in the container on: directory and footer. */
     public static Bytes tail(ContainerIdentity identity, byte[] frameTable, Bytes chunkLists, long offset) {
         int directoryBytes = frameTable.length + chunkLists.length() + Integer.BYTES;
         Bytes out = new Bytes(directoryBytes + FOOTER_BYTES);
@@ -143,10 +98,10 @@ public final class ContainerFormat {
         return readIdentity(header, container, place, 0);
     }
 
-    /** Reads a footer and checks that its lengths fit a file of {@code fileBytes} bytes. */
-    public static Footer readFooter(byte[] footer, long container, long fileBytes, String place)
+    /** Reads a footer and checks that its lengths fit a container of {@code containerBytes} bytes. */
+    public static Footer readFooter(byte[] footer, long container, long containerBytes, String place)
             throws CorruptionException, UnsupportedFormatException {
-        long offset = fileBytes - FOOTER_BYTES;
+        long offset = containerBytes - FOOTER_BYTES;
         checkEnvelope(footer, FOOTER_BYTES, FOOTER_MAGIC, place, offset);
         ContainerIdentity identity = readIdentity(footer, container, place, offset);
         int tableBytes = Bytes.getInt(footer, 28);

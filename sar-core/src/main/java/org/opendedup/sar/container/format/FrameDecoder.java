@@ -10,18 +10,21 @@ import org.opendedup.sar.common.Fingerprints;
 public final class FrameDecoder {
     private FrameDecoder() {}
 
-    /** The expected place of a frame in its container, for checks and messages. */
-    public record Expected(long container, FrameTable table, int frame) {
+    /** The expected place of a frame, for checks and messages, which name the pack and the offset in it. */
+    public record Expected(long container, LocatedTable at, int frame) {
+        FrameTable table() {
+            return at.table();
+        }
+
         @Override
         public String toString() {
-            int first = table.firstSlot(frame);
-            return "container " + container + ", slots " + first + " to "
-                    + (first + table.slotCount(frame) - 1) + " ("
-                    + ContainerFormat.fileName(container, ContainerFormat.SEALED_SUFFIX) + ")";
+            int first = table().firstSlot(frame);
+            return "container " + container + ", slots " + first + " to " + (first + table().slotCount(frame) - 1)
+                    + " (" + PackFormat.fileName(at.pack()) + ")";
         }
 
         public CorruptionException corrupt(String expected, String found) {
-            return new CorruptionException(toString(), table.fileOffset(frame), expected, found);
+            return new CorruptionException(toString(), at.start(frame), expected, found);
         }
     }
 

@@ -19,10 +19,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
+import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.io.CrashDirectory;
@@ -44,13 +44,14 @@ public abstract class FrameCacheContract {
         cache = make(BUDGET_BYTES);
         ExecutorService workers = Executors.newSingleThreadExecutor();
         AtomicLong ids = new AtomicLong();
+        HeapContainerTable containers = new HeapContainerTable();
         ContainerOptions options = new ContainerOptions(
                 new Compression(Compression.Codec.NONE, 0, FRAME_BYTES), 8 * FRAME_BYTES, 64, 2, 16L * FRAME_BYTES);
         try (ContainerStore store = ContainerStore.open(
                 new CrashDirectory(1),
                 options,
                 ids::incrementAndGet,
-                ContainerClaims.NONE,
+                containers,
                 id -> null,
                 (id, table) -> {},
                 workers,
@@ -63,7 +64,7 @@ public abstract class FrameCacheContract {
                     chunks.add(writer.append(chunk, 0, chunk.length, new byte[32], 0));
                 }
             }
-            store.sealAll();
+            containers.sealAll(store);
             for (long id : chunks) {
                 frames.add(store.frame(ChunkId.container(id), store.frameOf(id), false));
             }

@@ -5,16 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongUnaryOperator;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -22,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.TieredVolume;
@@ -345,22 +343,9 @@ class LookaheadTest {
         damageOneContainer(length -> length - 5);
     }
 
-    private void damageOneContainer(LongUnaryOperator place) throws IOException {
-        Path container;
-        try (Stream<Path> files = Files.walk(folder)) {
-            container = files.filter(Files::isRegularFile)
-                    .sorted()
-                    .skip(40)
-                    .findFirst()
-                    .orElseThrow();
-        }
-        try (RandomAccessFile file = new RandomAccessFile(container.toFile(), "rw")) {
-            long at = place.applyAsLong(file.length());
-            file.seek(at);
-            int old = file.read();
-            file.seek(at);
-            file.write(old ^ 0x40);
-        }
+    private void damageOneContainer(IntUnaryOperator place) throws IOException {
+        PackedContainer container = PackedContainer.in(folder).get(40);
+        container.flipBit(place.applyAsInt(container.bytes()));
     }
 
     @Test

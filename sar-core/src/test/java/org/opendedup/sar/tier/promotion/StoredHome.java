@@ -13,10 +13,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.container.ContainerClaims;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
+import org.opendedup.sar.container.HeapContainerTable;
 import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.KeyValueStores;
@@ -36,6 +36,7 @@ final class StoredHome implements Closeable {
     /** The bytes of each chunk by its id, in the order in which they were stored. */
     final Map<Long, byte[]> chunks = new LinkedHashMap<>();
 
+    private final HeapContainerTable table = new HeapContainerTable();
     private final ExecutorService workers = Executors.newSingleThreadExecutor();
 
     StoredHome(Path folder, int pageBytes, int chunks) throws IOException {
@@ -49,7 +50,7 @@ final class StoredHome implements Closeable {
                         1,
                         4 << 20),
                 ids::incrementAndGet,
-                ContainerClaims.NONE,
+                table,
                 container -> null,
                 (container, table) -> {},
                 workers,
@@ -69,7 +70,7 @@ final class StoredHome implements Closeable {
                 chunks.put(writer.append(data, 0, CHUNK, new byte[Fingerprints.BYTES], 0), data);
             }
         }
-        containers.sealAll();
+        table.sealAll(containers);
     }
 
     PromotionSources sources(CountSource counts, LongSupplier diskUse) {

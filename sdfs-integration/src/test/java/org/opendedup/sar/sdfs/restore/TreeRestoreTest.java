@@ -24,7 +24,6 @@ import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 import jnr.ffi.Runtime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,6 +31,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.sdfs.config.Definitions;
@@ -531,13 +531,14 @@ class TreeRestoreTest {
         byte[] good = random(MIB, 7);
         write(make(Inode.ROOT, "good"), 0, good);
         volume.close();
-        List<Path> before = containers();
+        List<PackedContainer> before = containers();
+        assertFalse(before.isEmpty());
         volume = Volume.open(config);
         write(make(Inode.ROOT, "bad"), 0, random(MIB, 8));
         volume.close();
-        for (Path container : containers()) {
+        for (PackedContainer container : containers()) {
             if (!before.contains(container)) {
-                flip(container, Files.size(container) / 2);
+                container.flipBitInFrames();
             }
         }
         volume = Volume.open(config);
@@ -551,16 +552,8 @@ class TreeRestoreTest {
         assertEquals(MIB, Files.size(target.resolve("bad")));
     }
 
-    private List<Path> containers() throws IOException {
-        try (Stream<Path> files = Files.walk(config.locations().data())) {
-            return files.filter(file -> file.toString().endsWith(".container")).toList();
-        }
-    }
-
-    private static void flip(Path file, long offset) throws IOException {
-        byte[] content = Files.readAllBytes(file);
-        content[(int) offset] ^= 1;
-        Files.write(file, content);
+    private List<PackedContainer> containers() throws IOException {
+        return PackedContainer.in(config.locations().data());
     }
 
     private void writeLarge() throws IOException {

@@ -1,12 +1,11 @@
-package org.opendedup.sar.metadata;
+package org.opendedup.sar.common;
 
 import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
-import org.opendedup.sar.common.StoredContainer;
 
 /**
- * Changes of the {@link ContainerTable} that a commit makes together with its generation.
+ * Changes of the container table, which are committed together with those of the reference counts.
  *
  * @param stored new entries, and entries with a new place or length, by container id
  * @param removed ids of containers that do not exist any more; ids without an entry are ignored
@@ -24,7 +23,7 @@ public record ContainerChanges(Map<Long, StoredContainer> stored, Set<Long> remo
         removed = Set.copyOf(removed);
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return stored.isEmpty() && removed.isEmpty();
     }
 }

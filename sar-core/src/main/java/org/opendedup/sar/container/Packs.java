@@ -1,0 +1,123 @@
+package org.opendedup.sar.container;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.FileAlreadyExistsException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.WriteFailedException;
+import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Input;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Creates the packs that are written to, and closes those that are left. Safe for use by many threads. */
+final class Packs implements Closeable {
+    /**
+     * Difference between a pack's number and the id of its first container. A pack of 256 MiB has about 70 containers;
+     * other streams use ids in between.
+     */
+    private static final int IDS_PER_PACK = 1023;
+
+    private static final Logger log = LoggerFactory.getLogger(Packs.class);
+
+    private final Directory directory;
+    private final ContainerIds ids;
+    private final Set<Pack> open = ConcurrentHashMap.newKeySet();
+
+    Packs(Directory directory, ContainerIds ids) {
+        this.directory = directory;
+        this.ids = ids;
+    }
+
+    /**
+     * Returns the pack for a new container of a stream: the one that the stream writes to, or a new one.
+     *
+     * @param present the pack of the stream's last container, or null
+     */
+    Pack forContainer(long container, @Nullable Pack present) throws IOException {
+        if (present != null && present.accepts(container)) {
+            return present;
+        }
+        Pack created;
+        try {
+            created = create(container + IDS_PER_PACK);
+        } catch (NoSpaceException | FileAlreadyExistsException e) {
+            throw e;
+        } catch (IOException e) {
+            throw new WriteFailedException(
+                    "a pack for container " + container + " could not be begun: " + e.getMessage(), e);
+        }
+        if (present != null) {
+            present.retire();
+        }
+        return created;
+    }
+
+    /** Returns a new pack for one container that was written before, and so has a lower id. */
+    Pack forRewriting() throws IOException {
+        while (true) {
+            try {
+                return create(ids.next());
+            } catch (FileAlreadyExistsException e) {
+                // The pack of a container with a lower id has this number.
+                log.debug("the number of an existing pack is skipped", e);
+            }
+        }
+    }
+
+    private Pack create(long number) throws IOException {
+        open.removeIf(Pack::isClosed);
+        Pack created = Pack.create(directory, number);
+        open.add(created);
+        return created;
+    }
+
+    boolean exists(long pack) throws IOException {
+        return directory.exists(PackFormat.fileName(pack));
+    }
+
+    /**
+     * Checks the header of a pack and returns the length of its file in bytes.
+     *
+     * @throws java.nio.file.NoSuchFileException if it is missing
+     */
+    long checkedLength(long pack) throws IOException {
+        try (Input input = directory.open(PackFormat.fileName(pack))) {
+            ByteBuffer header = ByteBuffer.allocate(PackFormat.FIRST_CONTAINER);
+            input.readFully(0, header);
+            PackFormat.checkHeader(header.array(), pack);
+            return input.length();
+        }
+    }
+
+    /** Removes a pack without containers. */
+    void delete(Pack pack) throws IOException {
+        pack.close();
+        directory.delete(PackFormat.fileName(pack.number()));
+    }
+
+    /**
+     * Returns a bound on the container ids that were ever used in the directory: the highest number of a pack; 0 if
+     * there is none.
+     *
+     * @param from only packs from this number on are looked at
+     */
+    long highest(long from) throws IOException {
+        long highest = 0;
+        for (String name : directory.listFrom(PackFormat.fileName(Math.max(from, 1)))) {
+            highest = Math.max(highest, PackFormat.numberOf(name).orElse(0));
+        }
+        return highest;
+    }
+
+    /** Closes all packs without forcing them. */
+    @Override
+    public void close() {
+        open.forEach(Pack::close);
+    }
+}

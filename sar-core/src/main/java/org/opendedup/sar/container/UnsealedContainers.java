@@ -1,0 +1,180 @@
+package org.opendedup.sar.container;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
+import org.opendedup.sar.io.Directory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The containers that the container table does not call sealed: being written, failed, or not committed. Makes them
+ * durable, and moves those that failed to other packs. The methods are those of {@link ContainerStore} with the same
+ * names. Safe for use by many threads.
+ */
+final class UnsealedContainers {
+    private static final Logger log = LoggerFactory.getLogger(UnsealedContainers.class);
+
+    private final Directory directory;
+    private final Packs packs;
+    private final ContainerReader reader;
+    private final SealNotifier notifier;
+    private final Map<Long, OpenContainer> containers = new ConcurrentHashMap<>();
+
+    /** @param reader gets the frame table of each container that is sealed */
+    UnsealedContainers(Directory directory, Packs packs, ContainerReader reader, SealNotifier notifier) {
+        this.directory = directory;
+        this.packs = packs;
+        this.reader = reader;
+        this.notifier = notifier;
+    }
+
+    void add(OpenContainer container) {
+        containers.put(container.container(), container);
+    }
+
+    @Nullable
+    OpenContainer get(long container) {
+        return containers.get(container);
+    }
+
+    boolean contains(long container) {
+        return containers.containsKey(container);
+    }
+
+    /** Returns the entries that the container table lacks, after making everything durable that was appended. */
+    Map<Long, StoredContainer> force() throws IOException {
+        List<OpenContainer> forced = new ArrayList<>(containers.values());
+        forced.forEach(OpenContainer::flush);
+        Set<Pack> written = new LinkedHashSet<>();
+        forced.forEach(container -> written.add(container.pack()));
+        written.forEach(Pack::retry);
+        forced.forEach(OpenContainer::awaitWritten);
+        written.forEach(Pack::force);
+        try {
+            directory.sync();
+        } catch (IOException e) {
+            written.forEach(pack -> pack.nameIsInDoubt(e));
+            throwIfLost(forced); // Also if the disk is full: a name in doubt does not wait for space.
+            throw e;
+        }
+        written.forEach(Pack::nameIsDurable);
+        forced.forEach(OpenContainer::nameIsDurable);
+        throwIfLost(forced);
+        for (OpenContainer container : forced) {
+            container.throwIfShort();
+        }
+        Map<Long, StoredContainer> entries = new HashMap<>();
+        for (OpenContainer container : forced) {
+            StoredContainer entry = container.unrecorded();
+            if (entry != null) {
+                entries.put(container.container(), entry);
+            }
+        }
+        return entries;
+    }
+
+    /**
+     * Throws if chunks are lost, or the disk failed. Never throws a {@link NoSpaceException}: that one means that
+     * nothing is lost.
+     */
+    private static void throwIfLost(Collection<OpenContainer> forced) throws IOException {
+        IOException failure = null;
+        for (OpenContainer container : forced) {
+            IOException loss = container.reportLoss();
+            if (loss != null && failure == null) {
+                failure = new IOException(
+                        "chunks of " + container + " are lost unless it is written again: " + loss.getMessage(), loss);
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    void committed(Map<Long, StoredContainer> entries) {
+        // In ascending order, so that the tables of the newest containers stay in the cache.
+        new TreeMap<>(entries).forEach((id, entry) -> {
+            OpenContainer container = containers.get(id);
+            if (container != null) {
+                container.noteRecorded(entry);
+                if (entry.state() == StoredContainer.State.SEALED) {
+                    seal(container, entry);
+                }
+            }
+        });
+        containers.values().stream().filter(OpenContainer::isEmpty).forEach(this::remove);
+    }
+
+    private void seal(OpenContainer container, StoredContainer entry) {
+        FrameTable table = container.table();
+        reader.cache(container.container(), new LocatedTable(entry.pack(), entry.offset(), table));
+        remove(container);
+        notifier.sealed(container.container(), table);
+    }
+
+    private void remove(OpenContainer container) {
+        containers.remove(container.container());
+        container.pack().remove(container);
+    }
+
+    List<OpenContainer> failed() {
+        return containers.values().stream().filter(OpenContainer::isFailed).toList();
+    }
+
+    void revive(List<OpenContainer> failed) throws IOException {
+        for (OpenContainer container : failed) {
+            revive(container);
+        }
+    }
+
+    private void revive(OpenContainer container) throws IOException {
+        Pack fresh = packs.forRewriting();
+        boolean moved = false;
+        try {
+            moved = container.revive(fresh);
+        } finally {
+            if (moved) {
+                log.info("{} was written again after its disk had failed", container);
+                fresh.retire();
+            } else {
+                packs.delete(fresh);
+            }
+        }
+    }
+
+    void abandonLost() {
+        containers.values().forEach(OpenContainer::abandonLost);
+    }
+
+    /** Returns the number of containers that the table does not have. */
+    long unrecorded() {
+        return containers.values().stream()
+                .filter(container -> !container.isRecorded())
+                .count();
+    }
+
+    /** Returns the bytes of containers that the table does not count. */
+    long unrecordedBytes() {
+        return containers.values().stream()
+                .mapToLong(container -> container.fileBytes() - container.recordedBytes())
+                .sum();
+    }
+
+    /** Closes the containers; what was not forced may be lost. */
+    void close() {
+        containers.values().forEach(OpenContainer::close);
+    }
+}

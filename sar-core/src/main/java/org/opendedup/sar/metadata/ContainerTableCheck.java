@@ -1,0 +1,86 @@
+package org.opendedup.sar.metadata;
+
+import java.io.IOException;
+import java.util.HashSet;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import org.opendedup.sar.common.StoredContainer.State;
+import org.opendedup.sar.metadata.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+
+/**
+ * Checks that the container table and the count records are consistent, as of the last commit. Keeps the ids of all
+ * containers in memory.
+ */
+final class ContainerTableCheck {
+    private final KeyValueStore database;
+    private final Consumer<String> report;
+    private final Set<Long> known = new HashSet<>();
+    private final NavigableSet<Long> open = new TreeSet<>();
+    private long storedBytes;
+
+    /** @param report receives each problem, as one sentence */
+    ContainerTableCheck(KeyValueStore database, Consumer<String> report) {
+        this.database = database;
+        this.report = report;
+    }
+
+    /**
+     * Runs the check. No commit may run at the same time.
+     *
+     * @return the summary that the database has
+     */
+    ContainerSummary run() throws IOException {
+        try (Cursor cursor = database.scan(Family.CONTAINER, Keys.FIRST, Keys.END)) {
+            while (cursor.next()) {
+                check(ContainerEntryFormat.decode(Keys.longAt(cursor.key(), 0), cursor.value()));
+            }
+        }
+        try (Cursor cursor = database.scan(Family.COUNT, Keys.FIRST, Keys.END)) {
+            while (cursor.next()) {
+                long container = Keys.longAt(cursor.key(), 0);
+                if (!known.contains(container)) {
+                    checkNeedsNoEntry(
+                            container, CountRecord.decode(container, cursor.value(), CountRecord.NO_GENERATION));
+                }
+            }
+        }
+        ContainerSummary summary = SystemRecords.readContainers(database);
+        ContainerSummary found = new ContainerSummary(known.size(), storedBytes, open);
+        if (!summary.equals(found)) {
+            report.accept("the summary of the container table is " + summary + " and its entries give " + found);
+        }
+        return summary;
+    }
+
+    private void check(ContainerEntry entry) throws IOException {
+        known.add(entry.container());
+        storedBytes += entry.stored().bytes();
+        if (entry.stored().state() == State.OPEN) {
+            open.add(entry.container());
+        }
+        CountRecord counts = CountRecord.read(database, entry.container());
+        StoredCopies copies = StoredCopies.of(counts);
+        long live = copies.bytes() - copies.garbageBytes();
+        if (entry.liveBytes() != live) {
+            report.accept("container " + entry.container() + " has " + entry.liveBytes()
+                    + " live bytes in the container table and " + live + " in its counts");
+        }
+        if (entry.damagedSlots() != counts.damagedSlots()) {
+            report.accept("container " + entry.container() + " has " + entry.damagedSlots()
+                    + " damaged slots in the container table and " + counts.damagedSlots() + " in its counts");
+        }
+    }
+
+    /** Only a container of which recovery found no whole frame has counts and no entry: its slots are damaged. */
+    private void checkNeedsNoEntry(long container, CountRecord counts) {
+        for (int slot = 0; slot < counts.slots(); slot++) {
+            if (counts.isAlive(slot) && !counts.isDamaged(slot)) {
+                report.accept("container " + container + " has counts and is not in the container table");
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package org.opendedup.sar.metadata;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.ContainerChanges;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.common.StoredContainer.State;
+import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.metadata.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+
+/** The check of the container table finds each kind of contradiction, here made by hand, and nothing else. */
+final class ContainerTableCheckTest {
+    private static final MetadataHeader HEADER =
+            new MetadataHeader(new UUID(1, 2), 65536, 3, MetadataHeader.FORMAT_VERSION);
+    private static final StoredContainer OPEN = stored(State.OPEN, 4096, 1000);
+    private static final StoredContainer SEALED = stored(State.SEALED, 8192, 3000);
+
+    private CrashKeyValueStore database;
+    private MetadataStore store;
+
+    @BeforeEach
+    void fill() throws IOException {
+        database = new CrashKeyValueStore();
+        store = MetadataStore.format(database, HEADER);
+        reference(5, 0, 100);
+        reference(5, 1, 50);
+        reference(6, 0, 7);
+        store.counts().markDamaged(5, 1, 3);
+        commit(Map.of(5L, SEALED, 6L, OPEN), Set.of());
+    }
+
+    @Test
+    void whatCommitsLeaveHasNoProblem() throws IOException {
+        assertEquals(List.of(), problems());
+        store.counts().add(ChunkId.of(5, 0), -1);
+        reference(7, 0, 9);
+        assertEquals(List.of(), problems(), "changes that are not committed do not count");
+        commit(Map.of(7L, OPEN, 6L, SEALED), Set.of());
+        assertEquals(List.of(), problems());
+    }
+
+    @Test
+    void aContainerWithoutAWholeFrameNeedsNoEntry() throws IOException {
+        store.counts().markDamaged(6, 0, 1);
+        commit(Map.of(), Set.of(6L));
+        assertEquals(List.of(), problems());
+    }
+
+    @Test
+    void aContainerInUseWithoutAnEntryIsReported() throws IOException {
+        commit(Map.of(), Set.of(5L));
+        assertReported("container 5 has counts and is not in the container table");
+    }
+
+    @Test
+    void wrongLiveBytesAreReported() throws IOException {
+        putEntry(new ContainerEntry(5, SEALED, 149, 2));
+        assertReported("container 5 has 149 live bytes in the container table and 150 in its counts");
+    }
+
+    @Test
+    void aWrongNumberOfDamagedSlotsIsReported() throws IOException {
+        putEntry(new ContainerEntry(5, SEALED, 150, 1));
+        assertReported("container 5 has 1 damaged slots in the container table and 2 in its counts");
+    }
+
+    @Test
+    void liveBytesOfAContainerWithoutCountsAreReported() throws IOException {
+        commit(Map.of(8L, SEALED), Set.of());
+        assertEquals(List.of(), problems());
+        putEntry(new ContainerEntry(8, SEALED, 1, 0));
+        assertReported("container 8 has 1 live bytes in the container table and 0 in its counts");
+    }
+
+    @Test
+    void anOpenContainerThatTheListLacksIsReported() throws IOException {
+        putSummary(new ContainerSummary(2, 4000, new TreeSet<>()));
+        assertReported("the summary of the container table is ");
+    }
+
+    @Test
+    void aSealedContainerInTheListOfOpenOnesIsReported() throws IOException {
+        putSummary(new ContainerSummary(2, 4000, new TreeSet<>(Set.of(5L, 6L))));
+        assertReported("the summary of the container table is ");
+    }
+
+    @Test
+    void wrongTotalsAreReported() throws IOException {
+        putSummary(new ContainerSummary(3, 4000, new TreeSet<>(Set.of(6L))));
+        assertReported("the summary of the container table is ");
+        putSummary(new ContainerSummary(2, 4001, new TreeSet<>(Set.of(6L))));
+        assertReported("the summary of the container table is ");
+    }
+
+    @Test
+    void aSummaryInMemoryThatIsNotTheStoredOneIsReported() throws IOException {
+        putEntry(new ContainerEntry(9, stored(State.SEALED, 12_288, 10), 0, 0));
+        putSummary(new ContainerSummary(3, 4010, new TreeSet<>(Set.of(6L))));
+        List<String> problems = problems();
+        assertEquals(1, problems.size(), problems::toString);
+        assertTrue(problems.get(0).contains(" in memory and "), problems::toString);
+    }
+
+    /** Reopens the metadata, so that the summary in memory is the stored one. */
+    private void assertReported(String beginning) throws IOException {
+        store = MetadataStore.open(database, 100_000);
+        List<String> problems = problems();
+        assertEquals(1, problems.size(), problems::toString);
+        assertTrue(problems.get(0).startsWith(beginning), problems::toString);
+    }
+
+    private List<String> problems() throws IOException {
+        List<String> problems = new ArrayList<>();
+        store.checkContainers(problems::add);
+        return problems;
+    }
+
+    private void reference(long container, int slot, int length) throws IOException {
+        store.counts().setLength(ChunkId.of(container, slot), length);
+        store.counts().add(ChunkId.of(container, slot), 1);
+    }
+
+    private void commit(Map<Long, StoredContainer> stored, Set<Long> removed) throws IOException {
+        store.commit(store.freeze(), new ContainerChanges(stored, removed));
+    }
+
+    private void putEntry(ContainerEntry entry) throws IOException {
+        put(Family.CONTAINER, Keys.of(entry.container()), ContainerEntryFormat.encode(entry));
+    }
+
+    private void putSummary(ContainerSummary summary) throws IOException {
+        put(Family.SYSTEM, SystemRecords.CONTAINERS, SystemRecords.encodeContainers(summary));
+    }
+
+    private void put(Family family, byte[] key, byte[] value) throws IOException {
+        try (Batch batch = database.batch()) {
+            batch.put(family, key, value);
+            batch.commit();
+        }
+    }
+
+    private static StoredContainer stored(State state, long offset, long bytes) {
+        return new StoredContainer(new Writing(0x1122334455667788L, 1), state, 1026, offset, bytes, 12, 2 * bytes);
+    }
+}
