@@ -33,11 +33,16 @@ missing_packages() {
   command -v mvn >/dev/null || echo maven
   command -v fusermount3 >/dev/null || echo fuse3
   [[ "${1:-}" != tests ]] || have_libfuse2 || first_package libfuse2t64 libfuse2
-  [[ "${1:-}" != tests ]] || command -v python3 >/dev/null || echo python3
+  [[ "${1:-}" == tests ]] || return 0
+  command -v python3 >/dev/null || echo python3
+  command -v setfacl >/dev/null || echo acl
+  command -v setfattr >/dev/null || echo attr
+  command -v mkfs.xfs >/dev/null || echo xfsprogs
+  command -v mkfs.btrfs >/dev/null || echo btrfs-progs
 }
 
-# Requires JDK, Maven and fuse3, for tests also libfuse 2: as root installs missing ones, as another user prints what to install.
-# Arguments as of missing_packages.
+# Requires JDK, Maven and fuse3, for tests also what only they need: as root installs missing ones, as another user prints what to
+# install. Arguments as of missing_packages.
 set_up() {
   local -a missing
   mapfile -t missing < <(missing_packages "$@")
