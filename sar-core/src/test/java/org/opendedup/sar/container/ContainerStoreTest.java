@@ -12,8 +12,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
@@ -86,6 +88,7 @@ final class ContainerStoreTest {
     @Test
     void directoriesDescribeEveryChunk() throws IOException {
         CrashDirectory disk = new CrashDirectory(seed);
+        Map<Long, byte[]> tables = new HashMap<>();
         try (ContainerStore store = fixture.open(disk)) {
             appendSome(store, 1, 400, 3000);
             fixture.sealAll(store);
@@ -96,7 +99,7 @@ final class ContainerStoreTest {
             for (long container : containers) {
                 bytes[0] += fixture.contents(disk, container).length;
                 SealedContainer sealed = store.directory(container);
-                assertArrayEquals(fixture.frameTables.get(container), sealed.frameTableBytes());
+                tables.put(container, sealed.frameTableBytes());
                 for (int slot = 0; slot < sealed.slots(); slot++) {
                     long id = ChunkId.of(container, slot);
                     byte[] chunk = chunks.byId.get(id);
@@ -115,6 +118,9 @@ final class ContainerStoreTest {
             assertEquals(containers.size(), store.containers());
             assertEquals(bytes[0], store.storedBytes());
         }
+        // The listener was notified of all of them when the store was closed.
+        assertEquals(tables.keySet(), fixture.frameTables.keySet());
+        tables.forEach((container, table) -> assertArrayEquals(table, fixture.frameTables.get(container)));
     }
 
     @Test
