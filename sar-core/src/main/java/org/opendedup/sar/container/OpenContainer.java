@@ -201,6 +201,7 @@ final class OpenContainer implements PackMember {
             long start = Objects.requireNonNull(place).offset();
             append(frames.tail(frames.table().encode(), pack.position() - start));
             completeBytes = pack.position() - start;
+            pack.startWriting();
         } catch (IOException | RuntimeException | Error e) {
             appendFailed(e);
         }

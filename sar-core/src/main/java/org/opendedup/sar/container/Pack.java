@@ -136,6 +136,14 @@ final class Pack {
         return offset;
     }
 
+    /**
+     * Has the system begin to write what was appended, so that the disk is not idle until the next commit. The caller
+     * holds the lock.
+     */
+    void startWriting() {
+        output.startWriting();
+    }
+
     /** Reserves space ahead of an append that ends at {@code end}, unless that was done. */
     private void reserve(long end) {
         if (end <= reserved) {

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 final class Descriptor implements Closeable {
     /** FALLOC_FL_KEEP_SIZE, a mode of fallocate(2). */
     private static final int KEEP_SIZE = 1;
+    /** SYNC_FILE_RANGE_WRITE, a flag of sync_file_range(2). */
+    private static final int WRITE = 2;
 
     private final Libc.Functions libc;
     private final int number;
@@ -58,6 +60,11 @@ final class Descriptor implements Closeable {
         if (libc.ftruncate(number, length) != 0) {
             throw new IOException(file + ": space after its end cannot be freed: " + SystemError.words(Libc.errno()));
         }
+    }
+
+    /** Has the system begin to write a range to the disk. A failure is reported by the next force of the file. */
+    void startWriting(long offset, long length) {
+        libc.sync_file_range(number, offset, length, WRITE);
     }
 
     @Override

@@ -21,6 +21,9 @@ final class FileOutput implements Output {
     /** End of the reserved space, in bytes from the start of the file; 0 if none is reserved. */
     private long reservedEnd;
 
+    /** End of what the system was asked to write, in bytes from the start of the file. */
+    private long startedEnd;
+
     private @Nullable Descriptor descriptor;
 
     FileOutput(FileChannel channel, Path path, TransferBuffers buffers) {
@@ -48,6 +51,7 @@ final class FileOutput implements Output {
         try {
             channel.truncate(start);
             position = start;
+            startedEnd = Math.min(startedEnd, start);
             reservedEnd = 0; // The truncation freed it.
         } catch (IOException e) {
             IOException torn = new IOException(path + " ends within an append: " + e.getMessage(), cause);
@@ -110,6 +114,15 @@ final class FileOutput implements Output {
         if (descriptor != null) {
             descriptor.trim(channel.size());
             reservedEnd = 0;
+        }
+    }
+
+    @Override
+    public void startWriting() {
+        Descriptor file = startedEnd < position ? descriptor() : null;
+        if (file != null) {
+            file.startWriting(startedEnd, position - startedEnd);
+            startedEnd = position;
         }
     }
 

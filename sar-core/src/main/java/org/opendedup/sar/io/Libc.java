@@ -45,6 +45,8 @@ final class Libc {
 
         int ftruncate(int descriptor, long length);
 
+        int sync_file_range(int descriptor, long offset, long length, int flags);
+
         int socket(int domain, int type, int protocol);
 
         @ssize_t

@@ -18,6 +18,12 @@ public interface Output extends Closeable {
     /** Returns the number of bytes appended. */
     long position();
 
+    /**
+     * Has the system begin to write to the disk what was appended since the last call. Does not wait for it and makes
+     * nothing durable: it only shortens a later {@link #force}.
+     */
+    default void startWriting() {}
+
     /** Makes every appended byte durable (the file's name needs {@link Directory#sync()}). */
     void force() throws IOException;
 
