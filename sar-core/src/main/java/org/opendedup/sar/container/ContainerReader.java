@@ -183,9 +183,10 @@ final class ContainerReader implements Closeable {
 
     /** Returns where a sealed container lies on its device. */
     FileLayout layout(long container) throws IOException {
-        StoredContainer stored = sealed(container);
-        try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
-            return lease.input().layout(stored.offset(), stored.bytes());
+        LocatedTable at = located(container);
+        long end = at.table().frames() == 0 ? at.offset() : at.end(at.table().frames() - 1);
+        try (InputCache.Lease lease = inputs.acquire(at.pack())) {
+            return lease.input().layout(at.offset(), end - at.offset());
         }
     }
 

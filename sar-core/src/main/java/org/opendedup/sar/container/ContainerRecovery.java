@@ -12,7 +12,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ContainerChanges;
@@ -70,28 +69,23 @@ final class ContainerRecovery {
 
     /** Recovers every open container. Gives reserved space back that a crash left with their packs. */
     void recover() throws IOException {
-        Map<Long, StoredContainer> open = new HashMap<>();
-        claims.forEachOpen(open::put);
+        List<Map.Entry<Long, StoredContainer>> open = new ArrayList<>();
+        claims.forEachOpen((container, stored) -> open.add(Map.entry(container, stored)));
         if (open.isEmpty()) {
             return;
         }
+        // In the order of the disk.
+        open.sort(Map.Entry.comparingByValue(
+                Comparator.comparingLong(StoredContainer::pack).thenComparingLong(StoredContainer::offset)));
         try (NewPack target = new NewPack()) {
-            // In the order of the disk.
-            List<Long> ordered = new ArrayList<>(open.keySet());
-            ordered.sort(Comparator.comparingLong((Long id) -> entry(open, id).pack())
-                    .thenComparingLong(id -> entry(open, id).offset()));
-            for (long container : ordered) {
-                recover(container, entry(open, container), target);
+            for (Map.Entry<Long, StoredContainer> each : open) {
+                recover(each.getKey(), each.getValue(), target);
             }
             target.finish();
         }
-        for (StoredContainer each : open.values()) {
-            trim(each.pack());
+        for (Map.Entry<Long, StoredContainer> each : open) {
+            trim(each.getValue().pack());
         }
-    }
-
-    private static StoredContainer entry(Map<Long, StoredContainer> open, long container) {
-        return Objects.requireNonNull(open.get(container));
     }
 
     private void trim(long pack) {
@@ -131,8 +125,8 @@ final class ContainerRecovery {
             }
         } catch (NoSuchFileException e) {
             log.error(
-                    "container {}: was not sealed when the volume ended, and its file {}/{} is missing; it is looked for"
-                            + " again at the next mount",
+                    "container {}: was not sealed when the volume ended, and its file {}/{} is missing; it is looked"
+                            + " for again at the next mount",
                     container,
                     directory,
                     name);

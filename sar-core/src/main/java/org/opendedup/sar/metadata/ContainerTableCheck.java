@@ -16,14 +16,16 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
  */
 final class ContainerTableCheck {
     private final KeyValueStore database;
+    private final ContainerTable table;
     private final Consumer<String> report;
     private final Set<Long> known = new HashSet<>();
     private final NavigableSet<Long> open = new TreeSet<>();
     private long storedBytes;
 
     /** @param report receives each problem, as one sentence */
-    ContainerTableCheck(KeyValueStore database, Consumer<String> report) {
+    ContainerTableCheck(KeyValueStore database, ContainerTable table, Consumer<String> report) {
         this.database = database;
+        this.table = table;
         this.report = report;
     }
 
@@ -33,11 +35,7 @@ final class ContainerTableCheck {
      * @return the summary that the database has
      */
     ContainerSummary run() throws IOException {
-        try (Cursor cursor = database.scan(Family.CONTAINER, Keys.FIRST, Keys.END)) {
-            while (cursor.next()) {
-                check(ContainerEntryFormat.decode(Keys.longAt(cursor.key(), 0), cursor.value()));
-            }
-        }
+        table.forEach(this::check);
         try (Cursor cursor = database.scan(Family.COUNT, Keys.FIRST, Keys.END)) {
             while (cursor.next()) {
                 long container = Keys.longAt(cursor.key(), 0);

@@ -259,7 +259,6 @@ public final class MetadataStore implements Closeable {
         }
     }
 
-    /** Closes the database. Changes that are not committed are lost. Idempotent. */
     /**
      * Checks that the container table and the counts are consistent, as of the last commit. No commit may run at the
      * same time.
@@ -267,13 +266,14 @@ public final class MetadataStore implements Closeable {
      * @param report receives each problem, as one sentence
      */
     public void checkContainers(Consumer<String> report) throws IOException {
-        ContainerSummary stored = new ContainerTableCheck(database, report).run();
+        ContainerSummary stored = new ContainerTableCheck(database, containers, report).run();
         // A commit that failed may be in the database nevertheless.
         if (uncommitted() == null) {
             containers.checkSummary(stored, report);
         }
     }
 
+    /** Closes the database. Changes that are not committed are lost. Idempotent. */
     @Override
     public void close() throws IOException {
         database.close();
