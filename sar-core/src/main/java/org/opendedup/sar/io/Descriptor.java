@@ -2,22 +2,30 @@ package org.opendedup.sar.io;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.function.IntSupplier;
 import jnr.ffi.Pointer;
 import org.jspecify.annotations.Nullable;
 
 /** A file opened through the C library, for the calls that Java's channels do not offer. Safe for many threads. */
 final class Descriptor implements Closeable {
-    /** FALLOC_FL_KEEP_SIZE, a mode of fallocate(2). */
+    /** FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE, modes of fallocate(2). */
     private static final int KEEP_SIZE = 1;
+
+    private static final int PUNCH_HOLE = 2;
     /** SYNC_FILE_RANGE_WRITE, a flag of sync_file_range(2). */
     private static final int WRITE = 2;
+
+    private static final int EINTR = 4;
+    private static final int EOPNOTSUPP = 95;
 
     private final Libc.Functions libc;
     private final int number;
     private final Path file;
 
-    private Descriptor(Libc.Functions libc, int number, Path file) {
+    Descriptor(Libc.Functions libc, int number, Path file) {
         this.libc = libc;
         this.number = number;
         this.file = file;
@@ -59,6 +67,75 @@ final class Descriptor implements Closeable {
     void trim(long length) throws IOException {
         if (libc.ftruncate(number, length) != 0) {
             throw new IOException(file + ": space after its end cannot be freed: " + SystemError.words(Libc.errno()));
+        }
+    }
+
+    /**
+     * Frees a range of the file without a change of its length; its bytes become zeros. Not durable before
+     * {@link #force}.
+     *
+     * @return false if the file system cannot free ranges; nothing has changed then
+     */
+    boolean release(FileRange range) throws IOException {
+        int errno = errorOf(() -> libc.fallocate(number, PUNCH_HOLE | KEEP_SIZE, range.offset(), range.length()));
+        if (errno == EOPNOTSUPP) {
+            return false;
+        }
+        if (errno != 0) {
+            throw new IOException(file + ": the space of " + range.length() + " bytes from byte " + range.offset()
+                    + " cannot be freed: " + SystemError.words(errno));
+        }
+        return true;
+    }
+
+    /** Makes the file's bytes durable, and which space is allocated for them. */
+    void force() throws IOException {
+        int errno = errorOf(() -> libc.fdatasync(number));
+        if (errno != 0) {
+            throw new IOException(file + " cannot be written to the disk: " + SystemError.words(errno));
+        }
+    }
+
+    /** Makes a system call, again if a signal interrupts it. Returns 0, or its error number. */
+    private static int errorOf(IntSupplier call) {
+        while (call.getAsInt() != 0) {
+            int errno = Libc.errno();
+            if (errno != EINTR) {
+                return errno;
+            }
+        }
+        return 0;
+    }
+
+    /** Returns the bytes that the file takes on its disk; -1 if the system cannot tell. */
+    long allocatedBytes() {
+        return Statx.allocatedBytes(libc, number);
+    }
+
+    /** The call statx(2), whose result is alike on all processors, other than that of fstat(2). */
+    private static final class Statx {
+        /** AT_EMPTY_PATH: the descriptor is the file itself. */
+        private static final int OF_DESCRIPTOR = 0x1000;
+
+        private static final byte[] EMPTY_PATH = {0};
+        /** STATX_BLOCKS: asks for the number of allocated units, and says in the result that it is there. */
+        private static final int BLOCKS = 0x400;
+
+        private static final int RESULT_BYTES = 256;
+        private static final int MASK_AT = 0;
+        private static final int BLOCKS_AT = 48;
+        private static final int UNIT_BYTES = 512;
+
+        static long allocatedBytes(Libc.Functions libc, int descriptor) {
+            ByteBuffer result = ByteBuffer.allocate(RESULT_BYTES).order(ByteOrder.nativeOrder());
+            try {
+                if (libc.statx(descriptor, EMPTY_PATH, OF_DESCRIPTOR, BLOCKS, result.array()) != 0) {
+                    return -1;
+                }
+            } catch (UnsatisfiedLinkError older) {
+                return -1; // The C library is older than 2018.
+            }
+            return (result.getInt(MASK_AT) & BLOCKS) == 0 ? -1 : result.getLong(BLOCKS_AT) * UNIT_BYTES;
         }
     }
 

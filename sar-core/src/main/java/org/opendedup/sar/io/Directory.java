@@ -44,6 +44,36 @@ public interface Directory {
      */
     default void trim(String name) throws IOException {}
 
+    /**
+     * Gives the space of ranges of a file back to the file system. The file's length does not change; the ranges read
+     * as zeros afterwards. Durable when it returns. A crash during the call leaves each block of the ranges as the old
+     * bytes or as zeros. Bytes outside the ranges are never changed.
+     *
+     * <p>The file may be open for appending; the ranges must then end at or before the {@link Output#position}. If it
+     * is not, a range may reach beyond the end of the file, so that the last block is given back as well.
+     *
+     * <p>Ranges should begin and end at multiples of the file system's block size, 4096 bytes mostly: of a block that
+     * is only partly in a range, that part becomes zeros, and the block stays allocated. Btrfs counts bytes that it
+     * wrote as one piece (extent), or that {@link Output#reserve} reserved as one, as free only when the last byte of
+     * that piece is given back.
+     *
+     * @return false if the file system cannot do this; nothing has changed then
+     * @throws IOException if the file is missing or cannot be changed, or on an I/O error, naming the file; any of the
+     *     blocks may be zeros then, until a crash or for good
+     * @throws org.opendedup.sar.common.NoSpaceException if the file system has no space for its records of the change
+     */
+    default boolean release(String name, List<FileRange> ranges) throws IOException {
+        return false;
+    }
+
+    /**
+     * Returns the bytes that a file takes on the disk: without its holes, with space reserved for it and with bytes
+     * that are not written yet. Where that is not known, returns the file's length.
+     */
+    default long allocatedBytes(String name) throws IOException {
+        return length(name);
+    }
+
     /** Makes every earlier creation, rename and deletion durable. Costs nothing if there was none. */
     void sync() throws IOException;
 

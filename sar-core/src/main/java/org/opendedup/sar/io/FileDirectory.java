@@ -24,6 +24,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -216,13 +217,57 @@ public final class FileDirectory implements Directory {
     public void trim(String name) throws IOException {
         Path path = resolve(name);
         long length = Files.size(path);
-        try (Descriptor file = Descriptor.open(path, Libc.O_WRONLY)) {
+        try (Descriptor file = openExisting(path, Libc.O_WRONLY)) {
             if (file != null) {
                 file.trim(length);
-            } else if (Libc.functions() != null) {
-                throw new IOException(path + " cannot be opened: " + SystemError.words(Libc.errno()));
             }
         }
+    }
+
+    @Override
+    public boolean release(String name, List<FileRange> ranges) throws IOException {
+        Path path = resolve(name);
+        return FullDisk.translating(() -> {
+            try (Descriptor file = openExisting(path, Libc.O_WRONLY)) {
+                return file != null && release(file, ranges);
+            }
+        });
+    }
+
+    private static boolean release(Descriptor file, List<FileRange> ranges) throws IOException {
+        for (FileRange range : ranges) {
+            if (!file.release(range)) {
+                return false;
+            }
+        }
+        file.force();
+        return true;
+    }
+
+    @Override
+    public long allocatedBytes(String name) throws IOException {
+        Path path = resolve(name);
+        try (Descriptor file = openExisting(path, Libc.O_RDONLY)) {
+            long bytes = file == null ? -1 : file.allocatedBytes();
+            return bytes < 0 ? Files.size(path) : bytes;
+        }
+    }
+
+    /**
+     * Opens a file through the C library; returns null where that cannot be called.
+     *
+     * @throws NoSuchFileException if the file is missing
+     */
+    private static @Nullable Descriptor openExisting(Path path, int flags) throws IOException {
+        Descriptor file = Descriptor.open(path, flags);
+        if (file == null) {
+            int errno = Libc.errno();
+            Files.size(path);
+            if (Libc.functions() != null) {
+                throw new IOException(path + " cannot be opened: " + SystemError.words(errno));
+            }
+        }
+        return file;
     }
 
     @Override

@@ -45,6 +45,10 @@ final class Libc {
 
         int ftruncate(int descriptor, long length);
 
+        int fdatasync(int descriptor);
+
+        int statx(int folder, @In byte[] path, int flags, int mask, @Out byte[] result);
+
         int sync_file_range(int descriptor, long offset, long length, int flags);
 
         int socket(int domain, int type, int protocol);

@@ -7,6 +7,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
@@ -21,6 +22,9 @@ public final class CrashDirectory implements Directory {
     /** Size of the blocks in which unforced bytes reach the disk in any order. */
     private static final int BLOCK_BYTES = 512;
 
+    /** Size of the blocks in which space is given back. */
+    private static final int SPACE_BYTES = 4096;
+
     private final long seed;
     private final boolean forceDoesNothing;
 
@@ -32,6 +36,9 @@ public final class CrashDirectory implements Directory {
     private int refusedAppends;
     private long appendsUntilFailure = Long.MAX_VALUE;
     private long forcesUntilFailure = Long.MAX_VALUE;
+    private long releasesUntilFailure = Long.MAX_VALUE;
+    private boolean refusesReleases;
+    private Runnable duringReleases = () -> {};
     private final Random losses;
 
     /** @param seed determines every choice, together with the seed of {@link #crash} */
@@ -69,10 +76,20 @@ public final class CrashDirectory implements Directory {
         long trimmedEnd;
         /** Whether a force of the file has failed. */
         boolean forcesInVain;
+        /** Whether its output is open. */
+        boolean grows;
+        /** Pieces that a release made zeros and that may be the old bytes after a crash. */
+        final List<Released> unsettled = new ArrayList<>();
+        /** Blocks of {@link #SPACE_BYTES} whose space was given back. */
+        final BitSet holes = new BitSet();
 
         /** Space reserved after the end, in bytes. */
         long reserved() {
             return Math.max(0, reservedEnd - length);
+        }
+
+        long allocatedBytes() {
+            return length - (long) holes.cardinality() * SPACE_BYTES + reserved();
         }
 
         void append(ByteBuffer source, int count) {
@@ -83,6 +100,9 @@ public final class CrashDirectory implements Directory {
             length += count;
         }
     }
+
+    /** Bytes of a piece of a file, from an offset on, before they became zeros. */
+    private record Released(int offset, byte[] old) {}
 
     /** A creation ({@code from} null), deletion ({@code to} null) or renaming. */
     private record NameChange(String from, String to, StoredFile file) {
@@ -103,7 +123,7 @@ public final class CrashDirectory implements Directory {
      * synced names are in it. Each unsynced creation, renaming and deletion may or may not have happened. Unforced
      * bytes may be lost from any byte on; any block of the remaining ones may be zeros, and so may a long run of them,
      * before others that are whole. Reserved space may be free, and space given back since the last force may be
-     * reserved.
+     * reserved. Each block of a range whose release has not returned, or has failed, may be the old bytes or zeros.
      */
     public synchronized CrashDirectory crash(long crashSeed) {
         // The first values of Random hardly differ for neighbouring seeds: spread the seeds over all bits.
@@ -139,10 +159,25 @@ public final class CrashDirectory implements Directory {
             case 1 -> loseRun(left, file.forcedLength, random);
             default -> {}
         }
+        left.holes.or(file.holes);
+        for (Released piece : file.unsettled) {
+            if (random.nextBoolean()) {
+                restore(left, piece);
+            }
+        }
+        left.holes.clear(left.length / SPACE_BYTES, Math.max(left.length / SPACE_BYTES, left.holes.length()));
         left.forcedLength = left.length;
         long[] reservedEnds = {0, file.reservedEnd, Math.max(file.reservedEnd, file.trimmedEnd)};
         left.reservedEnd = reservedEnds[random.nextInt(reservedEnds.length)];
         return left;
+    }
+
+    private static void restore(StoredFile left, Released piece) {
+        int count = Math.min(piece.old.length, left.length - piece.offset);
+        if (count > 0) {
+            System.arraycopy(piece.old, 0, left.bytes, piece.offset, count);
+            left.holes.clear(piece.offset / SPACE_BYTES);
+        }
     }
 
     /** Makes any of the blocks from {@code from} to the end of the file zeros. */
@@ -187,6 +222,27 @@ public final class CrashDirectory implements Directory {
      */
     public synchronized void failForce(long n) {
         forcesUntilFailure = n;
+    }
+
+    /**
+     * The n-th release from now on fails: any block of its ranges reads as zeros from now on. In a crash these may be
+     * the old bytes again, until another release of them succeeds.
+     */
+    public synchronized void failRelease(long n) {
+        releasesUntilFailure = n;
+    }
+
+    /** The file system cannot give back ranges. */
+    public synchronized void refuseReleases() {
+        refusesReleases = true;
+    }
+
+    /**
+     * Runs an action in the middle of each release. Its ranges read as zeros, none of which is durable: the action can
+     * take a {@link #crash}.
+     */
+    public synchronized void duringReleases(Runnable action) {
+        duringReleases = action;
     }
 
     /**
@@ -256,6 +312,7 @@ public final class CrashDirectory implements Directory {
         }
         StoredFile file = new StoredFile();
         change(new NameChange(null, name, file));
+        file.grows = true;
         return new CrashOutput(file);
     }
 
@@ -303,6 +360,91 @@ public final class CrashDirectory implements Directory {
     @Override
     public synchronized void trim(String name) throws IOException {
         giveBackReserved(existing(name));
+    }
+
+    @Override
+    public boolean release(String name, List<FileRange> ranges) throws IOException {
+        StoredFile file;
+        Runnable action;
+        synchronized (this) {
+            file = existing(name);
+            if (refusesReleases) {
+                return false;
+            }
+            for (FileRange range : ranges) {
+                if (file.grows && range.end() > file.length) {
+                    throw new IllegalArgumentException(range + " is not before the position " + file.length);
+                }
+            }
+            boolean fails = --releasesUntilFailure == 0;
+            for (FileRange range : ranges) {
+                makeZeros(file, range, fails);
+            }
+            if (fails) {
+                throw new IOException(name + ": Input/output error");
+            }
+            action = duringReleases;
+        }
+        action.run();
+        synchronized (this) {
+            for (FileRange range : ranges) {
+                settle(file, range);
+            }
+        }
+        return true;
+    }
+
+    /** @param anyOnly makes any of the blocks zeros, not all */
+    private void makeZeros(StoredFile file, FileRange range, boolean anyOnly) {
+        int end = (int) Math.min(file.length, range.end());
+        int at = (int) Math.min(end, range.offset());
+        while (at < end) {
+            int pieceEnd = Math.min(end, (at / SPACE_BYTES + 1) * SPACE_BYTES);
+            if (!anyOnly || losses.nextBoolean()) {
+                file.unsettled.add(new Released(at, Arrays.copyOfRange(file.bytes, at, pieceEnd)));
+                Arrays.fill(file.bytes, at, pieceEnd, (byte) 0);
+            }
+            at = pieceEnd;
+        }
+    }
+
+    /** Makes the zeros of a range durable, and gives the space of its whole blocks back. */
+    private void settle(StoredFile file, FileRange range) {
+        if (!forceDoesNothing) {
+            fillZeros(file.takenBack, file.takenBackAt, range);
+            file.unsettled.forEach(piece -> fillZeros(piece.old, piece.offset, range));
+            file.unsettled.removeIf(piece -> isZeros(piece.old));
+        }
+        int end = (int) Math.min(file.length, range.end()) / SPACE_BYTES;
+        for (int block = (int) Math.min(end, (range.offset() + SPACE_BYTES - 1) / SPACE_BYTES); block < end; block++) {
+            if (!file.holes.get(block)) {
+                file.holes.set(block);
+                freeBytes += Math.min(SPACE_BYTES, Long.MAX_VALUE - freeBytes);
+            }
+        }
+    }
+
+    /** Makes those of {@code bytes}, which lie in a file from {@code offset} on, zeros that are in a range. */
+    private static void fillZeros(byte[] bytes, int offset, FileRange range) {
+        long from = Math.max(0, range.offset() - offset);
+        long end = Math.min(bytes.length, range.end() - offset);
+        if (from < end) {
+            Arrays.fill(bytes, (int) from, (int) end, (byte) 0);
+        }
+    }
+
+    private static boolean isZeros(byte[] bytes) {
+        for (byte b : bytes) {
+            if (b != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public synchronized long allocatedBytes(String name) throws IOException {
+        return existing(name).allocatedBytes();
     }
 
     @Override
@@ -426,6 +568,7 @@ public final class CrashDirectory implements Directory {
         @Override
         public void close() {
             synchronized (CrashDirectory.this) {
+                file.grows = false;
                 closed = true;
             }
         }

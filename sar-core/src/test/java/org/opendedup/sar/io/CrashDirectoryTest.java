@@ -7,12 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.NoSpaceException;
 
 final class CrashDirectoryTest extends DirectoryContract {
@@ -252,5 +254,153 @@ final class CrashDirectoryTest extends DirectoryContract {
         assertTrue(count(directory, free) > 0);
         output.force();
         assertEquals(CRASHES, count(directory, free), "the control: the trim is durable");
+    }
+
+    private static final int BLOCK = 4096;
+    private static final int BLOCKS = 8;
+    /** Blocks 2 to 5 of 8; the last only in part. */
+    private static final FileRange RANGE = new FileRange(2 * BLOCK, 3 * BLOCK + 100);
+
+    /** Makes a file of 8 blocks of the bytes 7, durably. */
+    private static Output file(CrashDirectory directory) throws IOException {
+        Output output = directory.create("file");
+        output.append(ByteBuffer.wrap(filled(BLOCKS * BLOCK, 7)));
+        output.force();
+        directory.sync();
+        return output;
+    }
+
+    /** Returns which of the four pieces of the range are zeros, as a bit each; all others must be old bytes. */
+    private static int zeros(CrashDirectory left) throws IOException {
+        byte[] bytes = left.contents("file");
+        assertEquals(BLOCKS * BLOCK, bytes.length);
+        int zeros = 0;
+        for (int at = 0; at < bytes.length; ) {
+            boolean isIn = at >= RANGE.offset() && at < RANGE.end();
+            int end = (int)
+                    (isIn ? Math.min(RANGE.end(), at + BLOCK) : at < RANGE.offset() ? RANGE.offset() : bytes.length);
+            if (isIn && isFilled(bytes, at, end, 0)) {
+                zeros |= 1 << (at / BLOCK - 2);
+            } else {
+                assertTrue(isFilled(bytes, at, end, 7), "bytes from " + at + " to " + end);
+            }
+            at = end;
+        }
+        return zeros;
+    }
+
+    private static Set<Integer> zerosAfterCrashes(CrashDirectory directory) throws IOException {
+        Set<Integer> found = new HashSet<>();
+        for (int i = 0; i < 5 * CRASHES; i++) {
+            found.add(zeros(directory.crash(i)));
+        }
+        return found;
+    }
+
+    private static final Set<Integer> ANY = Set.of(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    private static final Set<Integer> ALL = Set.of(15);
+
+    @Test
+    void aCrashDuringAReleaseLeavesEachBlockOldOrZeroAndOneAfterItZeros() throws IOException {
+        CrashDirectory directory = new CrashDirectory(TestSeed.next());
+        file(directory);
+        assertEquals(Set.of(0), zerosAfterCrashes(directory), "the control: nothing is released yet");
+        Set<Integer> during = new HashSet<>();
+        directory.duringReleases(() -> {
+            try {
+                during.addAll(zerosAfterCrashes(directory));
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+
+        assertTrue(directory.release("file", List.of(RANGE)));
+
+        assertEquals(ANY, during);
+        assertEquals(ALL, zerosAfterCrashes(directory));
+        assertEquals(15, zeros(directory));
+    }
+
+    @Test
+    void whenForceDoesNothingReleasedBytesComeBack() throws IOException {
+        CrashDirectory directory = new CrashDirectory(TestSeed.next(), true);
+        directory.put("file", filled(BLOCKS * BLOCK, 7));
+        assertTrue(directory.release("file", List.of(RANGE)));
+        assertEquals(15, zeros(directory));
+        assertEquals(ANY, zerosAfterCrashes(directory));
+    }
+
+    @Test
+    void aFailedReleaseLeavesEachBlockOldOrZeroUntilOneSucceeds() throws IOException {
+        Set<Integer> present = new HashSet<>();
+        long seed = TestSeed.next();
+        for (int i = 0; i < CRASHES; i++) {
+            CrashDirectory directory = new CrashDirectory(seed + i * 0x9E3779B97F4A7C15L);
+            Output output = file(directory);
+            directory.failRelease(1);
+            IOException failure = assertThrows(IOException.class, () -> directory.release("file", List.of(RANGE)));
+            assertTrue(failure.getMessage().contains("file"), failure.getMessage());
+            int zeros = zeros(directory);
+            present.add(zeros);
+            output.force();
+            boolean old = false;
+            for (int crash = 0; crash < 20; crash++) {
+                int left = zeros(directory.crash(crash));
+                assertEquals(0, left & ~zeros, "only what is zeros now");
+                old |= left != zeros;
+            }
+            assertEquals(zeros != 0, old, "zeros that are not durable");
+            assertTrue(directory.release("file", List.of(RANGE)));
+            assertEquals(15, zeros(directory));
+            assertEquals(15, zeros(directory.crash(i)), "the control: it succeeded");
+        }
+        assertEquals(ANY, present);
+    }
+
+    @Test
+    void releasedSpaceIsFreeOnceAndNothingIsReleasedWhereThatIsRefused() throws IOException {
+        CrashDirectory directory = new CrashDirectory(12);
+        directory.noSpaceAfter(BLOCKS * BLOCK);
+        Output output = file(directory);
+        assertEquals(0, directory.usableBytes());
+        assertThrows(NoSpaceException.class, () -> output.append(ByteBuffer.wrap(new byte[3 * BLOCK])));
+
+        assertTrue(directory.release("file", List.of(RANGE)));
+        assertTrue(directory.release("file", List.of(RANGE)));
+
+        assertEquals(3 * BLOCK, directory.usableBytes(), "whole blocks");
+        assertEquals((BLOCKS - 3) * BLOCK, directory.allocatedBytes("file"));
+        assertEquals(BLOCKS * BLOCK, output.append(ByteBuffer.wrap(new byte[3 * BLOCK])));
+        assertEquals(0, directory.usableBytes());
+        directory.refuseReleases();
+        assertFalse(directory.release("file", List.of(new FileRange(0, BLOCK))));
+        assertEquals(7, directory.contents("file")[0]);
+        assertEquals(0, directory.usableBytes());
+    }
+
+    @Test
+    void bytesThatAreStillToBeAppendedAreNotReleased() throws IOException {
+        CrashDirectory directory = new CrashDirectory(13);
+        Output output = file(directory);
+        List<FileRange> beyond = List.of(new FileRange(0, BLOCKS * BLOCK + 1));
+        assertThrows(IllegalArgumentException.class, () -> directory.release("file", beyond));
+        assertEquals(0, zeros(directory));
+        output.close();
+        assertTrue(directory.release("file", beyond), "the control: the file is closed");
+    }
+
+    /** Bytes of an append that found no space lie where later ones are released. */
+    @Test
+    void aReleaseAlsoEndsWhatATruncatedAppendLeft() throws IOException {
+        CrashDirectory directory = new CrashDirectory(14);
+        Output output = directory.create("file");
+        directory.sync();
+        directory.noSpaceAfter(2 * BLOCK);
+        assertThrows(NoSpaceException.class, () -> output.append(ByteBuffer.wrap(filled(3 * BLOCK, 8))));
+        output.append(ByteBuffer.wrap(filled(BLOCK, 7)));
+        State restored = left -> left.length("file") > 0 && left.contents("file")[0] == 8;
+        assertTrue(count(directory, restored) > 0, "the control: not released yet");
+        assertTrue(directory.release("file", List.of(new FileRange(0, BLOCK))));
+        assertEquals(0, count(directory, restored));
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.EOFException;
 import java.io.IOException;
@@ -12,10 +13,12 @@ import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
 
 /** The contract of every {@link Directory}. */
 abstract class DirectoryContract {
@@ -195,6 +198,74 @@ abstract class DirectoryContract {
     @Test
     void aMissingFileIsNotTrimmed() {
         assertThrows(NoSuchFileException.class, () -> directory.trim("missing"));
+    }
+
+    /** Of the ranges, one is at the start, two are neighbours, two begin or end within blocks. */
+    @Test
+    void releasedRangesAreZerosWhileTheFileGrowsAndNothingElseChanges() throws IOException {
+        long seed = TestSeed.next();
+        byte[] expected = new byte[1_000_000];
+        new Random(seed).nextBytes(expected);
+        byte[] more = {1, 2, 3};
+        List<FileRange> ranges = List.of(
+                new FileRange(0, 65_536),
+                new FileRange(131_072, 65_536),
+                new FileRange(196_608, 65_536),
+                new FileRange(400_001, 100_000),
+                new FileRange(600_000, 10));
+        try (Output output = directory.create("file")) {
+            output.append(ByteBuffer.wrap(expected));
+            output.force();
+            long before = directory.allocatedBytes("file");
+            directory.trim("file");
+            assertEquals(before, directory.allocatedBytes("file"), "the control: a trim gives nothing back");
+
+            assertTrue(directory.release("file", ranges));
+
+            for (FileRange range : ranges) {
+                Arrays.fill(expected, (int) range.offset(), (int) range.end(), (byte) 0);
+            }
+            assertEquals(expected.length, directory.length("file"));
+            assertArrayEquals(expected, read("file", 0, expected.length));
+            long gone = before - directory.allocatedBytes("file");
+            assertTrue(gone >= 3 * 65_536 + 90_000 && gone <= 3 * 65_536 + 100_010, gone + " bytes were given back");
+            assertTrue(directory.release("file", ranges), "the same again");
+            assertEquals(gone, before - directory.allocatedBytes("file"));
+
+            assertEquals(expected.length, output.append(ByteBuffer.wrap(more)));
+            output.force();
+        }
+        assertArrayEquals(expected, read("file", 0, expected.length));
+        assertArrayEquals(more, read("file", expected.length, more.length));
+        assertEquals(expected.length + more.length, directory.length("file"));
+    }
+
+    @Test
+    void aReleaseBeyondTheEndOfAClosedFileKeepsItsLength() throws IOException {
+        write("file", new byte[] {1, 2, 3});
+        assertTrue(directory.release("file", List.of(new FileRange(1, 1 << 20), new FileRange(1L << 40, 4096))));
+        assertEquals(3, directory.length("file"));
+        assertArrayEquals(new byte[] {1, 0, 0}, read("file", 0, 3));
+    }
+
+    @Test
+    void ofAMissingFileNothingIsReleased() {
+        assertThrows(NoSuchFileException.class, () -> directory.release("missing", List.of(new FileRange(0, 1))));
+        assertThrows(NoSuchFileException.class, () -> directory.allocatedBytes("missing"));
+    }
+
+    @Test
+    void reservedSpaceIsAllocated() throws IOException {
+        try (Output output = directory.create("file")) {
+            output.append(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+            output.force();
+            long before = directory.allocatedBytes("file");
+            assertTrue(before < 100_000, before + " bytes");
+            assumeTrue(output.reserve(1_000_000), "no space can be reserved here");
+            assertTrue(directory.allocatedBytes("file") >= 1_000_000);
+            output.trim();
+            assertEquals(before, directory.allocatedBytes("file"));
+        }
     }
 
     @Test

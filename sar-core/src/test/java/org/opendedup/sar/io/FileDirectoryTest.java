@@ -164,6 +164,29 @@ final class FileDirectoryTest extends DirectoryContract {
         output.trim();
     }
 
+    /** The files of /proc have no space to give back. */
+    @Test
+    void aFileSystemThatCannotGiveRangesBackSaysSo() throws IOException {
+        Path process = Path.of("/proc/self");
+        assumeTrue(Files.isWritable(process.resolve("comm")), "needs /proc");
+        assertFalse(FileDirectory.open(process).release("comm", List.of(new FileRange(0, 4096))));
+    }
+
+    @Test
+    void aReleaseThatFailsNamesTheFile() throws IOException {
+        assumeTrue(Files.isWritable(Path.of("/dev/full")), "needs /dev/full");
+        Files.createDirectory(folder.resolve("inner"));
+        List<FileRange> ranges = List.of(new FileRange(0, 4096));
+        Directory devices = FileDirectory.open(Path.of("/dev"));
+        assertNames("/dev/full", assertThrows(IOException.class, () -> devices.release("full", ranges)));
+        Directory directory = newDirectory();
+        assertNames("/inner", assertThrows(IOException.class, () -> directory.release("inner", ranges)));
+    }
+
+    private static void assertNames(String file, IOException e) {
+        assertTrue(e.getMessage().contains(file), e.getMessage());
+    }
+
     /** Calls that the test can block. */
     private static final class HeldCalls implements FileDirectory.FolderCalls {
         final CountDownLatch created = new CountDownLatch(1);

@@ -11,6 +11,7 @@ public final class HookedDirectory implements Directory {
         FORCE,
         RESERVE,
         TRIM,
+        RELEASE,
         CLOSE,
         RENAME,
         SYNC
@@ -114,6 +115,17 @@ public final class HookedDirectory implements Directory {
     public void trim(String name) throws IOException {
         hook.before(Call.TRIM, name);
         directory.trim(name);
+    }
+
+    @Override
+    public boolean release(String name, List<FileRange> ranges) throws IOException {
+        hook.before(Call.RELEASE, name);
+        return directory.release(name, ranges);
+    }
+
+    @Override
+    public long allocatedBytes(String name) throws IOException {
+        return directory.allocatedBytes(name);
     }
 
     @Override

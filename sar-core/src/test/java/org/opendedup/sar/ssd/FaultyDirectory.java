@@ -6,6 +6,7 @@ import java.util.List;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
+import org.opendedup.sar.io.FileRange;
 import org.opendedup.sar.io.Input;
 import org.opendedup.sar.io.Output;
 
@@ -16,9 +17,9 @@ final class FaultyDirectory implements Directory {
         NONE,
         /** EIO on each read. */
         READS,
-        /** EIO on each append, after half is written. */
+        /** EIO on each append, after half is written, and on each release, after half of the ranges or the only one. */
         WRITES,
-        /** EROFS on each creation, append, trim and deletion. */
+        /** EROFS on each creation, append, trim, release and deletion. */
         READ_ONLY,
         /** ENOSPC on each append, reservation and creation. */
         FULL,
@@ -158,6 +159,23 @@ final class FaultyDirectory implements Directory {
             changing();
         }
         disk.trim(name);
+    }
+
+    @Override
+    public boolean release(String name, List<FileRange> ranges) throws IOException {
+        if (fault == Fault.READ_ONLY) {
+            changing();
+        }
+        if (fault == Fault.WRITES) {
+            disk.release(name, ranges.subList(0, (ranges.size() + 1) / 2));
+            throw new IOException("Input/output error");
+        }
+        return disk.release(name, ranges);
+    }
+
+    @Override
+    public long allocatedBytes(String name) throws IOException {
+        return disk.allocatedBytes(name);
     }
 
     @Override
