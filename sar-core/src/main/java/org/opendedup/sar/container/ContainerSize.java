@@ -7,9 +7,7 @@ package org.opendedup.sar.container;
 public final class ContainerSize {
     /**
      * Length that a container's file should not exceed: long enough for a disk to stream, short enough to be rewritten
-     * at once. ext4 allocates space in pieces of 2 MiB to files of up to 4 MiB, and of 4 MiB to larger ones. Space in
-     * these pieces that a file does not fill stays unused between the files. A disk then seeks from each container to
-     * the next.
+     * at once.
      */
     static final int MAX_FILE_BYTES = 4 << 20;
 

@@ -23,6 +23,7 @@ import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
 
@@ -344,7 +345,12 @@ public final class ContainerStore implements Closeable {
      * Returns a container's frame table. For a container that is being written: the frames in its file at this moment.
      */
     public FrameTable frameTable(long container) throws IOException {
-        return reads.frameTable(container);
+        return located(container).table();
+    }
+
+    /** As {@link #frameTable}, with the place in the pack. */
+    public LocatedTable located(long container) throws IOException {
+        return reads.located(container);
     }
 
     /**

@@ -118,21 +118,15 @@ final class FrameReads {
         }
     }
 
-    FrameTable frameTable(long container) throws IOException {
-        OpenContainer unsealed = open.get(container);
-        return unsealed == null ? reader.located(container).table() : unsealed.table();
-    }
-
-    private LocatedTable located(long container) throws IOException {
+    LocatedTable located(long container) throws IOException {
         OpenContainer unsealed = open.get(container);
         if (unsealed == null) {
             return reader.located(container);
         }
         FrameTable table = unsealed.table();
         PackPlace place = unsealed.place();
-        if (place == null) {
-            throw new IllegalArgumentException(unsealed + " has no frames in a file");
-        }
-        return new LocatedTable(place.pack(), place.offset(), table);
+        return place == null
+                ? new LocatedTable(LocatedTable.NO_PACK, 0, table)
+                : new LocatedTable(place.pack(), place.offset(), table);
     }
 }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.opendedup.sar.common.FrameId;
-import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.tier.FileExplanation.DiskWork;
 import org.opendedup.sar.tier.promotion.FrameTables;
 
@@ -33,8 +33,8 @@ final class ColdRead {
         }
     };
 
-    /** Position of the disk's head: a container, and the offset in it one past the last byte read. */
-    private long headContainer;
+    /** Position of the disk's head: a pack, and the offset in it one past the last byte read. */
+    private long headPack = LocatedTable.NO_PACK;
 
     private long headOffset;
     private long requests;
@@ -63,23 +63,22 @@ final class ColdRead {
                 continue;
             }
             long container = FrameId.container(wanted[i]);
-            read(container, tables.of(container), FrameId.number(wanted[i]));
+            read(tables.of(container), FrameId.number(wanted[i]));
             memory.put(wanted[i], true);
         }
         count = 0;
     }
 
-    private void read(long container, FrameTable table, int frame) {
-        long offset = table.fileOffset(frame);
-        long gap = container == headContainer ? offset - headOffset : -1;
+    private void read(LocatedTable at, int frame) {
+        long gap = at.pack() == headPack ? at.start(frame) - headOffset : -1;
         if (gap >= 0 && gap <= GAP_BYTES) {
             bytes += gap;
         } else {
             requests++;
         }
-        bytes += table.fileLength(frame);
-        headContainer = container;
-        headOffset = offset + table.fileLength(frame);
+        bytes += at.table().fileLength(frame);
+        headPack = at.pack();
+        headOffset = at.end(frame);
     }
 
     DiskWork work() {

@@ -149,7 +149,7 @@ public final class FileExplainer {
             offsets[i] = offset;
             chunkOffsets[i] = chunkOffset;
             lengths[i] = length;
-            int frame = tables.of(ChunkId.container(chunkId)).frameOf(ChunkId.slot(chunkId));
+            int frame = tables.of(ChunkId.container(chunkId)).table().frameOf(ChunkId.slot(chunkId));
             request.add(chunkId, lastNeed, recipe.fingerprintPrefix(entry), frame);
             request.setReferences(i, counts.count(chunkId));
             request.setSource(i, rules.onSsd().test(chunkId) ? Source.SSD : Source.HOME);

@@ -50,7 +50,7 @@ public final class VolumeMaintenance {
             throws IOException {
         return withRegularFile(inode, node -> {
             FileExplainer explainer = new FileExplainer(
-                    metadata.recipes(), context.containers()::frameTable, metadata.counts()::occurrences, rules);
+                    metadata.recipes(), context.containers()::located, metadata.counts()::occurrences, rules);
             return explainer.explain(inode, from, visitor);
         });
     }
@@ -71,7 +71,7 @@ public final class VolumeMaintenance {
     private FragmentationAnalyzer analyzer(DiskModel disk) {
         return new FragmentationAnalyzer(
                 metadata.recipes(),
-                context.containers()::frameTable,
+                context.containers()::located,
                 disk,
                 WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache());
     }

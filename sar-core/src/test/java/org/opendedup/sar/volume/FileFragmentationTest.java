@@ -18,6 +18,7 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
+import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
 import org.opendedup.sar.volume.posix.Owner;
@@ -32,13 +33,14 @@ class FileFragmentationTest {
     @TempDir
     Path folder;
 
+    private VolumeConfig config;
     private Volume volume;
     private long whole;
     private byte[] data;
 
     @BeforeEach
     void makeVolume() throws IOException {
-        VolumeConfig config = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
+        config = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
         Volume.create(config);
         volume = Volume.open(config);
         data = new byte[WHOLE_MIB * MIB];
@@ -62,7 +64,9 @@ class FileFragmentationTest {
         assertEquals(1, file.meanUse(), 1e-9);
         assertEquals(0, file.sparseContainers());
         assertEquals(file.containers(), file.containerReads());
-        assertEquals(file.containers(), file.requests());
+        // One pack: the disk does not seek between its containers, and reads directories and footers along.
+        assertEquals(1, file.requests());
+        assertTrue(file.diskBytes() >= data.length && file.diskBytes() < 1.02 * data.length, file::toString);
         assertEquals((double) WHOLE_MIB / file.containers(), file.speedFactor(), 1e-9);
         // Stored raw, with headers.
         assertTrue(file.storedBytes() >= data.length && file.storedBytes() < 1.02 * data.length, file::toString);
@@ -93,6 +97,49 @@ class FileFragmentationTest {
         assertEquals(4 * MIB, file.bytes());
         assertEquals(2 * MIB, file.uniqueBytes());
         assertEquals(1, file.containerReads());
+    }
+
+    @Test
+    void neighboursInAPackAreOneRequestAndTheEndsOfTwoPacksAreTwo() throws IOException {
+        long neighbours = make("neighbours");
+        write(neighbours, 0, MIB, 4 * MIB);
+        FileFragmentation joined = analyze(neighbours);
+        assertTrue(joined.containers() >= 2, joined::toString);
+        assertEquals(joined.containers(), joined.containerReads());
+        assertEquals(1, joined.requests());
+        // Of 4 MiB; and the tail of each container, which is read along.
+        assertTrue(joined.diskBytes() >= 4 * MIB && joined.diskBytes() < 4.5 * MIB, joined::toString);
+
+        // A volume that is opened again begins a new pack.
+        volume.close();
+        volume = Volume.open(config);
+        byte[] first = data;
+        data = new byte[MIB];
+        new Random(2).nextBytes(data);
+        write(make("other"), 0, 0, MIB);
+        long both = make("both");
+        write(both, 0, 0, MIB);
+        data = first;
+        write(both, MIB, WHOLE_MIB * MIB - MIB, MIB);
+        assertEquals(2, analyze(both).containers());
+        assertEquals(2, analyze(both).requests());
+    }
+
+    @Test
+    void neighboursWantedAgainAfterTheWindowAreReadAgain() throws IOException {
+        long window = VolumeMaintenance.WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache() / MIB * MIB;
+        long soon = make("soon");
+        write(soon, 0, MIB, 4 * MIB);
+        write(soon, window, MIB, 4 * MIB);
+        long containers = analyze(soon).containers();
+        assertEquals(containers, analyze(soon).containerReads());
+        assertEquals(1, analyze(soon).requests());
+        long late = make("late");
+        write(late, 0, MIB, 4 * MIB);
+        write(late, window + 5 * MIB, MIB, 4 * MIB);
+        assertEquals(containers, analyze(late).containers());
+        assertEquals(2 * containers, analyze(late).containerReads());
+        assertEquals(2, analyze(late).requests());
     }
 
     @Test

@@ -1,7 +1,7 @@
 package org.opendedup.sar.restore.fragmentation;
 
 import java.util.BitSet;
-import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
 
 /**
  * The chunks of one container that a file wants: all slots, and the frames since the container was last read. For one
@@ -13,6 +13,8 @@ final class ContainerUse {
      * Frames wanted since the container was last read; their read is counted when the container is dropped from memory.
      */
     private final BitSet frames = new BitSet();
+    /** Offset in the file of the first reference since the container was last read. */
+    private long firstOffset;
     /** Offset in the file at which the last reference ends. */
     private long lastOffset;
     /** Slot whose bytes are being added up: a page border cuts a chunk into two references. */
@@ -40,6 +42,7 @@ final class ContainerUse {
         }
         slots.set(slot);
         if (frame >= 0) {
+            firstOffset = frames.isEmpty() ? fileOffset : firstOffset;
             frames.set(frame);
         }
         lastOffset = fileOffset + length;
@@ -50,31 +53,24 @@ final class ContainerUse {
         return wantedBytes;
     }
 
-    /** Counts the read of the frames wanted since the last read, and clears them. */
-    void read(FrameTable table, long maxGapBytes, Reads reads) {
-        reads.containers += frames.isEmpty() ? 0 : 1;
+    /**
+     * Adds the ranges of the frames wanted since the last read to {@code disk}, and clears them.
+     *
+     * @return whether there were any
+     */
+    boolean read(LocatedTable at, long maxGapBytes, DiskRanges disk) {
+        boolean any = !frames.isEmpty();
         for (int first = frames.nextSetBit(0); first >= 0; ) {
             int last = first;
             int next = frames.nextSetBit(last + 1);
-            while (next >= 0 && table.fileOffset(next) - end(table, last) <= maxGapBytes) {
+            while (next >= 0 && at.start(next) - at.end(last) <= maxGapBytes) {
                 last = next;
                 next = frames.nextSetBit(last + 1);
             }
-            reads.requests++;
-            reads.bytes += end(table, last) - table.fileOffset(first);
+            disk.add(at.pack(), at.start(first), at.end(last), firstOffset, lastOffset);
             first = next;
         }
         frames.clear();
-    }
-
-    private static long end(FrameTable table, int frame) {
-        return table.fileOffset(frame) + table.fileLength(frame);
-    }
-
-    /** Total work of a disk. */
-    static final class Reads {
-        long containers;
-        long requests;
-        long bytes;
+        return any;
     }
 }

@@ -14,7 +14,8 @@ import org.opendedup.sar.disk.DiskModel;
  * @param meanUse mean of the containers' use: the share of a container's bytes that the file wants (HAR, ATC '14, §3)
  * @param sparseContainers number of containers used below {@link #SPARSE_USE}
  * @param containerReads number of container reads, if data stays in memory for a window of the file after it was read
- * @param requests number of disk requests for these reads: ranges of containers, near ones joined where that is cheaper
+ * @param requests number of disk requests for these reads: ranges of packs; near ones are joined where that is cheaper,
+ *     also across the borders of containers
  * @param diskBytes bytes of these requests
  */
 public record FileFragmentation(

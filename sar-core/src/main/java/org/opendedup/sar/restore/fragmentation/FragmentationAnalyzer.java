@@ -5,9 +5,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.metadata.RecipeStore;
@@ -15,14 +17,14 @@ import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.tier.promotion.FrameTables;
 
 /**
- * Measures how fragmented a file is, from its recipe and the frame tables alone. Memory is bounded: a file that wants
- * more than {@value #MAX_CONTAINERS} containers is analyzed in parts, and a container that several parts want counts in
- * each. For one use, by one thread.
+ * Measures how fragmented a file is, from its recipe, the frame tables and the containers' places alone. Memory is
+ * bounded: a file that wants more than {@value #MAX_CONTAINERS} containers is analyzed in parts; a container that
+ * several parts want counts in each, and so does a disk request. For one use, by one thread.
  */
 public final class FragmentationAnalyzer {
     /**
      * Most containers of a part: 128 GiB of a file that is not fragmented. About 200 bytes each with chunks of 8 KiB,
-     * so a few MiB.
+     * so a few MiB, as {@link DiskRanges}.
      */
     private static final int MAX_CONTAINERS = 1 << 15;
     /** Pages read at a time, so that no database cursor stays open for a long time. */
@@ -35,9 +37,9 @@ public final class FragmentationAnalyzer {
     private final long windowBytes;
 
     private final Map<Long, ContainerUse> uses = new HashMap<>();
-    private final ContainerUse.Reads reads = new ContainerUse.Reads();
+    private final DiskRanges reads;
     /** Table of the last reference: the next one usually wants the same container. */
-    private @Nullable FrameTable lastTable;
+    private @Nullable LocatedTable lastTable;
 
     private long lastContainer;
     private long bytes;
@@ -46,6 +48,7 @@ public final class FragmentationAnalyzer {
     private double storedBytes;
     private long containers;
     private double useSum;
+    private long containerReads;
     private final List<SparseContainer> sparse = new ArrayList<>();
 
     /**
@@ -58,6 +61,7 @@ public final class FragmentationAnalyzer {
         this.tables = tables;
         this.disk = disk;
         this.windowBytes = windowBytes;
+        reads = new DiskRanges(disk.seekBytes(), windowBytes);
     }
 
     /** Analyzes the file's current recipe, unless {@code stop} ends it. */
@@ -80,9 +84,9 @@ public final class FragmentationAnalyzer {
                 containers,
                 containers == 0 ? 0 : useSum / containers,
                 sparse.size(),
-                reads.containers,
-                reads.requests,
-                reads.bytes);
+                containerReads,
+                reads.requests(),
+                reads.bytes());
     }
 
     /** Returns the sparse containers, in no particular order. */
@@ -113,16 +117,18 @@ public final class FragmentationAnalyzer {
             lastTable = tables.of(container);
         }
         if (use.isForgotten(fileOffset, windowBytes)) {
-            use.read(lastTable, disk.seekBytes(), reads);
+            read(use, lastTable);
         }
-        use.want(slot, lastTable.frameOf(slot), recipe.chunkOffset(entry), length, fileOffset);
+        use.want(slot, lastTable.table().frameOf(slot), recipe.chunkOffset(entry), length, fileOffset);
     }
 
     private void endPart() throws IOException {
-        for (Map.Entry<Long, ContainerUse> entry : uses.entrySet()) {
-            FrameTable table = tables.of(entry.getKey());
+        // Neighbours in a pack have near ids: so they are counted together also when there are too many ranges.
+        for (Map.Entry<Long, ContainerUse> entry : new TreeMap<>(uses).entrySet()) {
+            LocatedTable located = tables.of(entry.getKey());
+            FrameTable table = located.table();
             ContainerUse use = entry.getValue();
-            use.read(table, disk.seekBytes(), reads);
+            read(use, located);
             double share = share(use, table);
             containers++;
             useSum += share;
@@ -133,6 +139,11 @@ public final class FragmentationAnalyzer {
             storedBytes += share * fileBytes(table);
         }
         uses.clear();
+        reads.count();
+    }
+
+    private void read(ContainerUse use, LocatedTable at) {
+        containerReads += use.read(at, disk.seekBytes(), reads) ? 1 : 0;
     }
 
     private static double share(ContainerUse use, FrameTable table) {

@@ -1,10 +1,10 @@
 package org.opendedup.sar.tier.promotion;
 
 import java.io.IOException;
-import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
 
-/** Provides the positions of a container's frames. */
+/** Provides the positions of a container's frames, and its place. */
 @FunctionalInterface
 public interface FrameTables {
-    FrameTable of(long container) throws IOException;
+    LocatedTable of(long container) throws IOException;
 }

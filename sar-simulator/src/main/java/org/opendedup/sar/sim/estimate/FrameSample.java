@@ -22,8 +22,11 @@ final class FrameSample implements AutoCloseable {
      * sample uses other bits.
      */
     private static final int CHOICE_SHIFT = 40;
-    /** Weight of a new ratio: an eighth, as in the volume's check whether a container is full. */
-    private static final double RECENT_WEIGHT = 1.0 / 8;
+    /**
+     * Weight of a new ratio is an eighth, as in the volume's check whether a container is full; but the first ratios
+     * weigh the same, so that no assumed ratio remains in their mean.
+     */
+    private static final int RECENT_FRAMES = 8;
 
     private final Compressor compressor;
     private final Compressor ssdCompressor = new Compressor(SsdSize.COMPRESSION);
@@ -42,6 +45,7 @@ final class FrameSample implements AutoCloseable {
     private boolean chosen;
 
     private double recentRatio = 1;
+    private int recentFrames;
     private boolean leftOut;
     private double weights;
     private double weightedRatios;
@@ -126,7 +130,8 @@ final class FrameSample implements AutoCloseable {
     }
 
     private void note(double ratio) {
-        recentRatio += RECENT_WEIGHT * (ratio - recentRatio);
+        recentFrames = Math.min(RECENT_FRAMES, recentFrames + 1);
+        recentRatio += (ratio - recentRatio) / recentFrames;
         double squared = weight * weight;
         weights += weight;
         weightedRatios += weight * ratio;

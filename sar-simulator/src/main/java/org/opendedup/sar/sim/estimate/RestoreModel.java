@@ -1,40 +1,54 @@
 package org.opendedup.sar.sim.estimate;
 
 import java.util.Arrays;
+import java.util.Objects;
+import java.util.TreeSet;
 import org.opendedup.sar.container.ContainerSize;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.restore.fragmentation.DiskRanges;
 
 /**
  * Counts the disk requests for reading data back in the order in which it was stored, from cold caches. New chunks are
- * stored one after the other in containers. What was read of a container is forgotten when the reader has advanced by a
- * window, and is read again if it is needed again. Ranges of a container whose gaps cost less than a seek are one
- * request. These are the rules of {@link org.opendedup.sar.restore.fragmentation.FragmentationAnalyzer}, here without a
- * volume. A container is divided into {@value #SLICES} slices, each about a frame.
+ * stored one after the other in containers, and those of a path one after the other in a pack of its own: a volume
+ * writes each large file, and all small ones that follow each other, to a lane of their own. What was read of a
+ * container is forgotten when the reader has advanced by a window, and is read again if it is needed again. Ranges
+ * whose gaps cost less than a seek are one request, also across the borders of containers. These are the rules of
+ * {@link org.opendedup.sar.restore.fragmentation.FragmentationAnalyzer}, here without a volume. A container is divided
+ * into {@value #SLICES} slices, each about a frame.
  *
- * <p>For one thread. Memory: 16 bytes for each container.
+ * <p>For one thread. Memory: 24 bytes for each container, and that of {@link DiskRanges}.
  */
 final class RestoreModel {
     private static final int SLICES = Long.SIZE;
-    private static final int SLICE_BYTES = ContainerSize.FULL_BYTES / SLICES;
+    static final int SLICE_BYTES = ContainerSize.FULL_BYTES / SLICES;
 
     private final long maxGapSlices;
     private final long windowBytes;
 
     private double storedBytes;
+    /** First container of each pack, which is also the number of the pack. */
+    private final TreeSet<Integer> packs = new TreeSet<>();
+
     private long readerBytes;
-    /** By container: slices wanted since it was last read, and the reader's position then. */
+    /** By container: slices wanted since it was last read, and the reader's first and last position then. */
     private long[] wanted = new long[64];
 
+    private long[] firstWanted = new long[64];
     private long[] lastWanted = new long[64];
 
-    private long requests;
-    private long slicesRead;
+    private DiskRanges ranges;
     private long containersRead;
 
     /** @param windowBytes distance that the reader advances until data is forgotten, in bytes */
     RestoreModel(DiskModel disk, long windowBytes) {
         maxGapSlices = disk.seekBytes() / SLICE_BYTES;
         this.windowBytes = windowBytes;
+        ranges = newRanges();
+        packs.add(0);
+    }
+
+    private DiskRanges newRanges() {
+        return new DiskRanges(maxGapSlices * SLICE_BYTES, windowBytes);
     }
 
     /**
@@ -57,11 +71,13 @@ final class RestoreModel {
         int container = slice / SLICES;
         if (container >= wanted.length) {
             wanted = Arrays.copyOf(wanted, Math.max(container + 1, wanted.length * 2));
+            firstWanted = Arrays.copyOf(firstWanted, wanted.length);
             lastWanted = Arrays.copyOf(lastWanted, wanted.length);
         }
         if (readerBytes - lastWanted[container] > windowBytes) {
             read(container);
         }
+        firstWanted[container] = wanted[container] == 0 ? readerBytes : firstWanted[container];
         wanted[container] |= 1L << slice;
         lastWanted[container] = readerBytes;
     }
@@ -72,6 +88,8 @@ final class RestoreModel {
     }
 
     private void read(int container) {
+        int pack = Objects.requireNonNull(packs.floor(container));
+        long start = (long) container * SLICES * SLICE_BYTES;
         long left = wanted[container];
         containersRead += left == 0 ? 0 : 1;
         while (left != 0) {
@@ -84,22 +102,36 @@ final class RestoreModel {
                 }
                 last = next;
             }
-            requests++;
-            slicesRead += last - first + 1;
+            ranges.add(
+                    pack,
+                    start + first * SLICE_BYTES,
+                    start + (last + 1) * SLICE_BYTES,
+                    firstWanted[container],
+                    lastWanted[container]);
         }
         wanted[container] = 0;
     }
 
-    /** Counts the remaining reads, forgets everything that was read, and resets the counters. */
+    /**
+     * Ends a path: counts the remaining reads, forgets everything that was read, and resets the counters. What is
+     * stored afterwards lies in another pack.
+     */
     DiskWork finish() {
         for (int container = 0; container < wanted.length; container++) {
             read(container);
         }
-        DiskWork work = new DiskWork(containersRead, requests, slicesRead * SLICE_BYTES);
+        ranges.count();
+        DiskWork work = new DiskWork(containersRead, ranges.requests(), ranges.bytes());
         containersRead = 0;
-        requests = 0;
-        slicesRead = 0;
+        ranges = newRanges();
+        beginPack();
         return work;
+    }
+
+    private void beginPack() {
+        int container = (int) Math.ceil(storedBytes / ContainerSize.FULL_BYTES);
+        storedBytes = (double) container * ContainerSize.FULL_BYTES;
+        packs.add(container);
     }
 
     /**
