@@ -60,12 +60,14 @@ class ArchitectureTest {
             entry("ssd", Set.of("container", "io", "common")),
             entry("disk", Set.of("io", "common")),
             entry("tier", Set.of("ssd", "disk", "chunk", "container", "metadata", "io", "common")),
+            entry("collect", Set.of("disk", "chunk", "index", "container", "metadata", "io", "common")),
             entry("ingest", Set.of("tier", "chunk", "index", "container", "metadata", "io", "common")),
             entry("restore", Set.of("tier", "disk", "chunk", "index", "container", "metadata", "io", "common")),
             entry(
                     "volume",
                     Set.of(
                             "ingest",
+                            "collect",
                             "restore",
                             "tier",
                             "disk",

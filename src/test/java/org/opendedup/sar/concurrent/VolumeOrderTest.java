@@ -74,6 +74,21 @@ class VolumeOrderTest {
 
     @ParameterizedTest
     @MethodSource("seeds")
+    void callsAtOnceHaveAnOrderWhileGarbageIsCollected(long seed) throws IOException, InterruptedException {
+        int rounds = Seeds.ops(ROUNDS);
+        try (VolumeFileSystem volume = newVolume();
+                Unrest unrest = Unrest.in(volume)) {
+            unrest.also(volume::collect);
+            Optional<String> fault = new Trial(volume, seed).run(rounds);
+            fault.ifPresent(text -> fail(text + "\nagain: " + Seeds.again(getClass(), seed, rounds)));
+            unrest.close();
+            assertEquals(0, volume.inodesInUse());
+            assertEquals(List.of(), volume.problems());
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
     void callsAtOnceHaveAnOrderWhateverHappensToTheSsd(long seed) throws IOException, InterruptedException {
         int rounds = Seeds.ops(ROUNDS_WITH_SSD);
         Path ssd = Files.createDirectory(folder.resolve("ssd"));

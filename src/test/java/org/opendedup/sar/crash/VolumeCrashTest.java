@@ -5,17 +5,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.metadata.FullKeyValueStore;
+import org.opendedup.sar.model.BeforeCalls;
 import org.opendedup.sar.model.FileSystem;
+import org.opendedup.sar.model.Op;
 import org.opendedup.sar.model.Seeds;
 import org.opendedup.sar.model.TestVolumes;
 import org.opendedup.sar.model.VolumeFileSystem;
@@ -34,6 +39,8 @@ class VolumeCrashTest {
     private static final int OPS = 250;
     private static final int SEEDS = 20;
     private static final int CONTROL_SEEDS = 40;
+    private static final int OPS_PER_MOUNT = 25;
+    private static final int CALLS_PER_COLLECTION = 23;
 
     /** Whether the stores keep their promises; each control breaks one. */
     enum Promise {
@@ -92,6 +99,57 @@ class VolumeCrashTest {
         AtomicInteger refusals = new AtomicInteger();
         assertTrue(scarceTrial(Chunking.VARIABLE_SHA256, Promise.COMMIT_IS_NOT_DURABLE, refusals)
                 .findsAProblem(CONTROL_SEEDS, OPS));
+    }
+
+    @ParameterizedTest
+    @MethodSource("seedsAndChunkings")
+    void aCrashWhileGarbageIsCollectedLosesNothingThatWasSynced(long seed, Chunking chunking) throws IOException {
+        collectingTrial(chunking, Promise.KEPT, new AtomicInteger()).check(seed, Seeds.ops(OPS), getClass());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FORCE_DOES_NOTHING", "COMMIT_IS_NOT_DURABLE"})
+    void aBrokenPromiseIsFoundWhileGarbageIsCollected(Promise promise) throws IOException {
+        AtomicInteger collected = new AtomicInteger();
+        assertTrue(collectingTrial(Chunking.SHA256, promise, collected).findsAProblem(CONTROL_SEEDS, OPS));
+        collectingTrial(Chunking.SHA256, Promise.KEPT, collected).check(1, OPS, getClass());
+        assertTrue(collected.get() > 0, "there was never any garbage");
+    }
+
+    /** Mounting again completes the containers: only these are collected. */
+    private static CrashTrial collectingTrial(Chunking chunking, Promise promise, AtomicInteger collected) {
+        VolumeConfig config = TestVolumes.config(Path.of("in memory"), chunking);
+        return new CrashTrial(seed -> new CollectingVolume(config, promise, seed, collected), ops -> {
+            List<Op> more = new ArrayList<>();
+            for (Op op : ops) {
+                more.add(op);
+                if (more.size() % OPS_PER_MOUNT == 0) {
+                    more.add(new Op.Remount());
+                }
+            }
+            return more;
+        });
+    }
+
+    /** Its garbage is collected before one in so many calls. */
+    private static final class CollectingVolume extends VolumeInMemory {
+        private final AtomicInteger collected;
+        private int calls;
+
+        CollectingVolume(VolumeConfig config, Promise promise, long seed, AtomicInteger collected) {
+            super(config, promise, seed);
+            this.collected = collected;
+        }
+
+        @Override
+        public FileSystem start() throws IOException {
+            VolumeFileSystem volume = (VolumeFileSystem) super.start();
+            return BeforeCalls.of(volume, method -> {
+                if (++calls % CALLS_PER_COLLECTION == 0) {
+                    collected.addAndGet((int) volume.collect());
+                }
+            });
+        }
     }
 
     private static CrashTrial scarceTrial(Chunking chunking, Promise promise, AtomicInteger refusals) {

@@ -3,6 +3,8 @@ package org.opendedup.sar.model;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.volume.EntryVisitor;
 import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.Volume;
@@ -110,6 +112,13 @@ public final class VolumeFileSystem implements FileSystem {
     @Override
     public Handle open(long inode, boolean writable) throws IOException {
         return new VolumeHandle(volume, volume.open(inode, writable));
+    }
+
+    /** Gives all garbage back. Returns the number of containers that were removed or written anew. */
+    public long collect() throws IOException {
+        CollectionReport report =
+                volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
+        return report.removed() + report.rewritten();
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +34,7 @@ class VolumeModelTest {
     private static final int OPS_WITH_SSD = 400;
     private static final int OPS_PER_USE = 40;
     private static final int SEEDS = 3;
+    private static final int CALLS_PER_COLLECTION = 97;
 
     @TempDir
     Path folder;
@@ -47,6 +49,24 @@ class VolumeModelTest {
     @MethodSource("seedsAndChunkings")
     void aVolumeDoesWhatTheModelDoes(long seed, Chunking chunking) throws IOException {
         new Comparison(() -> newVolume(chunking)).check(seed, Seeds.ops(OPS), getClass());
+    }
+
+    @ParameterizedTest
+    @MethodSource("seedsAndChunkings")
+    void itStillDoesWhileGarbageIsCollected(long seed, Chunking chunking) throws IOException {
+        AtomicLong collected = new AtomicLong();
+        new Comparison(() -> collecting(newVolume(chunking), collected)).check(seed, Seeds.ops(OPS), getClass());
+        assertTrue(collected.get() > 0, "there was never any garbage");
+    }
+
+    /** Collects garbage before one in so many calls. */
+    private static FileSystem collecting(VolumeFileSystem volume, AtomicLong collected) {
+        int[] calls = new int[1];
+        return BeforeCalls.of(volume, method -> {
+            if (++calls[0] % CALLS_PER_COLLECTION == 0) {
+                collected.addAndGet(volume.collect());
+            }
+        });
     }
 
     @Test
@@ -128,7 +148,7 @@ class VolumeModelTest {
                 () -> troubles.opened(Volume.open(config, stores, Verification.CHECKSUMS)), VolumeChecker::check));
     }
 
-    private FileSystem newVolume(Chunking chunking) throws IOException {
+    private VolumeFileSystem newVolume(Chunking chunking) throws IOException {
         VolumeConfig config = TestVolumes.config(Files.createTempDirectory(folder, "volume"), chunking);
         Volume.create(config);
         return new VolumeFileSystem(() -> Volume.open(config), VolumeChecker::check);

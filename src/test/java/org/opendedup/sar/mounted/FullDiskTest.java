@@ -95,10 +95,14 @@ class FullDiskTest {
             Path hog = disk.folder().resolve("hog");
             Commands.run("dd", "if=/dev/zero", "of=" + hog, "bs=1M", "conv=fsync");
 
-            assertThrows(
-                    IOException.class,
-                    () -> Bytes.writeAndSync(
-                            volume.mountPoint().resolve("file-100"), Bytes.random(100, 4 * FILE_BYTES)));
+            // A write that finds the disk full first gives back what the volume has reserved ahead.
+            assertThrows(IOException.class, () -> {
+                for (int i = 100; i < 100 + DISK_BYTES / FILE_BYTES; i++) {
+                    Path file = volume.mountPoint().resolve("file-" + i);
+                    Bytes.writeAndSync(file, Bytes.random(i, FILE_BYTES));
+                    synced.add(file);
+                }
+            });
             checkFiles(synced);
             Files.delete(hog);
             // The error may have made it read-only; a remount ends that.

@@ -29,6 +29,15 @@ final class ContainerIdSet {
         }
     }
 
+    void remove(long container) {
+        BitSet part = parts.get(container >>> PART_BITS);
+        if (part != null) {
+            synchronized (part) {
+                part.clear(place(container));
+            }
+        }
+    }
+
     private static int place(long container) {
         return (int) container & ((1 << PART_BITS) - 1);
     }

@@ -1,33 +1,22 @@
 package org.opendedup.sar.container;
 
-import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.common.StoredContainer;
-import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.LocatedTable;
-import org.opendedup.sar.container.format.PackFormat;
-import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.io.FileLayout;
 import org.opendedup.sar.io.Input;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** Reads containers from their packs: frame tables, directories, frames. Does not see frames still in memory. */
-final class ContainerReader implements Closeable {
-    private static final Logger log = LoggerFactory.getLogger(ContainerReader.class);
-
-    private static final int MAX_INPUTS = 256;
+/** Reads the frames of sealed containers from their packs. Does not see frames still in memory. */
+final class ContainerReader {
     /**
      * Largest coalesced read, in bytes: a whole container of a volume. At 150 MB/s it lasts 28 ms, a few times the seek
      * that it saves.
@@ -40,158 +29,50 @@ final class ContainerReader implements Closeable {
     /** Bound on pooled read buffers, in bytes: one of the largest size for each of four readers. */
     private static final int POOLED_BYTES = 4 * MAX_REQUEST_BYTES;
 
-    /** The container table, with the changes that are not committed yet. */
-    @FunctionalInterface
-    interface Entries {
-        @Nullable
-        StoredContainer entry(long container) throws IOException;
-    }
-
-    private final Directory directory;
     private final Compressor compressor;
-    private final FrameTableSource tables;
-    private final Entries entries;
-    private final FrameTableCache tableCache;
+    private final SealedContainers containers;
     private final InputCache inputs;
+    private final ReadStatistics statistics;
     private final BufferPool buffers = new BufferPool(POOLED_BYTES);
-    private final ReadStatistics statistics = new ReadStatistics();
 
-    ContainerReader(
-            Directory directory,
-            Compressor compressor,
-            FrameTableSource tables,
-            Entries entries,
-            long tableCacheBytes) {
-        this.directory = directory;
+    /** @param containers finds the containers; the files that it has open and its statistics are used here as well */
+    ContainerReader(Compressor compressor, SealedContainers containers) {
         this.compressor = compressor;
-        this.tables = tables;
-        this.entries = entries;
-        this.tableCache = new FrameTableCache(tableCacheBytes);
-        this.inputs = new InputCache(MAX_INPUTS, this::open);
-    }
-
-    ReadStatistics statistics() {
-        return statistics;
-    }
-
-    private Input open(long pack) throws IOException {
-        return directory.open(PackFormat.fileName(pack));
-    }
-
-    /**
-     * Returns the frame table of a sealed container with its place: from the cache, the source, or the pack.
-     *
-     * @throws CorruptionException if there is no such container, or other bytes are in its place
-     */
-    LocatedTable located(long container) throws IOException {
-        LocatedTable cached = tableCache.get(container);
-        if (cached != null) {
-            return cached;
-        }
-        StoredContainer stored = sealed(container);
-        FrameTable table = keptTable(container, stored.writing());
-        if (table == null) {
-            table = storedTable(container, stored);
-        }
-        LocatedTable located = new LocatedTable(stored.pack(), stored.offset(), table);
-        tableCache.put(container, located);
-        return located;
-    }
-
-    private StoredContainer sealed(long container) throws IOException {
-        StoredContainer stored = entries.entry(container);
-        if (stored == null) {
-            throw new CorruptionException("container " + container, -1, "an entry in the container table", "none");
-        }
-        if (stored.state() != StoredContainer.State.SEALED) {
-            throw new CorruptionException(
-                    placeOf(container, stored), stored.offset(), "a sealed container", "one that a crash left open");
-        }
-        return stored;
-    }
-
-    private String placeOf(long container, StoredContainer stored) {
-        return "container " + container + " (" + directory + "/" + PackFormat.fileName(stored.pack()) + " from byte "
-                + stored.offset() + ")";
-    }
-
-    @Nullable
-    LocatedTable cached(long container) {
-        return tableCache.get(container);
-    }
-
-    void cache(long container, LocatedTable located) {
-        tableCache.put(container, located);
-    }
-
-    /**
-     * Returns the source's copy of the table of that writing, or null. A damaged copy, or one of another writing, is
-     * not a loss: the container has its own table.
-     */
-    private @Nullable FrameTable keptTable(long container, Writing writing) throws IOException {
-        try {
-            byte[] bytes = tables.frameTable(container);
-            FrameTable kept =
-                    bytes == null ? null : FrameTable.decodeWithSalt(bytes, "frame table of container " + container);
-            return kept == null || !kept.writing().equals(writing) ? null : kept;
-        } catch (IOException unusableCopy) {
-            log.warn("{}; taken from container {} itself", unusableCopy.getMessage(), container);
-            return null;
-        }
-    }
-
-    private FrameTable storedTable(long container, StoredContainer stored) throws IOException {
-        return reading(container, stored, reader -> checked(container, stored, reader.frameTable()));
-    }
-
-    private FrameTable checked(long container, StoredContainer stored, FrameTable table) throws CorruptionException {
-        if (!table.writing().equals(stored.writing())) {
-            throw new CorruptionException(
-                    placeOf(container, stored),
-                    stored.offset(),
-                    "the container that files refer to (" + stored.writing() + ")",
-                    "another of the same id (" + table.writing() + "), from a backup or another history");
-        }
-        return table;
-    }
-
-    /** Reads the directory of a sealed container and checks header and footer as well. */
-    SealedContainer directory(long container) throws IOException {
-        StoredContainer stored = sealed(container);
-        return reading(container, stored, reader -> {
-            SealedContainer found = reader.directory();
-            checked(container, stored, found.frameTable());
-            return found;
-        });
-    }
-
-    private interface Reading<T> {
-        T run(DirectoryReader reader) throws IOException;
-    }
-
-    private <T> T reading(long container, StoredContainer stored, Reading<T> reading) throws IOException {
-        String place = placeOf(container, stored);
-        try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
-            SlicedInput bytes = new SlicedInput(lease.input(), stored.offset(), stored.bytes());
-            return reading.run(new DirectoryReader(bytes, container, place, statistics));
-        } catch (NoSuchFileException e) {
-            CorruptionException missing = new CorruptionException(place, -1, "a file", "none");
-            missing.initCause(e);
-            throw missing;
-        }
+        this.containers = containers;
+        inputs = containers.inputs();
+        statistics = containers.statistics();
     }
 
     /** Returns where a sealed container lies on its device. */
     FileLayout layout(long container) throws IOException {
-        LocatedTable at = located(container);
+        LocatedTable at = containers.located(container);
         long end = at.table().frames() == 0 ? at.offset() : at.end(at.table().frames() - 1);
         try (InputCache.Lease lease = inputs.acquire(at.pack())) {
             return lease.input().layout(at.offset(), end - at.offset());
         }
     }
 
-    /** Reads and decodes one frame. */
+    /** Reads and decodes one frame, from {@code at} or, if the container was written anew, from its new place. */
     Frame frame(long container, LocatedTable at, int frame, boolean verifyFingerprints) throws IOException {
+        LocatedTable place = at;
+        while (true) {
+            try {
+                return frameAt(container, place, frame, verifyFingerprints);
+            } catch (CorruptionException | NoSuchFileException e) {
+                LocatedTable now = containers.moved(container, place);
+                if (now == null) {
+                    throw e;
+                }
+                place = now;
+            }
+        }
+    }
+
+    private Frame frameAt(long container, LocatedTable at, int frame, boolean verifyFingerprints) throws IOException {
+        if (at.table().isRemoved(frame)) {
+            throw new FrameDecoder.Expected(container, at, frame)
+                    .corrupt("chunks that files refer to", "that they were removed, because no file referred to them");
+        }
         byte[] buffer = buffers.take(at.table().fileLength(frame));
         try (InputCache.Lease lease = inputs.acquire(at.pack())) {
             statistics.add(readRange(container, at, frame, frame, lease.input(), buffer, 0));
@@ -342,10 +223,28 @@ final class ContainerReader implements Closeable {
         try {
             decoded = decode(container, at, frame, buffer, offset, consumer.verifiesFingerprints());
         } catch (IOException e) {
-            consumer.damaged(frame, e);
+            deliverMoved(container, at, frame, consumer, e);
             return;
         }
         consumer.frame(frame, decoded);
+    }
+
+    /** Delivers a frame that could not be read in its place from the container's new place, if it has one. */
+    private void deliverMoved(
+            long container, LocatedTable from, int frame, FrameConsumer consumer, IOException failure) {
+        Frame found;
+        try {
+            LocatedTable now = containers.moved(container, from);
+            if (now == null) {
+                consumer.damaged(frame, failure);
+                return;
+            }
+            found = frame(container, now, frame, consumer.verifiesFingerprints());
+        } catch (IOException e) {
+            consumer.damaged(frame, e);
+            return;
+        }
+        consumer.frame(frame, found);
     }
 
     /**
@@ -355,7 +254,7 @@ final class ContainerReader implements Closeable {
     private void readSingly(
             long container, LocatedTable at, int[] frames, FrameConsumer consumer, IOException runFailure) {
         if (frames.length == 1) {
-            consumer.damaged(frames[0], runFailure);
+            deliverMoved(container, at, frames[0], consumer, runFailure);
             return;
         }
         for (int number : frames) {
@@ -368,10 +267,5 @@ final class ContainerReader implements Closeable {
             }
             consumer.frame(number, decoded);
         }
-    }
-
-    @Override
-    public void close() throws IOException {
-        inputs.close();
     }
 }

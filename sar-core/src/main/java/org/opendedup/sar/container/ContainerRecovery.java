@@ -50,7 +50,15 @@ final class ContainerRecovery {
      *
      * @param slots the missing slots, at least one
      */
-    record Lost(long container, BitSet slots) {}
+    record Lost(long container, BitSet slots) {
+        void forEachRange(LostSlots visitor) throws IOException {
+            for (int first = slots.nextSetBit(0); first >= 0; ) {
+                int end = slots.nextClearBit(first);
+                visitor.lost(container, first, end);
+                first = slots.nextSetBit(end);
+            }
+        }
+    }
 
     ContainerRecovery(Directory directory, ContainerClaims claims, ContainerIds ids) {
         this.directory = directory;

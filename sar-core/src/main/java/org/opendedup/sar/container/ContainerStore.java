@@ -1,9 +1,9 @@
 package org.opendedup.sar.container;
 
+import com.google.common.collect.Sets;
 import java.io.Closeable;
 import java.io.IOException;
 import java.security.SecureRandom;
-import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +17,6 @@ import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.StoredContainer;
-import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
@@ -54,7 +53,7 @@ public final class ContainerStore implements Closeable {
     private final FrameEncoder encoder;
     private final WriteLanes lanes;
     private final SealNotifier notifier;
-    private final ContainerReader reader;
+    private final SealedContainers sealed;
     private final FrameReads reads;
 
     private final UnsealedContainers open;
@@ -64,6 +63,7 @@ public final class ContainerStore implements Closeable {
     private volatile ContainerChanges recovered;
 
     private final Packs packs;
+    private final RewrittenContainers rewritten = new RewrittenContainers();
 
     private volatile boolean closed;
 
@@ -91,10 +91,11 @@ public final class ContainerStore implements Closeable {
         compressor = new Compressor(options.compression());
         budget = new InFlightBudget(options.maxBytesInFlight());
         encoder = new FrameEncoder(options.compression().frameBytes(), compressor, workers, budget);
-        reader = new ContainerReader(directory, compressor, tables, this::entry, frameTableCacheBytes);
+        sealed = new SealedContainers(directory, tables, this::entry, frameTableCacheBytes);
+        ContainerReader reader = new ContainerReader(compressor, sealed);
         notifier = new SealNotifier(options.maxOpenContainers(), listener);
-        open = new UnsealedContainers(directory, packs, reader, notifier);
-        reads = new FrameReads(open, reader);
+        open = new UnsealedContainers(directory, packs, sealed, notifier);
+        reads = new FrameReads(open, sealed, reader);
         lanes = new WriteLanes(options.maxOpenContainers(), encoder.frameBytes(), new LaneContainers());
     }
 
@@ -163,19 +164,8 @@ public final class ContainerStore implements Closeable {
      */
     public void forEachLost(LostSlots visitor) throws IOException {
         for (ContainerRecovery.Lost lost : recovery.lost()) {
-            BitSet slots = lost.slots();
-            for (int first = slots.nextSetBit(0); first >= 0; ) {
-                int end = slots.nextClearBit(first);
-                visitor.lost(lost.container(), first, end);
-                first = slots.nextSetBit(end);
-            }
+            lost.forEachRange(visitor);
         }
-    }
-
-    /** Receives ranges of lost slots; {@code end} is exclusive. */
-    @FunctionalInterface
-    public interface LostSlots {
-        void lost(long container, int first, int end) throws IOException;
     }
 
     /**
@@ -221,16 +211,6 @@ public final class ContainerStore implements Closeable {
             return sealed;
         }
         return changes.removed().contains(container) ? null : claims.stored(container);
-    }
-
-    /** Returns which writing of a container is stored. */
-    public Writing writing(long container) throws IOException {
-        OpenContainer unsealed = open.get(container);
-        if (unsealed != null) {
-            return unsealed.writing();
-        }
-        StoredContainer stored = entry(container);
-        return stored == null ? Writing.UNKNOWN : stored.writing();
     }
 
     /**
@@ -366,8 +346,11 @@ public final class ContainerStore implements Closeable {
      */
     public ContainerChanges force() throws IOException {
         Map<Long, StoredContainer> stored = new HashMap<>(recovered.stored());
+        // Before the packs are forced: what is rewritten was forced by then, and so is its pack's name.
+        ContainerChanges collected = rewritten.changes();
         stored.putAll(open.force());
-        return new ContainerChanges(stored, recovered.removed());
+        stored.putAll(collected.stored());
+        return new ContainerChanges(stored, Sets.union(recovered.removed(), collected.removed()));
     }
 
     /**
@@ -376,6 +359,11 @@ public final class ContainerStore implements Closeable {
     public void committed(ContainerChanges changes) {
         open.committed(changes.stored());
         recovered = ContainerChanges.NONE;
+        rewritten.committed(changes).forEach((container, table) -> {
+            sealed.cache(container, table);
+            notifier.sealed(container, table.table());
+        });
+        changes.removed().forEach(present::remove);
     }
 
     /**
@@ -412,6 +400,15 @@ public final class ContainerStore implements Closeable {
     }
 
     /**
+     * Returns a writer of containers without some of their chunks; see {@link Compaction}. At most one may be open, and
+     * the store must be open.
+     */
+    public Compaction compaction() {
+        PackSpace space = new PackSpace(directory, packs, claims, sealed);
+        return new Compaction(directory, sealed, packs, compressor, workers, rewritten, space, this::hasRecovered);
+    }
+
+    /**
      * Ends every container, as a volume does when it is closed: the next {@link #force} makes them complete. Writers
      * may continue; they get new containers.
      */
@@ -430,7 +427,7 @@ public final class ContainerStore implements Closeable {
 
     /** Reads and checks the directory of a sealed container. */
     public SealedContainer directory(long container) throws IOException {
-        return reader.directory(container);
+        return sealed.directory(container);
     }
 
     /** Returns the number of containers, sealed or not. */
@@ -444,7 +441,7 @@ public final class ContainerStore implements Closeable {
     }
 
     public ReadStatistics readStatistics() {
-        return reader.statistics();
+        return sealed.statistics();
     }
 
     /**
@@ -460,7 +457,7 @@ public final class ContainerStore implements Closeable {
         notifier.close();
         open.close();
         packs.close();
-        reader.close();
+        sealed.close();
         compressor.close();
     }
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.io.FileLayout;
@@ -21,10 +22,12 @@ final class FrameReads {
     private static final Logger log = LoggerFactory.getLogger(FrameReads.class);
 
     private final UnsealedContainers open;
+    private final SealedContainers sealed;
     private final ContainerReader reader;
 
-    FrameReads(UnsealedContainers open, ContainerReader reader) {
+    FrameReads(UnsealedContainers open, SealedContainers sealed, ContainerReader reader) {
         this.open = open;
+        this.sealed = sealed;
         this.reader = reader;
     }
 
@@ -38,6 +41,9 @@ final class FrameReads {
         }
         LocatedTable at = located(container);
         checkFrame(container, at.table(), frame);
+        if (at.table().isRemoved(frame)) {
+            throw removed(container, at, frame);
+        }
         return reader.frame(container, at, frame, verifyFingerprints);
     }
 
@@ -81,17 +87,29 @@ final class FrameReads {
             return;
         }
         LocatedTable at = located(container);
+        int[] present = new int[count];
+        int presentCount = 0;
         for (int i = 0; i < count; i++) {
             checkFrame(container, at.table(), frames[i]);
+            if (at.table().isRemoved(frames[i])) {
+                consumer.damaged(frames[i], removed(container, at, frames[i]));
+            } else {
+                present[presentCount++] = frames[i];
+            }
         }
-        reader.frames(container, at, frames, count, maxGapBytes, consumer, decoding);
+        reader.frames(container, at, present, presentCount, maxGapBytes, consumer, decoding);
+    }
+
+    /** Returns the error for a reader that wants a frame which the container was written anew without. */
+    private static CorruptionException removed(long container, LocatedTable at, int frame) {
+        return new FrameDecoder.Expected(container, at, frame).removed();
     }
 
     int frameOf(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
         int slot = ChunkId.slot(chunkId);
         OpenContainer unsealed = open.get(container);
-        int frame = unsealed == null ? reader.located(container).table().frameOf(slot) : unsealed.frameOf(slot);
+        int frame = unsealed == null ? sealed.located(container).table().frameOf(slot) : unsealed.frameOf(slot);
         if (frame < 0) {
             throw new CorruptionException("container " + container, -1, "slot " + slot, "no such slot");
         }
@@ -105,7 +123,7 @@ final class FrameReads {
         if (unsealed != null) {
             return unsealed.frameOf(slot);
         }
-        LocatedTable cached = reader.cached(container);
+        LocatedTable cached = sealed.cached(container);
         return cached == null ? -1 : cached.table().frameOf(slot);
     }
 
@@ -121,7 +139,7 @@ final class FrameReads {
     LocatedTable located(long container) throws IOException {
         OpenContainer unsealed = open.get(container);
         if (unsealed == null) {
-            return reader.located(container);
+            return sealed.located(container);
         }
         FrameTable table = unsealed.table();
         PackPlace place = unsealed.place();

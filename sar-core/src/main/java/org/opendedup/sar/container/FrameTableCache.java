@@ -35,6 +35,13 @@ final class FrameTableCache {
         }
     }
 
+    /** Removes a container's table if it is still {@code table}. */
+    synchronized void remove(long container, LocatedTable table) {
+        if (tables.remove(container, table)) {
+            bytes -= weight(table);
+        }
+    }
+
     private static int weight(LocatedTable located) {
         return ENTRY_BYTES + located.table().weightBytes();
     }

@@ -89,6 +89,15 @@ final class InputCache implements Closeable {
         }
     }
 
+    /** Drops a file: the last user closes it. */
+    void remove(long pack) throws IOException {
+        List<Lease> idle = new ArrayList<>();
+        synchronized (this) {
+            evict(leases.remove(pack), idle);
+        }
+        closeAll(idle);
+    }
+
     private static void closeAll(List<Lease> idle) throws IOException {
         for (Lease lease : idle) {
             lease.input.close();

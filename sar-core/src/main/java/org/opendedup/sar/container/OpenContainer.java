@@ -9,7 +9,6 @@ import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.StoredContainer;
-import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerIdentity;
@@ -78,10 +77,6 @@ final class OpenContainer implements PackMember {
 
     long container() {
         return identity.container();
-    }
-
-    Writing writing() {
-        return identity.writing();
     }
 
     Pack pack() {

@@ -162,10 +162,29 @@ final class Pack {
         reserved = end + MIN_RESERVED_BYTES;
     }
 
+    /** Gives reserved space after the last appended byte back; the next append reserves anew. */
+    void giveReservedBack() throws IOException {
+        lock.lock();
+        try {
+            if (!isClosed()) {
+                output.trim();
+                reserved = 0;
+            }
+        } finally {
+            lock.unlock();
+            drain();
+        }
+    }
+
+    /** Returns whether the pack is short enough for a further container. */
+    boolean hasRoom() {
+        return length < FULL_BYTES;
+    }
+
     /** Returns whether a further container with this id may be added. */
     boolean accepts(long container) {
         synchronized (waiting) {
-            return failure == null && !retired && container <= number && length < FULL_BYTES;
+            return failure == null && !retired && container <= number && hasRoom();
         }
     }
 

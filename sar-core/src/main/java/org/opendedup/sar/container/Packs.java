@@ -4,6 +4,8 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
+import java.util.HashSet;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +30,7 @@ final class Packs implements Closeable {
     private final Directory directory;
     private final ContainerIds ids;
     private final Set<Pack> open = ConcurrentHashMap.newKeySet();
+    private final Set<Long> beingCreated = ConcurrentHashMap.newKeySet();
 
     Packs(Directory directory, ContainerIds ids) {
         this.directory = directory;
@@ -58,7 +61,7 @@ final class Packs implements Closeable {
         return created;
     }
 
-    /** Returns a new pack for one container that was written before, and so has a lower id. */
+    /** Returns a new pack for containers that were written before, and so have lower ids. */
     Pack forRewriting() throws IOException {
         while (true) {
             try {
@@ -72,9 +75,41 @@ final class Packs implements Closeable {
 
     private Pack create(long number) throws IOException {
         open.removeIf(Pack::isClosed);
-        Pack created = Pack.create(directory, number);
-        open.add(created);
-        return created;
+        beingCreated.add(number);
+        try {
+            Pack created = Pack.create(directory, number);
+            open.add(created);
+            return created;
+        } finally {
+            beingCreated.remove(number);
+        }
+    }
+
+    /**
+     * Returns the numbers of the packs that are created, or may be written to. All containers of other packs that exist
+     * are committed.
+     */
+    Set<Long> inUse() {
+        // In this order: a pack that is not created any more is open by then.
+        Set<Long> inUse = new HashSet<>(beingCreated);
+        open.stream().filter(pack -> !pack.isClosed()).forEach(pack -> inUse.add(pack.number()));
+        return inUse;
+    }
+
+    /** Gives the space back that is reserved ahead in packs that may be written to. */
+    void giveReservedBack() throws IOException {
+        for (Pack pack : open) {
+            pack.giveReservedBack();
+        }
+    }
+
+    /** Returns the numbers of all packs, in ascending order. */
+    long[] numbers() throws IOException {
+        return directory.list().stream()
+                .map(PackFormat::numberOf)
+                .flatMapToLong(OptionalLong::stream)
+                .sorted()
+                .toArray();
     }
 
     boolean exists(long pack) throws IOException {

@@ -4,7 +4,6 @@ import java.util.Arrays;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.format.ByteReader;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerFormat.Footer;
@@ -12,7 +11,7 @@ import org.opendedup.sar.container.format.FrameTable;
 
 /**
  * The directory of a sealed container: everything about its chunks except their bytes; enough to rebuild the index. A
- * slot that the container does not hold (recovery left its damaged frame out) has length 0.
+ * slot that the container does not hold has length 0: recovery left its damaged frame out, or the chunk is removed.
  */
 public final class SealedContainer {
     private final long container;
@@ -40,7 +39,7 @@ public final class SealedContainer {
 
     /**
      * Returns the fingerprints of all slots, one after another; slot {@code i}'s begins at {@code i *
-     * Fingerprints.BYTES}.
+     * Fingerprints.BYTES}. Those of slots without a chunk are zeros.
      */
     public byte[] fingerprints() {
         return fingerprints;
@@ -56,7 +55,7 @@ public final class SealedContainer {
         return offsets[slot];
     }
 
-    /** Returns the frame that holds a slot, or -1 if none does. */
+    /** Returns the frame with this slot, or -1 if none has it or it is removed. */
     int frame(int slot) {
         return table.frameOf(slot);
     }
@@ -70,11 +69,6 @@ public final class SealedContainer {
         return table.encodeWithSalt();
     }
 
-    /** Returns which writing of the container this is. */
-    public Writing writing() {
-        return table.writing();
-    }
-
     /** Reads the encoded directory that a footer points to. */
     static SealedContainer decode(long container, byte[] directory, Footer footer, String place)
             throws CorruptionException, UnsupportedFormatException {
@@ -85,8 +79,10 @@ public final class SealedContainer {
         FrameTable table = FrameTable.decode(encodedTable, footer.identity().salt(), place);
         SealedContainer sealed = new SealedContainer(container, table);
         ByteReader lists = new ByteReader(directory, footer.tableBytes(), end, place);
-        for (int frame = 0; frame < sealed.table.frames(); frame++) {
-            sealed.readChunkList(frame, directory, lists, place);
+        for (int frame = 0; frame < table.frames(); frame++) {
+            if (!table.isRemoved(frame)) {
+                sealed.readChunkList(frame, directory, lists, place);
+            }
         }
         if (lists.remaining() != 0) {
             throw new CorruptionException(place, offset, "the end of the directory", lists.remaining() + " more bytes");
@@ -102,6 +98,9 @@ public final class SealedContainer {
             lengths[slot] = lists.readVarint();
             if (lengths[slot] > table.rawLength(frame) - offset) {
                 throw new CorruptionException(place, -1, "chunks within frame " + frame, "slot " + slot + " beyond it");
+            }
+            if (lengths[slot] == 0) {
+                continue;
             }
             offset += lengths[slot];
             int fingerprint = lists.position();

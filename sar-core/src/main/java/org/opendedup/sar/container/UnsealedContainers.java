@@ -29,15 +29,15 @@ final class UnsealedContainers {
 
     private final Directory directory;
     private final Packs packs;
-    private final ContainerReader reader;
+    private final SealedContainers sealed;
     private final SealNotifier notifier;
     private final Map<Long, OpenContainer> containers = new ConcurrentHashMap<>();
 
-    /** @param reader gets the frame table of each container that is sealed */
-    UnsealedContainers(Directory directory, Packs packs, ContainerReader reader, SealNotifier notifier) {
+    /** @param sealed gets the frame table of each container that is sealed */
+    UnsealedContainers(Directory directory, Packs packs, SealedContainers sealed, SealNotifier notifier) {
         this.directory = directory;
         this.packs = packs;
-        this.reader = reader;
+        this.sealed = sealed;
         this.notifier = notifier;
     }
 
@@ -120,7 +120,7 @@ final class UnsealedContainers {
 
     private void seal(OpenContainer container, StoredContainer entry) {
         FrameTable table = container.table();
-        reader.cache(container.container(), new LocatedTable(entry.pack(), entry.offset(), table));
+        sealed.cache(container.container(), new LocatedTable(entry.pack(), entry.offset(), table));
         remove(container);
         notifier.sealed(container.container(), table);
     }

@@ -2,6 +2,7 @@ package org.opendedup.sar.index;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.BitSet;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -44,8 +45,14 @@ public interface ChunkIndex extends Closeable {
     /** Adds one chunk, whose fingerprint begins at {@code fingerprints[offset]}; used for rebuilding. */
     void insert(byte[] fingerprints, int offset, long chunkId) throws IOException;
 
-    /** Removes a fingerprint if it still leads to {@code chunkId}. */
-    void remove(byte[] fingerprints, int offset, long chunkId) throws IOException;
+    /**
+     * Removes the fingerprints of these slots of a container if they still lead there. Inserts may run in between; a
+     * fingerprint that leads to another copy by then stays. After a crash, or a failure, some of the entries may be
+     * back.
+     *
+     * @param fingerprints slot {@code i}'s begins at {@code i * Fingerprints.BYTES}
+     */
+    void remove(long container, byte[] fingerprints, BitSet slots) throws IOException;
 
     /** Declares that every chunk of a sealed container has been inserted, and keeps its frame table. */
     void cover(long container, byte[] frameTable) throws IOException;

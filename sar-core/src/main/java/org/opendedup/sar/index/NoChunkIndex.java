@@ -1,5 +1,6 @@
 package org.opendedup.sar.index;
 
+import java.util.BitSet;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Segment;
@@ -31,7 +32,7 @@ public final class NoChunkIndex implements ChunkIndex {
     }
 
     @Override
-    public void remove(byte[] fingerprints, int offset, long chunkId) {
+    public void remove(long container, byte[] fingerprints, BitSet slots) {
         // Nothing is stored.
     }
 

@@ -13,6 +13,7 @@ import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.chunk.SegmentCutter;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.index.ChunkIndex;
@@ -340,6 +341,22 @@ public final class IngestPipeline {
         /** @param open whether more of the file follows and will be stored */
         private void storeSegment(int length, boolean open) throws IOException {
             stores.fingerprinter().fingerprint(segment);
+            try (GracePeriod.Use use = stores.uses().begin()) {
+                storeFingerprinted(length);
+            }
+            if (promotion != null) {
+                workspace.promotion.report(
+                        promotion,
+                        destination.inode(),
+                        position,
+                        segment,
+                        length,
+                        open,
+                        stores.metadata().counts());
+            }
+        }
+
+        private void storeFingerprinted(int length) throws IOException {
             index.lookup(segment);
             int fresh = appendNew();
             // Reads before acquiring the lock: a thread that waits for the disk while it holds the lock makes others
@@ -357,16 +374,6 @@ public final class IngestPipeline {
             }
             if (fresh > 0) {
                 index.insert(segment);
-            }
-            if (promotion != null) {
-                workspace.promotion.report(
-                        promotion,
-                        destination.inode(),
-                        position,
-                        segment,
-                        length,
-                        open,
-                        stores.metadata().counts());
             }
         }
 

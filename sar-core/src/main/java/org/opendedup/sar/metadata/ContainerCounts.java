@@ -1,16 +1,8 @@
 package org.opendedup.sar.metadata;
 
-import org.opendedup.sar.common.Writing;
-
 /** The reference counts of one container's slots. Slots from {@link #slots()} on were never referenced. */
 public interface ContainerCounts {
     int slots();
-
-    /**
-     * Returns the writing of the container that these slots belong to; {@link Writing#UNKNOWN} if it was never
-     * recorded.
-     */
-    Writing writing();
 
     /**
      * Returns whether that copy exists: it was referenced at some time and not tombstoned since. Its count may be 0.

@@ -10,10 +10,11 @@ import java.util.TreeSet;
  *
  * @param containers number of entries
  * @param storedBytes sum of the containers' lengths in their packs, in bytes
+ * @param garbageBytes sum of {@link ContainerEntry#garbageBytes}
  * @param open ids of the open containers: at most one for each lane, and those that crashes left
  */
-record ContainerSummary(long containers, long storedBytes, NavigableSet<Long> open) {
-    static final ContainerSummary NONE = new ContainerSummary(0, 0, Collections.emptyNavigableSet());
+record ContainerSummary(long containers, long storedBytes, long garbageBytes, NavigableSet<Long> open) {
+    static final ContainerSummary NONE = new ContainerSummary(0, 0, 0, Collections.emptyNavigableSet());
 
     ContainerSummary {
         open = Collections.unmodifiableNavigableSet(new TreeSet<>(open));

@@ -65,11 +65,34 @@ public final class ContainerTable {
         return summary.storedBytes();
     }
 
+    /** Returns the sum of {@link ContainerEntry#garbageBytes} of all entries. */
+    public long garbageBytes() {
+        return summary.garbageBytes();
+    }
+
+    /** Receives entries until it returns false. */
+    @FunctionalInterface
+    public interface StoppingVisitor {
+        boolean visit(ContainerEntry entry) throws IOException;
+    }
+
     /** Visits all entries in ascending order of ids. The visitor must not commit. */
     public void forEach(Visitor visitor) throws IOException {
-        try (Cursor cursor = database.scan(Family.CONTAINER, Keys.FIRST, Keys.END)) {
-            while (cursor.next()) {
-                visitor.visit(ContainerEntryFormat.decode(Keys.longAt(cursor.key(), 0), cursor.value()));
+        forEachFrom(0, entry -> {
+            visitor.visit(entry);
+            return true;
+        });
+    }
+
+    /**
+     * Visits the entries of containers with an id not less than {@code first}, in ascending order, until the visitor
+     * returns false. The visitor must not commit.
+     */
+    public void forEachFrom(long first, StoppingVisitor visitor) throws IOException {
+        try (Cursor cursor = database.scan(Family.CONTAINER, Keys.of(first), Keys.END)) {
+            boolean goesOn = true;
+            while (goesOn && cursor.next()) {
+                goesOn = visitor.visit(ContainerEntryFormat.decode(Keys.longAt(cursor.key(), 0), cursor.value()));
             }
         }
     }

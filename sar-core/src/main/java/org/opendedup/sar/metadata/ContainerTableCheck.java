@@ -21,6 +21,7 @@ final class ContainerTableCheck {
     private final Set<Long> known = new HashSet<>();
     private final NavigableSet<Long> open = new TreeSet<>();
     private long storedBytes;
+    private long garbageBytes;
 
     /** @param report receives each problem, as one sentence */
     ContainerTableCheck(KeyValueStore database, ContainerTable table, Consumer<String> report) {
@@ -46,7 +47,7 @@ final class ContainerTableCheck {
             }
         }
         ContainerSummary summary = SystemRecords.readContainers(database);
-        ContainerSummary found = new ContainerSummary(known.size(), storedBytes, open);
+        ContainerSummary found = new ContainerSummary(known.size(), storedBytes, garbageBytes, open);
         if (!summary.equals(found)) {
             report.accept("the summary of the container table is " + summary + " and its entries give " + found);
         }
@@ -56,6 +57,7 @@ final class ContainerTableCheck {
     private void check(ContainerEntry entry) throws IOException {
         known.add(entry.container());
         storedBytes += entry.stored().bytes();
+        garbageBytes += entry.garbageBytes();
         if (entry.stored().state() == State.OPEN) {
             open.add(entry.container());
         }
@@ -72,13 +74,16 @@ final class ContainerTableCheck {
         }
     }
 
-    /** Only a container of which recovery found no whole frame has counts and no entry: its slots are damaged. */
+    /**
+     * Only a container of which recovery found no whole frame has counts and no entry: it has chunks, and all of them
+     * are damaged.
+     */
     private void checkNeedsNoEntry(long container, CountRecord counts) {
-        for (int slot = 0; slot < counts.slots(); slot++) {
-            if (counts.isAlive(slot) && !counts.isDamaged(slot)) {
-                report.accept("container " + container + " has counts and is not in the container table");
-                return;
-            }
+        if (counts.hasSoundCopy()) {
+            report.accept("container " + container + " has counts and is not in the container table");
+        } else if (counts.alive().isEmpty()) {
+            report.accept("container " + container
+                    + " has a count record without any chunk and is not in the container table");
         }
     }
 }

@@ -26,6 +26,7 @@ final class ContainerUpdate {
 
     private long containers;
     private long storedBytes;
+    private long garbageBytes;
     private NavigableSet<Long> open = new TreeSet<>();
 
     /** @param counts the count records that the generation changed */
@@ -50,12 +51,13 @@ final class ContainerUpdate {
         ContainerSummary before = SystemRecords.readContainers(database);
         containers = before.containers();
         storedBytes = before.storedBytes();
+        garbageBytes = before.garbageBytes();
         open = new TreeSet<>(before.open());
         for (long container : changedContainers()) {
             update(container, batch);
         }
-        ContainerSummary after = new ContainerSummary(containers, storedBytes, open);
-        if (!changes.isEmpty()) {
+        ContainerSummary after = new ContainerSummary(containers, storedBytes, garbageBytes, open);
+        if (!changes.isEmpty() || !after.equals(before)) {
             batch.put(Family.SYSTEM, SystemRecords.CONTAINERS, SystemRecords.encodeContainers(after));
         }
         return after;
@@ -77,10 +79,34 @@ final class ContainerUpdate {
         ContainerEntry after = newEntry(container, before);
         account(before, -1);
         account(after, 1);
+        if (after == null) {
+            removeCounts(container, batch);
+        }
         if (changes.removed().contains(container)) {
             batch.delete(Family.CONTAINER, key);
         } else if (after != null && (changes.stored().containsKey(container) || !after.equals(before))) {
             batch.put(Family.CONTAINER, key, ContainerEntryFormat.encode(after));
+        }
+    }
+
+    /**
+     * Deletes the count record of a container without an entry once it says nothing any more, although the generation
+     * may have put it into the batch. A removed container with damaged copies keeps it: files still refer to them. The
+     * commit that makes the last one a tombstone deletes it.
+     *
+     * @throws IllegalStateException if the container is to be removed and has an existing copy that is not damaged
+     */
+    private void removeCounts(long container, Batch batch) throws IOException {
+        boolean isRemoved = changes.removed().contains(container);
+        CountRecord newest = counts.get(container);
+        if (newest == null) {
+            newest = CountRecord.read(database, container);
+        }
+        if (isRemoved && newest.hasSoundCopy()) {
+            throw new IllegalStateException("container " + container + " has chunks: it can't be removed");
+        }
+        if (newest.isAllTombstones() || isRemoved && newest.alive().isEmpty()) {
+            batch.delete(Family.COUNT, Keys.of(container));
         }
     }
 
@@ -115,6 +141,7 @@ final class ContainerUpdate {
         }
         containers += sign;
         storedBytes += sign * entry.stored().bytes();
+        garbageBytes += sign * entry.garbageBytes();
         if (entry.stored().state() == State.OPEN) {
             if (sign > 0) {
                 open.add(entry.container());

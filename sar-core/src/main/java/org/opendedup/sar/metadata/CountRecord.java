@@ -6,14 +6,13 @@ import java.util.BitSet;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.UnsupportedFormatException;
-import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
- * The reference counts of one container, as a mutable record. It also holds to which writing of the container it
- * belongs, which of its slots are damaged, and how long its chunks are. Each slot has a state: {@value #NEVER} never
- * referenced, {@value #TOMBSTONE} tombstoned, n + {@value #ALIVE} alive with n references. Belongs to one
- * {@link Generation}: once that is frozen, the record must not be changed any more.
+ * The reference counts of one container, as a mutable record. It also holds which of its slots are damaged, and how
+ * long its chunks are. Each slot has a state: {@value #NEVER} never referenced, {@value #TOMBSTONE} tombstoned, n +
+ * {@value #ALIVE} alive with n references. Belongs to one {@link Generation}: once that is frozen, the record must not
+ * be changed any more.
  *
  * <p>For the references to a slot it also holds how many are {@link Continuations}, that is, not occurrences of the
  * chunk in a file.
@@ -21,7 +20,7 @@ import org.opendedup.sar.metadata.KeyValueStore.Family;
  * <p>The stored format is specified in docs/FORMAT.md.
  */
 final class CountRecord implements ContainerCounts {
-    static final int VERSION = 3;
+    static final int VERSION = 4;
     /** The generation number of records read from the database. */
     static final long NO_GENERATION = 0;
 
@@ -32,7 +31,6 @@ final class CountRecord implements ContainerCounts {
     private static final BitSet NONE = new BitSet(0);
 
     private final long generation;
-    private Writing writing;
     /** Damaged slots; {@link #NONE} until there is one. */
     private BitSet damaged;
 
@@ -46,9 +44,8 @@ final class CountRecord implements ContainerCounts {
     private int slots;
     private Continuations continuations = new Continuations();
 
-    private CountRecord(long generation, Writing writing, BitSet damaged, int[] states, int[] lengths, int slots) {
+    private CountRecord(long generation, BitSet damaged, int[] states, int[] lengths, int slots) {
         this.generation = generation;
-        this.writing = writing;
         this.damaged = damaged;
         this.states = states;
         this.lengths = lengths;
@@ -56,13 +53,12 @@ final class CountRecord implements ContainerCounts {
     }
 
     static CountRecord empty(long generation) {
-        return new CountRecord(generation, Writing.UNKNOWN, NONE, new int[16], new int[16], 0);
+        return new CountRecord(generation, NONE, new int[16], new int[16], 0);
     }
 
     static CountRecord decode(long container, byte[] value, long generation)
             throws CorruptionException, UnsupportedFormatException {
         ValueReader in = new ValueReader(value, "counts of container", container).expectVersion(VERSION);
-        Writing writing = new Writing(in.readLongLittleEndian(), (int) in.readVarint(Integer.MAX_VALUE));
         BitSet damaged = readDamaged(in);
         int slots = (int) in.readVarint(Math.min(ChunkId.MAX_SLOTS, in.remaining()));
         int[] states = new int[slots];
@@ -70,7 +66,7 @@ final class CountRecord implements ContainerCounts {
             states[slot] = (int) in.readVarint(Integer.MAX_VALUE);
         }
         int[] lengths = readLengths(in, slots);
-        CountRecord record = new CountRecord(generation, writing, damaged, states, lengths, slots);
+        CountRecord record = new CountRecord(generation, damaged, states, lengths, slots);
         record.continuations = Continuations.decode(in, record);
         in.expectEnd();
         return record;
@@ -108,10 +104,7 @@ final class CountRecord implements ContainerCounts {
     }
 
     byte[] encode() {
-        ValueWriter out = new ValueWriter(20 + 3 * slots + slots / 8)
-                .writeByte(VERSION)
-                .writeLongLittleEndian(writing.salt())
-                .writeVarint(writing.generation());
+        ValueWriter out = new ValueWriter(10 + 3 * slots + slots / 8).writeByte(VERSION);
         writeDamaged(out);
         out.writeVarint(slots);
         for (int slot = 0; slot < slots; slot++) {
@@ -144,7 +137,6 @@ final class CountRecord implements ContainerCounts {
     CountRecord copy(long toGeneration) {
         CountRecord copy = new CountRecord(
                 toGeneration,
-                writing,
                 damaged == NONE ? NONE : (BitSet) damaged.clone(),
                 states.clone(),
                 lengths.clone(),
@@ -160,15 +152,6 @@ final class CountRecord implements ContainerCounts {
     @Override
     public int slots() {
         return slots;
-    }
-
-    @Override
-    public Writing writing() {
-        return writing;
-    }
-
-    void setWriting(Writing known) {
-        writing = known;
     }
 
     @Override
@@ -225,16 +208,41 @@ final class CountRecord implements ContainerCounts {
         return damaged.cardinality();
     }
 
-    /** Returns whether a slot of the range is not known to be damaged. */
+    /** Returns whether a slot of the range is neither known to be damaged nor a tombstone. */
     boolean hasSound(int firstSlot, int endSlot) {
-        return damaged.nextClearBit(firstSlot) < endSlot;
+        int slot = damaged.nextClearBit(firstSlot);
+        while (slot < endSlot && isTombstone(slot)) {
+            slot = damaged.nextClearBit(slot + 1);
+        }
+        return slot < endSlot;
     }
 
+    /** Returns whether a slot is alive and not known to be damaged. */
+    boolean hasSoundCopy() {
+        BitSet sound = alive();
+        sound.andNot(damaged);
+        return !sound.isEmpty();
+    }
+
+    /** Returns whether each slot is a tombstone; true if there is none. */
+    boolean isAllTombstones() {
+        int slot = 0;
+        while (slot < slots && isTombstone(slot)) {
+            slot++;
+        }
+        return slot == slots;
+    }
+
+    /** Marks the slots of a range, except tombstones, as damaged. */
     void markDamaged(int firstSlot, int endSlot) {
         if (damaged == NONE) {
             damaged = new BitSet();
         }
-        damaged.set(firstSlot, endSlot);
+        for (int slot = firstSlot; slot < endSlot; slot++) {
+            if (!isTombstone(slot)) {
+                damaged.set(slot);
+            }
+        }
     }
 
     /**
@@ -260,12 +268,16 @@ final class CountRecord implements ContainerCounts {
         continuations.add(slot, delta);
     }
 
+    /** Makes a slot without references a tombstone. It is not damaged any more: it has no copy. */
     void tombstone(long container, int slot) {
         if (count(slot) != 0) {
             throw new IllegalStateException(
                     "chunk " + container + ":" + slot + " has " + count(slot) + " references: it can't be tombstoned");
         }
         set(slot, TOMBSTONE);
+        if (damaged != NONE) {
+            damaged.clear(slot);
+        }
     }
 
     int heapBytes() {

@@ -1,6 +1,7 @@
 package org.opendedup.sar.metadata;
 
 import java.io.IOException;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -8,8 +9,8 @@ import org.opendedup.sar.metadata.Overlay.Layers;
 
 /**
  * The count records of a part of the containers, in memory as far as there is room. Its monitor guards its cache and
- * every record of these containers that is not frozen. {@link #record}, {@link #change} and {@link #account} are called
- * with the monitor held.
+ * every record of these containers that is not frozen. The methods that are not synchronized are called with the
+ * monitor held, except {@link #hold} and {@link #load}.
  *
  * <p>A cached record is always the newest one, so the cache is queried first; a record that it evicts is found again in
  * the pending generation, the frozen one or the database. A record belongs to the generation that changed it. The first
@@ -17,17 +18,15 @@ import org.opendedup.sar.metadata.Overlay.Layers;
  */
 final class CountStripe {
     private final Overlay overlay;
-    private final WritingSource writings;
     private final ClockTable<CountRecord> cache;
     /** The newest records of some containers, which stay in memory even if the cache evicts them. */
     private final Map<Long, Held> held = new HashMap<>();
 
-    /**
-     * @param writings source of the writing of a container that gets its first reference; called with the monitor held
-     */
-    CountStripe(Overlay overlay, WritingSource writings, long cacheBytes) {
+    /** The slots of some containers that get no further references although they are alive: mostly empty. */
+    private final Map<Long, BitSet> condemned = new HashMap<>();
+
+    CountStripe(Overlay overlay, long cacheBytes) {
         this.overlay = overlay;
-        this.writings = writings;
         cache = new ClockTable<>(cacheBytes);
     }
 
@@ -136,9 +135,6 @@ final class CountStripe {
             return record;
         }
         CountRecord copy = record.copy(pending.number());
-        if (copy.slots() == 0) {
-            copy.setWriting(writings.writing(container));
-        }
         pending.putCounts(container, copy);
         cache.put(container, 0, copy, copy.heapBytes());
         Held kept = held.isEmpty() ? null : held.get(container);
@@ -146,6 +142,48 @@ final class CountStripe {
             kept.record = copy;
         }
         return copy;
+    }
+
+    /**
+     * Condemns those of the first {@code slots} slots that have no reference and are no tombstones.
+     *
+     * @return a copy of the container's condemned slots, with those condemned before
+     */
+    BitSet condemn(long container, int slots) throws IOException {
+        CountRecord record = record(container);
+        BitSet unreferenced = new BitSet(slots);
+        for (int slot = 0; slot < slots; slot++) {
+            unreferenced.set(slot, record.count(slot) == 0 && !record.isTombstone(slot));
+        }
+        BitSet before = condemned.get(container);
+        if (before != null) {
+            unreferenced.or(before);
+        }
+        if (!unreferenced.isEmpty()) {
+            condemned.put(container, unreferenced);
+        }
+        return (BitSet) unreferenced.clone();
+    }
+
+    boolean isCondemned(long container, int slot) {
+        BitSet slots = condemned.isEmpty() ? null : condemned.get(container);
+        return slots != null && slots.get(slot);
+    }
+
+    /** Forgets which slots of a container are condemned. */
+    void pardon(long container) {
+        condemned.remove(container);
+    }
+
+    /** Returns those of a container's condemned slots that still have no reference. */
+    BitSet unreferenced(long container) throws IOException {
+        BitSet slots = new BitSet(0);
+        BitSet candidates = condemned.get(container);
+        if (candidates != null) {
+            CountRecord record = record(container);
+            candidates.stream().filter(slot -> record.count(slot) == 0).forEach(slots::set);
+        }
+        return slots;
     }
 
     /** Reports a record's new size to the cache and to the pending generation. */

@@ -250,6 +250,11 @@ public final class MetadataStore implements Closeable {
      * makes the given changes, and sets the live bytes of the containers whose counts the generation changed. A commit
      * that failed may be tried again with the same or with further changes: they must contain each container that the
      * failed commit stored or removed.
+     *
+     * <p>The batch also deletes the count record of a removed container, if none of its copies exists any more.
+     *
+     * @throws IllegalStateException if a removed container has an existing copy that is not known to be damaged;
+     *     nothing is written then, and the generation may be committed with other changes
      */
     public void commit(Generation generation, ContainerChanges changes) throws IOException {
         ContainerUpdate update = new ContainerUpdate(database, generation.counts(), changes);

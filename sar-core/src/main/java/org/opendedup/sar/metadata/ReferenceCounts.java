@@ -8,7 +8,6 @@ import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.metadata.KeyValueStore.Cursor;
 import org.opendedup.sar.metadata.KeyValueStore.Family;
 import org.opendedup.sar.metadata.Overlay.Layers;
@@ -37,14 +36,13 @@ public final class ReferenceCounts {
     private final CopyCounters stored;
     private final CountStripe[] stripes = new CountStripe[1 << STRIPE_BITS];
     private volatile @Nullable LongConsumer unreferenced;
-    private volatile WritingSource writings = container -> Writing.UNKNOWN;
 
     /** @param stored totals of stored copies, as of the last commit */
     ReferenceCounts(Overlay overlay, StoredCopies stored, long cacheBytes) {
         this.overlay = overlay;
         this.stored = new CopyCounters(stored);
         for (int i = 0; i < stripes.length; i++) {
-            stripes[i] = new CountStripe(overlay, container -> writings.writing(container), cacheBytes >> STRIPE_BITS);
+            stripes[i] = new CountStripe(overlay, cacheBytes >> STRIPE_BITS);
         }
     }
 
@@ -56,22 +54,6 @@ public final class ReferenceCounts {
         unreferenced = toTell;
     }
 
-    /**
-     * Sets the source of the writing of a container that gets its first reference. It is called with a lock of the
-     * counts held.
-     */
-    public void writingsFrom(WritingSource source) {
-        writings = source;
-    }
-
-    /** Returns the writing of a container that references refer to; {@link Writing#UNKNOWN} if there never was one. */
-    public Writing writing(long container) throws IOException {
-        CountStripe stripe = read(container);
-        synchronized (stripe) {
-            return stripe.record(container).writing();
-        }
-    }
-
     /** Returns the slots of a container whose copies exist. */
     public BitSet alive(long container) throws IOException {
         CountStripe stripe = read(container);
@@ -81,14 +63,16 @@ public final class ReferenceCounts {
     }
 
     /**
-     * Records that copies are damaged, so that no new reference is made to them; a change like any other.
+     * Records that copies are damaged, so that no new reference is made to them; a change like any other. Does nothing
+     * in a container without existing copies: its record may be removed.
      *
      * @return whether any of them was not known to be damaged
      */
     public boolean markDamaged(long container, int firstSlot, int endSlot) throws IOException {
         CountStripe stripe = read(container);
         synchronized (stripe) {
-            if (!stripe.record(container).hasSound(firstSlot, endSlot)) {
+            CountRecord found = stripe.record(container);
+            if (!found.hasSound(firstSlot, endSlot) || found.alive().isEmpty()) {
                 return false;
             }
             CountRecord record = stripe.change(container);
@@ -132,14 +116,17 @@ public final class ReferenceCounts {
         }
     }
 
-    /** Returns whether that copy exists, is not known to be damaged, and may get further references. */
+    /** Returns whether that copy exists, is neither condemned nor known to be damaged, and has room for references. */
     public boolean isReferable(long chunkId) throws IOException {
         long container = ChunkId.container(chunkId);
         int slot = ChunkId.slot(chunkId);
         CountStripe stripe = read(container);
         synchronized (stripe) {
             CountRecord record = stripe.record(container);
-            return record.isAlive(slot) && !record.isDamaged(slot) && record.count(slot) < MAX_COUNT;
+            return record.isAlive(slot)
+                    && !record.isDamaged(slot)
+                    && record.count(slot) < MAX_COUNT
+                    && !stripe.isCondemned(container, slot);
         }
     }
 
@@ -239,16 +226,48 @@ public final class ReferenceCounts {
         }
     }
 
-    /** Marks a copy with count 0 as tombstoned: its bytes may be reclaimed once this is committed. */
-    void tombstone(long chunkId) throws IOException {
-        long container = ChunkId.container(chunkId);
+    /**
+     * Condemns those of a container's first {@code slots} slots that have no reference, because they are garbage or
+     * because they never had one: from now on {@link #isReferable} is false for them. This is no change, and a mount
+     * forgets it. A writer that called {@link #isReferable} before may still refer to a condemned slot: wait until all
+     * these writers are done before {@link #tombstoneCondemned}. Must be followed by that call or by {@link #pardon}.
+     *
+     * @return a copy of the container's condemned slots
+     */
+    public BitSet condemn(long container, int slots) throws IOException {
         CountStripe stripe = read(container);
         synchronized (stripe) {
-            CountRecord record = stripe.change(container);
-            int before = record.heapBytes();
-            int slot = ChunkId.slot(chunkId);
-            stored.change(record, slot, () -> record.tombstone(container, slot));
-            stripe.account(container, record, before);
+            return stripe.condemn(container, slots);
+        }
+    }
+
+    /** Forgets which slots of a container are condemned, and changes nothing. */
+    public void pardon(long container) {
+        CountStripe stripe = stripe(container);
+        synchronized (stripe) {
+            stripe.pardon(container);
+        }
+    }
+
+    /**
+     * Makes each condemned slot of a container that still has no reference a tombstone: it cannot be referenced any
+     * more, and its bytes may be reclaimed once this is committed. Forgets which slots are condemned. A change like any
+     * other. If it throws, nothing is changed and the slots are still condemned.
+     *
+     * @return the slots that this call made tombstones
+     */
+    public BitSet tombstoneCondemned(long container) throws IOException {
+        CountStripe stripe = read(container);
+        synchronized (stripe) {
+            BitSet slots = stripe.unreferenced(container);
+            if (!slots.isEmpty()) {
+                CountRecord record = stripe.change(container);
+                int before = record.heapBytes();
+                slots.stream().forEach(slot -> stored.change(record, slot, () -> record.tombstone(container, slot)));
+                stripe.account(container, record, before);
+            }
+            stripe.pardon(container);
+            return slots;
         }
     }
 

@@ -118,10 +118,11 @@ final class SystemRecords {
     }
 
     static byte[] encodeContainers(ContainerSummary summary) {
-        ValueWriter out = new ValueWriter(24 + 2 * summary.open().size())
+        ValueWriter out = new ValueWriter(34 + 2 * summary.open().size())
                 .writeByte(VERSION)
                 .writeVarint(summary.containers())
                 .writeVarint(summary.storedBytes())
+                .writeVarint(summary.garbageBytes())
                 .writeVarint(summary.open().size());
         long before = 0;
         for (long container : summary.open()) {
@@ -135,6 +136,7 @@ final class SystemRecords {
         ValueReader in = reader(value);
         long containers = in.readVarint(Long.MAX_VALUE);
         long storedBytes = in.readVarint(Long.MAX_VALUE);
+        long garbageBytes = in.readVarint(Long.MAX_VALUE);
         NavigableSet<Long> open = new TreeSet<>();
         long container = 0;
         for (long rest = in.readVarint(in.remaining()); rest > 0; rest--) {
@@ -142,7 +144,7 @@ final class SystemRecords {
             open.add(container);
         }
         in.expectEnd();
-        return new ContainerSummary(containers, storedBytes, open);
+        return new ContainerSummary(containers, storedBytes, garbageBytes, open);
     }
 
     static byte[] encodeEpoch(EpochBegin begin) {

@@ -12,6 +12,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.collect.Commits;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.NoSpaceException;
@@ -40,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * ({@link WriteStop}): changes that could not be made durable are known and stay in memory, and earlier durable changes
  * stay durable. {@link #resume} retries when the disk works again. Callers that wait at the same time share one commit.
  */
-final class Committer implements Closeable {
+final class Committer implements Commits, Closeable {
     private static final Logger log = LoggerFactory.getLogger(Committer.class);
     /**
      * Period of the commits, in seconds. Written bytes become durable after at most two periods plus the duration of a
@@ -131,7 +132,8 @@ final class Committer implements Closeable {
     }
 
     /** Returns the lock that changes of metadata hold. */
-    Lock changes() {
+    @Override
+    public Lock changes() {
         return changeLock.readLock();
     }
 
@@ -229,7 +231,8 @@ final class Committer implements Closeable {
      * Makes every change that was made before the call durable. ENOSPC if the changes are not durable yet; they become
      * durable when there is space.
      */
-    void commit() throws IOException {
+    @Override
+    public void commit() throws IOException {
         long ticket = asked.incrementAndGet();
         commitLock.lock();
         try {

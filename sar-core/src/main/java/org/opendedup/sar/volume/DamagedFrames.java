@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.channels.ClosedChannelException;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -63,6 +64,15 @@ final class DamagedFrames {
         if (cause instanceof ClosedChannelException || cause instanceof InterruptedIOException) {
             return;
         }
+        if (isCollected(container, frame)) {
+            log.debug(
+                    "container {}, frame {}: a reader of inode {} that was ahead of a change of the file found it"
+                            + " collected",
+                    container,
+                    frame,
+                    inode);
+            return;
+        }
         long key = FrameId.of(container, frame < 0 ? NO_FRAME : frame);
         boolean isNew = frames.size() < MAX_FRAMES && frames.add(key);
         if (isNew) {
@@ -75,6 +85,31 @@ final class DamagedFrames {
             if (frame >= 0 && containers.isSealed(container)) {
                 keep(key);
             }
+        }
+    }
+
+    /**
+     * Returns whether no file refers to a frame any more, so that the garbage collector may have removed it. A reader
+     * that reads ahead may want it nevertheless, by an older recipe.
+     */
+    private boolean isCollected(long container, int frame) {
+        try {
+            BitSet alive = counts.alive(container);
+            if (alive.isEmpty()) {
+                return true;
+            }
+            if (frame < 0 || !containers.isSealed(container)) {
+                return false;
+            }
+            FrameTable table = containers.frameTable(container);
+            if (frame >= table.frames()) {
+                return false;
+            }
+            int next = alive.nextSetBit(table.firstSlot(frame));
+            return next < 0 || next >= table.firstSlot(frame) + table.slotCount(frame);
+        } catch (IOException e) {
+            log.debug("whether container {} has chunks that files refer to is not known", container, e);
+            return false;
         }
     }
 
@@ -95,7 +130,7 @@ final class DamagedFrames {
         int frame = FrameId.number(key);
         try {
             FrameTable table = containers.frameTable(container);
-            if (frame >= table.frames()) {
+            if (frame >= table.frames() || table.isRemoved(frame)) {
                 return;
             }
             int first = table.firstSlot(frame);

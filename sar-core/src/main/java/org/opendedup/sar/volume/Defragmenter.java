@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.ingest.ChunkRewriter;
@@ -124,10 +125,13 @@ final class Defragmenter {
             context.committer().checkWritable();
             long bytes = chunks.values().stream().mapToLong(data -> data.length).sum();
             // The files do not grow: a full volume may be defragmented as long as the disk is not full.
-            context.devices().admitData(bytes, context.underWayBytes());
-            Copies copies = rewriter.append(chunks);
-            replace(copies);
-            rewriter.insert();
+            context.admitData(bytes);
+            Copies copies;
+            try (GracePeriod.Use use = context.uses().begin()) {
+                copies = rewriter.append(chunks);
+                replace(copies);
+                rewriter.insert();
+            }
             rewrittenChunks += copies.freshChunks();
             rewrittenBytes += copies.freshBytes();
         }
@@ -200,7 +204,8 @@ final class Defragmenter {
             byte[] data = read.get(chunk);
             if (data != null) {
                 chunks.put(chunk, data);
-            } else {
+            } else if (metadata.counts().count(chunk) > 0) {
+                // Others were removed as garbage, because the file was changed meanwhile.
                 unreadableChunks++;
             }
         }
@@ -233,7 +238,7 @@ final class Defragmenter {
         public void frame(int number, Frame frame) {
             for (Long chunk : wanted) {
                 int slot = ChunkId.slot(chunk);
-                if (slot >= frame.firstSlot() && slot < frame.firstSlot() + frame.count()) {
+                if (frame.holds(slot)) {
                     int from = frame.offset(slot);
                     read.put(chunk, Arrays.copyOfRange(frame.data(), from, from + frame.length(slot)));
                 }

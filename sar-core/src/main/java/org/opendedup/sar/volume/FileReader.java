@@ -2,6 +2,7 @@ package org.opendedup.sar.volume;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.restore.ReadStream;
 
 /**
@@ -9,6 +10,13 @@ import org.opendedup.sar.restore.ReadStream;
  * memory. Holds no lock during disk reads.
  */
 final class FileReader {
+    private final GracePeriod uses;
+
+    /** @param uses open while a reader uses references that it has read */
+    FileReader(GracePeriod uses) {
+        this.uses = uses;
+    }
+
     /** See {@link Volume#read}. */
     int read(OpenFile file, long offset, ByteBuffer target) throws IOException {
         Node node = file.node();
@@ -43,7 +51,9 @@ final class FileReader {
             covered = node.contents().covers(offset, length);
         }
         if (!covered) {
-            reader.read(offset, length, continues, target);
+            try (GracePeriod.Use use = uses.begin()) {
+                reader.read(offset, length, continues, target);
+            }
         }
         synchronized (node) {
             Node.Contents contents = node.contents();

@@ -3,6 +3,7 @@ package org.opendedup.sar.volume;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.BitSet;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -10,7 +11,6 @@ import java.util.concurrent.TimeUnit;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.common.Writing;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.index.ChunkIndex;
@@ -21,9 +21,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Brings the fingerprint index up to date with the containers: reads the directories of those that it does not cover.
- * Skips containers that no file ever referred to. Also skips container files that are not the ones that files refer to,
- * because their chunk ids would lead to other data. Runs concurrently with normal work; content that is not covered yet
- * is at worst stored twice.
+ * Skips chunks that no file ever referred to, and those that are tombstoned. Runs concurrently with normal work;
+ * content that is not covered yet is at worst stored twice.
  */
 final class IndexRebuilder implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexRebuilder.class);
@@ -85,21 +84,13 @@ final class IndexRebuilder implements Closeable {
             if (closing || index.frameTable(container) != null) {
                 return false;
             }
-            Writing meant = counts.writing(container);
-            if (meant.equals(Writing.UNKNOWN)) {
+            BitSet alive = counts.alive(container);
+            if (alive.isEmpty()) {
                 return false;
             }
             SealedContainer directory = containers.directory(container);
-            if (!directory.writing().equals(meant)) {
-                log.error(
-                        "container {} is not the one that files refer to: it has {}, wanted is {}",
-                        container,
-                        directory.writing(),
-                        meant);
-                return false;
-            }
             for (int slot = 0; slot < directory.slots(); slot += BATCH_CHUNKS) {
-                insert(directory, slot, Math.min(directory.slots(), slot + BATCH_CHUNKS));
+                insert(directory, alive, slot, Math.min(directory.slots(), slot + BATCH_CHUNKS));
             }
             index.cover(container, directory.frameTableBytes());
             return true;
@@ -117,10 +108,10 @@ final class IndexRebuilder implements Closeable {
     }
 
     /**
-     * Inserts slots {@code from} to {@code to} (exclusive), except content that a younger container has: that copy may
-     * replace one found damaged here.
+     * Inserts those of slots {@code from} to {@code to} (exclusive) that are alive, except content that a younger
+     * container has: that copy may replace one found damaged here.
      */
-    private void insert(SealedContainer directory, int from, int to) throws IOException {
+    private void insert(SealedContainer directory, BitSet alive, int from, int to) throws IOException {
         Segment segment = new Segment(0);
         for (int slot = from; slot < to; slot++) {
             segment.add(0, directory.length(slot), false);
@@ -133,14 +124,15 @@ final class IndexRebuilder implements Closeable {
                 (to - from) * Fingerprints.BYTES);
         index.lookup(segment);
         Set<ByteBuffer> seen = new HashSet<>();
-        for (int chunk = 0; chunk < segment.count(); chunk++) {
+        for (int slot = alive.nextSetBit(from); slot >= 0 && slot < to; slot = alive.nextSetBit(slot + 1)) {
+            int chunk = slot - from;
             int at = chunk * Fingerprints.BYTES;
             boolean isFirst = seen.add(ByteBuffer.wrap(segment.fingerprints(), at, Fingerprints.BYTES)
                     .slice());
             if (isFirst
                     && ChunkId.container(segment.chunkId(chunk)) < directory.container()
-                    && directory.length(from + chunk) > 0) {
-                segment.setChunkId(chunk, ChunkId.of(directory.container(), from + chunk));
+                    && directory.length(slot) > 0) {
+                segment.setChunkId(chunk, ChunkId.of(directory.container(), slot));
                 segment.setFresh(chunk, true);
             }
         }

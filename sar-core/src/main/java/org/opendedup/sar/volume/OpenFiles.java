@@ -15,13 +15,14 @@ final class OpenFiles {
     private final VolumeContext context;
     private final InstantSource clock;
     private final NodeTable nodes;
-    private final FileReader reader = new FileReader();
+    private final FileReader reader;
     private final FileWriter writer;
     private final FileRanges ranges;
     private final RangeCopy copies;
     private final Committer committer;
 
     OpenFiles(VolumeContext context, FileRanges ranges) {
+        reader = new FileReader(context.uses());
         this.context = context;
         this.ranges = ranges;
         clock = context.clock();
@@ -65,7 +66,7 @@ final class OpenFiles {
         if (length == 0) {
             return;
         }
-        context.devices().admitData(length, context.underWayBytes());
+        context.admitData(length);
         writer.write(new FileWriter.Write(file, offset, source, TimeStamps.now(clock), file.mayUseReserve(), touch));
         context.writtenBytes().add(length);
     }

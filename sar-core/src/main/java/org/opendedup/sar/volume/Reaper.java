@@ -4,9 +4,12 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
@@ -294,6 +297,19 @@ final class Reaper implements Closeable {
      */
     private void reapWhenThereIsSpace(Dead dead) {
         while (!reapLogging(dead) && awaitSpace()) {}
+    }
+
+    /**
+     * Returns what is done once everything is freed that was removed or truncated before the call; done at once while
+     * the volume is being closed.
+     */
+    Future<?> freed() {
+        try {
+            return background.submit(() -> {});
+        } catch (RejectedExecutionException e) {
+            log.debug("the volume is being closed; what is left is freed at the next mount", e);
+            return CompletableFuture.completedFuture(null);
+        }
     }
 
     /** Waits while commits find no space. Returns false if the volume is being closed. */

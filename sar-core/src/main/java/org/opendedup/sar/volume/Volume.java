@@ -455,6 +455,11 @@ public final class Volume implements Closeable {
         }
     }
 
+    /** Returns the collector of the volume's garbage. */
+    public SpaceCollector collector() {
+        return context.collector();
+    }
+
     /** Returns the maintenance operations on stored files that go beyond POSIX. */
     public VolumeMaintenance maintenance() {
         return maintenance;

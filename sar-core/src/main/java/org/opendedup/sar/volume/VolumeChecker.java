@@ -161,7 +161,10 @@ public final class VolumeChecker {
         uncounted.keySet().forEach(container -> report("container " + container + " is referred to and has no counts"));
     }
 
-    /** Checks that the chunks of a frame have the frame's total length, if all of them are counted. */
+    /**
+     * Checks that the chunks of a frame have the frame's total length, if all of them are counted, and otherwise no
+     * more: a frame must have all chunks that are counted.
+     */
     private void checkLengths(long container, ContainerCounts counts) {
         FrameTable table;
         try {
@@ -176,9 +179,9 @@ public final class VolumeChecker {
             long bytes = 0;
             for (int slot = table.firstSlot(frame); slot < end; slot++) {
                 allAlive &= counts.isAlive(slot);
-                bytes += counts.length(slot);
+                bytes += counts.isAlive(slot) ? counts.length(slot) : 0;
             }
-            if (allAlive && bytes != table.rawLength(frame)) {
+            if (bytes > table.rawLength(frame) || allAlive && bytes != table.rawLength(frame)) {
                 report("frame " + frame + " of container " + container + " has " + table.rawLength(frame)
                         + " bytes of chunks and its counts say " + bytes);
             }

@@ -16,7 +16,11 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.chunk.Chunker;
 import org.opendedup.sar.chunk.Chunkers;
 import org.opendedup.sar.chunk.Fingerprinter;
+import org.opendedup.sar.collect.Collector;
+import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.GracePeriod;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerSize;
@@ -94,6 +98,10 @@ final class VolumeContext implements Closeable {
     private final DiskQueue disk;
     private final RestoreEngine restore;
     private final DeviceSpaces devices;
+    /** Uses of stored copies that references do not protect; see {@link IngestStores}. */
+    private final GracePeriod uses = new GracePeriod();
+
+    private final SpaceCollector collector;
     private final Capacity capacity;
     private final DirtyBudget dirtyBudget;
     private final MemoryPlan plan;
@@ -116,6 +124,7 @@ final class VolumeContext implements Closeable {
             Deque<Closing.Step> opened)
             throws IOException {
         Epoch found = VolumeIdentity.read(stores.containers(), metadata.header().volume());
+        boolean ownsPacks = found.equals(metadata.epochs().current());
         String name = config.name();
         int threads = config.writeThreads();
         clock = stores.clock();
@@ -143,7 +152,6 @@ final class VolumeContext implements Closeable {
                 workers,
                 plan.frameTables());
         opened.push(containers::close);
-        metadata.counts().writingsFrom(containers::writing);
         indexIsCurrent = EpochBinding.isCurrent(metadata, containers, index);
         index = EpochBinding.begin(metadata, stores.containers(), found, containers, index);
         tier = stores.tier()
@@ -189,7 +197,7 @@ final class VolumeContext implements Closeable {
         Chunker chunker = Chunkers.of(config.chunking());
         ingest = new IngestPipeline(
                 chunker,
-                new IngestStores(new Fingerprinter(workers, threads - 1), index, containers, metadata),
+                new IngestStores(new Fingerprinter(workers, threads - 1), index, containers, metadata, uses),
                 (inode, offset, target, at, length) ->
                         restore.read(inode, offset, length, ByteBuffer.wrap(target, at, length)),
                 changeLock.readLock(),
@@ -208,6 +216,10 @@ final class VolumeContext implements Closeable {
         listing = new Listing(metadata.namespace(), nodes, view);
         reaper = new Reaper(metadata, committer, capacity, name);
         rebuilder = new IndexRebuilder(containers, index, metadata.counts(), name);
+        collector = new SpaceCollector(
+                new Collector.Parts(metadata, containers, index, committer, uses, new Pins(), disk, ownsPacks),
+                reaper,
+                devices);
     }
 
     private void updateIndex() throws IOException {
@@ -408,6 +420,30 @@ final class VolumeContext implements Closeable {
         return plan.budget();
     }
 
+    /** Returns the uses of stored copies for which the garbage collector waits. */
+    GracePeriod uses() {
+        return uses;
+    }
+
+    SpaceCollector collector() {
+        return collector;
+    }
+
+    /**
+     * Admits {@code bytes} more bytes of data, as {@link DeviceSpaces#admitData}. If there is no room, garbage is
+     * collected first. The caller must have no use of a stored copy open, and no lock that a commit needs.
+     */
+    void admitData(long bytes) throws IOException {
+        try {
+            devices.admitData(bytes, underWayBytes());
+        } catch (NoSpaceException e) {
+            if (!collector.makeRoom()) {
+                throw e;
+            }
+            devices.admitData(bytes, underWayBytes());
+        }
+    }
+
     /** Returns the maximum number of bytes that are accepted and not in a container file yet. */
     long underWayBytes() {
         return dirtyBudget.usedBytes() + plan.framesInFlight();
@@ -422,6 +458,7 @@ final class VolumeContext implements Closeable {
     @Override
     public void close() throws IOException {
         Closing closing = new Closing();
+        closing.run(collector::close);
         closing.run(committer::close);
         closing.run(reaper::close);
         closing.run(rebuilder::close);

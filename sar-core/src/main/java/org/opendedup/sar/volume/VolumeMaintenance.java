@@ -1,8 +1,10 @@
 package org.opendedup.sar.volume;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Set;
+import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.disk.DiskModel;
@@ -51,7 +53,9 @@ public final class VolumeMaintenance {
         return withRegularFile(inode, node -> {
             FileExplainer explainer = new FileExplainer(
                     metadata.recipes(), context.containers()::located, metadata.counts()::occurrences, rules);
-            return explainer.explain(inode, from, visitor);
+            try (Pins.Pin pin = pinChunks()) {
+                return explainer.explain(inode, from, visitor);
+            }
         });
     }
 
@@ -64,7 +68,7 @@ public final class VolumeMaintenance {
     public FileFragmentation fragmentation(long inode, DiskModel disk) throws IOException {
         return withRegularFile(inode, node -> {
             storeAndCommit(node);
-            return analyzer(disk).analyze(node.id, StopCheck.NEVER);
+            return analyze(analyzer(disk), node.id, StopCheck.NEVER);
         });
     }
 
@@ -74,6 +78,13 @@ public final class VolumeMaintenance {
                 context.containers()::located,
                 disk,
                 WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache());
+    }
+
+    /** Analyzes a file. No container that its recipe names is removed meanwhile. */
+    private FileFragmentation analyze(FragmentationAnalyzer analyzer, long inode, StopCheck stop) throws IOException {
+        try (Pins.Pin pin = pinChunks()) {
+            return analyzer.analyze(inode, stop);
+        }
     }
 
     /**
@@ -99,7 +110,7 @@ public final class VolumeMaintenance {
         return withRegularFile(inode, node -> {
             storeAndCommit(node);
             FragmentationAnalyzer analyzer = analyzer(disk);
-            FileFragmentation before = analyzer.analyze(inode, progress::checkStopped);
+            FileFragmentation before = analyze(analyzer, inode, progress::checkStopped);
             // A container that is still appended to may yet be filled by this file, and the copies may be written to
             // it.
             List<SparseContainer> candidates = analyzer.sparseContainers().stream()
@@ -115,7 +126,7 @@ public final class VolumeMaintenance {
             if (!limits.dryRun() && !sparse.isEmpty()) {
                 defragmenter.run(progress, wanted);
                 storeAndCommit(node);
-                after = analyzer(disk).analyze(inode, progress::checkStopped);
+                after = analyze(analyzer(disk), inode, progress::checkStopped);
             }
             return defragmenter.result(before, after, wanted);
         });
@@ -133,8 +144,16 @@ public final class VolumeMaintenance {
     }
 
     /**
+     * Pins the chunks of all files: those that recipes name after this returns can be read until the pin is closed,
+     * even if the files change. Meanwhile no garbage is collected.
+     */
+    public Pins.Pin pinChunks() throws InterruptedIOException {
+        return context.collector().pins().pin();
+    }
+
+    /**
      * Returns a restore that reads chunks of many files in the order of the containers, and verifies all of them by
-     * their fingerprints.
+     * their fingerprints. The caller has a pin, from before it looked for the references.
      */
     public ContainerOrderRestore restorer(DiskModel disk) {
         return context.restore().inContainerOrder(disk);

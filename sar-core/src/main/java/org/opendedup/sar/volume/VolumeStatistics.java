@@ -1,5 +1,6 @@
 package org.opendedup.sar.volume;
 
+import java.io.IOException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.metadata.Totals;
 
@@ -9,7 +10,12 @@ import org.opendedup.sar.metadata.Totals;
  * @param logicalBytes bytes of the files without holes, including bytes that are not stored yet
  * @param uniqueBytes bytes of the stored chunks that files refer to, before compression
  * @param garbageBytes bytes of the stored chunks that no file refers to, before compression
- * @param storedBytes bytes of the container files
+ * @param storedBytes bytes of the containers on their disk, compressed
+ * @param reclaimableBytes estimated part of {@code storedBytes} that no file refers to, as of the last commit: what
+ *     garbage collection returns, but for containers with a damaged chunk that files refer to. Includes chunks that a
+ *     crash left
+ * @param reservedBytes bytes on the devices that the volume keeps for itself: its ballasts, and the free space that
+ *     only deletes may use
  * @param chunks number of stored chunks that files refer to
  * @param garbageChunks number of stored chunks that no file refers to
  * @param containers number of container files
@@ -32,6 +38,8 @@ public record VolumeStatistics(
         long uniqueBytes,
         long garbageBytes,
         long storedBytes,
+        long reclaimableBytes,
+        long reservedBytes,
         long chunks,
         long garbageChunks,
         long containers,
@@ -49,7 +57,7 @@ public record VolumeStatistics(
         long memoryBudgetBytes,
         long inodesInUse) {
     /** Returns the statistics of an open volume at this moment. */
-    static VolumeStatistics of(VolumeContext context) {
+    static VolumeStatistics of(VolumeContext context) throws IOException {
         Totals totals = context.metadata().totals();
         ContainerStore containers = context.containers();
         return new VolumeStatistics(
@@ -57,6 +65,8 @@ public record VolumeStatistics(
                 totals.stored().bytes() - totals.stored().garbageBytes(),
                 totals.stored().garbageBytes(),
                 containers.storedBytes(),
+                context.metadata().containers().garbageBytes(),
+                context.devices().reservedBytes(),
                 totals.stored().chunks() - totals.stored().garbageChunks(),
                 totals.stored().garbageChunks(),
                 containers.containers(),

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
@@ -50,6 +51,11 @@ public final class TestChunks {
         long id = writer.append(chunk, 0, chunk.length, fingerprint(chunk), 0);
         Assertions.assertNull(byId.put(id, chunk), () -> "given out twice: " + ChunkId.toString(id));
         return id;
+    }
+
+    /** Forgets chunks of a container, which were removed. */
+    public void forget(long container, BitSet removed) {
+        removed.stream().forEach(slot -> byId.remove(ChunkId.of(container, slot)));
     }
 
     static byte[] read(ContainerStore store, long id) throws IOException {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,7 @@ import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.Fingerprints;
 
 /** The contract of every exact {@link ChunkIndex}. A test of an implementation extends this and opens the index. */
 public abstract class ChunkIndexContract {
@@ -226,6 +228,72 @@ public abstract class ChunkIndexContract {
         index = reopen();
 
         assertReplaced();
+    }
+
+    @Test
+    void theFingerprintsOfManySlotsAreRemovedExceptThoseThatLeadElsewhere() throws IOException {
+        fillContainer(1);
+        index.cover(1, new byte[10]);
+        index = reopen();
+        storeAnew(fingerprintOf(1, 100), 60, 2);
+        assertStreamFound(0, 100);
+
+        removeEvenSlots(1, CONTAINER_SLOTS);
+
+        assertEvenSlotsRemoved();
+        index.cover(1, new byte[20]);
+        index = reopen();
+        assertEvenSlotsRemoved();
+    }
+
+    @Test
+    void slotsRemovedBeforeTheirContainerIsCoveredStayRemoved() throws IOException {
+        fillContainer(1);
+        storeAnew(fingerprintOf(1, 100), 60, 2);
+        removeEvenSlots(1, CONTAINER_SLOTS);
+        index.cover(1, new byte[10]);
+        index = reopen();
+
+        assertEvenSlotsRemoved();
+    }
+
+    @Test
+    void ofAsManySlotsAsAContainerCanHaveEachIsRemoved() throws IOException {
+        int slots = 16384;
+        Segment segment = TestSegments.of(0, slots);
+        index.lookup(segment);
+        setFresh(segment, 1);
+        index.insert(segment);
+        index.cover(1, new byte[10]);
+        index = reopen();
+
+        removeEvenSlots(1, slots);
+        index = reopen();
+
+        Segment asked = TestSegments.of(0, slots);
+        index.lookup(asked);
+        for (int slot = 0; slot < slots; slot++) {
+            assertEquals(slot % 2 == 0 ? ChunkId.NONE : ChunkId.of(1, slot), asked.chunkId(slot));
+        }
+    }
+
+    /** Removes the even ones of a container's first slots; slot {@code i} has fingerprint {@code i}. */
+    protected final void removeEvenSlots(long container, int count) throws IOException {
+        BitSet slots = new BitSet();
+        for (int slot = 0; slot < count; slot += 2) {
+            slots.set(slot);
+        }
+        index.remove(container, TestSegments.of(0, count).fingerprints(), slots);
+    }
+
+    /** Slots 100 to 159 were stored anew in container 2. */
+    private void assertEvenSlotsRemoved() throws IOException {
+        Segment segment = TestSegments.of(0, CONTAINER_SLOTS);
+        index.lookup(segment);
+        for (int slot = 0; slot < CONTAINER_SLOTS; slot++) {
+            long here = slot % 2 == 0 ? ChunkId.NONE : ChunkId.of(1, slot);
+            assertEquals(slot >= 100 && slot < 160 ? ChunkId.of(2, slot - 100) : here, segment.chunkId(slot));
+        }
     }
 
     @Test
@@ -444,7 +512,13 @@ public abstract class ChunkIndexContract {
     }
 
     private void remove(long fingerprint, long chunkId) throws IOException {
-        index.remove(TestSegments.fingerprint(fingerprint), 0, chunkId);
+        int slot = ChunkId.slot(chunkId);
+        byte[] fingerprints = new byte[(slot + 1) * Fingerprints.BYTES];
+        System.arraycopy(
+                TestSegments.fingerprint(fingerprint), 0, fingerprints, slot * Fingerprints.BYTES, Fingerprints.BYTES);
+        BitSet slots = new BitSet();
+        slots.set(slot);
+        index.remove(ChunkId.container(chunkId), fingerprints, slots);
     }
 
     private long find(long fingerprint) throws IOException {

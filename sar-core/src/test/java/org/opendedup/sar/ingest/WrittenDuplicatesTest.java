@@ -23,6 +23,7 @@ import org.opendedup.sar.chunk.Chunkers;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.chunk.Fingerprinter;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.HeapContainerTable;
@@ -120,7 +121,8 @@ class WrittenDuplicatesTest {
                 100_000);
         pipeline = new IngestPipeline(
                 Chunkers.of(Chunking.SHA256),
-                new IngestStores(new Fingerprinter(threads, 1), ChunkIndexes.heap(), containers, metadata),
+                new IngestStores(
+                        new Fingerprinter(threads, 1), ChunkIndexes.heap(), containers, metadata, new GracePeriod()),
                 (inode, offset, target, at, length) -> {
                     throw new IOException("nothing is read");
                 },

@@ -349,6 +349,7 @@ public final class CrashDirectory implements Directory {
     public synchronized void delete(String name) throws IOException {
         StoredFile file = existing(name);
         giveBackReserved(file);
+        freeBytes += Math.min(file.allocatedBytes(), Long.MAX_VALUE - freeBytes);
         change(new NameChange(name, null, file));
     }
 

@@ -26,6 +26,8 @@ final class ContainerTableCheckTest {
             new MetadataHeader(new UUID(1, 2), 65536, 3, MetadataHeader.FORMAT_VERSION);
     private static final StoredContainer OPEN = stored(State.OPEN, 4096, 1000);
     private static final StoredContainer SEALED = stored(State.SEALED, 8192, 3000);
+    /** Of container 5: 150 of its 6000 bytes before compression are referred to. */
+    private static final long GARBAGE_BYTES = 2925;
 
     private CrashKeyValueStore database;
     private MetadataStore store;
@@ -60,8 +62,30 @@ final class ContainerTableCheckTest {
 
     @Test
     void aContainerInUseWithoutAnEntryIsReported() throws IOException {
-        commit(Map.of(), Set.of(5L));
+        delete(Family.CONTAINER, Keys.of(5));
+        putSummary(new ContainerSummary(1, 1000, 0, new TreeSet<>(Set.of(6L))));
         assertReported("container 5 has counts and is not in the container table");
+    }
+
+    @Test
+    void countsWithoutAnyChunkAndWithoutAnEntryAreReported() throws IOException {
+        store.counts().setLength(ChunkId.of(9, 0), 100);
+        commit(Map.of(9L, SEALED), Set.of());
+        assertEquals(List.of(), problems(), "it has an entry");
+        delete(Family.CONTAINER, Keys.of(9));
+        putSummary(new ContainerSummary(2, 4000, GARBAGE_BYTES, new TreeSet<>(Set.of(6L))));
+        assertReported("container 9 has a count record without any chunk and is not in the container table");
+    }
+
+    @Test
+    void removingAContainerWithoutChunksLeavesNoProblem() throws IOException {
+        store.counts().add(ChunkId.of(6, 0), -1);
+        store.counts().condemn(6, 12);
+        store.counts().tombstoneCondemned(6);
+        commit(Map.of(), Set.of());
+        assertEquals(List.of(), problems(), "an entry of a container without chunks");
+        commit(Map.of(), Set.of(6L));
+        assertEquals(List.of(), problems());
     }
 
     @Test
@@ -81,33 +105,39 @@ final class ContainerTableCheckTest {
         commit(Map.of(8L, SEALED), Set.of());
         assertEquals(List.of(), problems());
         putEntry(new ContainerEntry(8, SEALED, 1, 0));
+        putSummary(new ContainerSummary(3, 7000, GARBAGE_BYTES + 2999, new TreeSet<>(Set.of(6L))));
         assertReported("container 8 has 1 live bytes in the container table and 0 in its counts");
     }
 
     @Test
     void anOpenContainerThatTheListLacksIsReported() throws IOException {
-        putSummary(new ContainerSummary(2, 4000, new TreeSet<>()));
+        putSummary(new ContainerSummary(2, 4000, GARBAGE_BYTES, new TreeSet<>()));
         assertReported("the summary of the container table is ");
     }
 
     @Test
     void aSealedContainerInTheListOfOpenOnesIsReported() throws IOException {
-        putSummary(new ContainerSummary(2, 4000, new TreeSet<>(Set.of(5L, 6L))));
+        putSummary(new ContainerSummary(2, 4000, GARBAGE_BYTES, new TreeSet<>(Set.of(5L, 6L))));
         assertReported("the summary of the container table is ");
     }
 
     @Test
     void wrongTotalsAreReported() throws IOException {
-        putSummary(new ContainerSummary(3, 4000, new TreeSet<>(Set.of(6L))));
+        putSummary(new ContainerSummary(3, 4000, GARBAGE_BYTES, new TreeSet<>(Set.of(6L))));
         assertReported("the summary of the container table is ");
-        putSummary(new ContainerSummary(2, 4001, new TreeSet<>(Set.of(6L))));
+        putSummary(new ContainerSummary(2, 4001, GARBAGE_BYTES, new TreeSet<>(Set.of(6L))));
         assertReported("the summary of the container table is ");
+        putSummary(new ContainerSummary(2, 4000, GARBAGE_BYTES + 1, new TreeSet<>(Set.of(6L))));
+        assertReported("the summary of the container table is ");
+        putSummary(new ContainerSummary(2, 4000, GARBAGE_BYTES, new TreeSet<>(Set.of(6L))));
+        store = MetadataStore.open(database, 100_000);
+        assertEquals(List.of(), problems(), "the control: these are right");
     }
 
     @Test
     void aSummaryInMemoryThatIsNotTheStoredOneIsReported() throws IOException {
         putEntry(new ContainerEntry(9, stored(State.SEALED, 12_288, 10), 0, 0));
-        putSummary(new ContainerSummary(3, 4010, new TreeSet<>(Set.of(6L))));
+        putSummary(new ContainerSummary(3, 4010, GARBAGE_BYTES + 10, new TreeSet<>(Set.of(6L))));
         List<String> problems = problems();
         assertEquals(1, problems.size(), problems::toString);
         assertTrue(problems.get(0).contains(" in memory and "), problems::toString);
@@ -142,6 +172,13 @@ final class ContainerTableCheckTest {
 
     private void putSummary(ContainerSummary summary) throws IOException {
         put(Family.SYSTEM, SystemRecords.CONTAINERS, SystemRecords.encodeContainers(summary));
+    }
+
+    private void delete(Family family, byte[] key) throws IOException {
+        try (Batch batch = database.batch()) {
+            batch.delete(family, key);
+            batch.commit();
+        }
     }
 
     private void put(Family family, byte[] key, byte[] value) throws IOException {

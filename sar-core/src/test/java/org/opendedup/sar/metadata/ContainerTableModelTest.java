@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.ContainerChanges;
@@ -21,20 +23,20 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.common.StoredContainer.State;
 import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
 
 /**
- * Compares the container table with a recount of all count records, over random changes, failed commits, retries with
- * more changes, and crashes.
+ * Compares the container table with a recount of all count records, over random changes, tombstones, removals, failed
+ * commits, retries with more changes, and crashes.
  */
 final class ContainerTableModelTest {
     private static final int PAGE_BYTES = 65536;
     private static final long CACHE_BYTES = 100_000;
-    /** Containers that recipes refer to, and two that none refers to. */
-    private static final int CONTAINERS = 10;
-    /** Slots from this one on are in no recipe. */
-    private static final int FIRST_UNUSED_SLOT = 1000;
+    /** Containers that recipes refer to, and some that only {@link #changeUnlisted} refers to. */
+    private static final int CONTAINERS = 12;
 
-    private static final int SLOTS = 2000;
+    private static final int FIRST_UNLISTED = 9;
+    private static final int SLOTS = 4000;
     private static final StoredContainer PLACE = new StoredContainer(Writing.UNKNOWN, State.SEALED, 0, 0, 100, 1, 200);
 
     private CrashKeyValueStore database = new CrashKeyValueStore();
@@ -45,6 +47,12 @@ final class ContainerTableModelTest {
     private MetadataStore store = MetadataStore.format(database, header());
     /** The committed places. */
     private Map<Long, StoredContainer> places = new HashMap<>();
+    /** The containers without a sound copy in the generation that is frozen. */
+    private Set<Long> removable = new HashSet<>();
+    /** The slot of the next chunk of a container that no recipe refers to: each is used once. */
+    private int nextSlot;
+    /** How many count records commits deleted. */
+    private int deletedCounts;
 
     ContainerTableModelTest() throws IOException {}
 
@@ -55,6 +63,7 @@ final class ContainerTableModelTest {
             start(false);
             run(new Random(seed + run));
         }
+        assertTrue(deletedCounts > 0, "no removal was seen");
     }
 
     @Test
@@ -74,6 +83,7 @@ final class ContainerTableModelTest {
     private void start(boolean split) throws IOException {
         isSplit = split;
         places = new HashMap<>();
+        nextSlot = 0;
         CrashKeyValueStore empty = new CrashKeyValueStore();
         MetadataStore.format(empty, header());
         open(empty);
@@ -94,7 +104,7 @@ final class ContainerTableModelTest {
             Map<Long, StoredContainer> perhaps = places;
             changeCounts(random, 1 + random.nextInt(30));
             if (random.nextBoolean()) {
-                perhaps = failToCommit(store.freeze(), changes(random));
+                perhaps = failToCommit(freeze(), changes(random));
             }
             open(database.crash(random.nextLong()));
             if (places(store).equals(perhaps)) {
@@ -105,7 +115,7 @@ final class ContainerTableModelTest {
     }
 
     private void commitAndChange(Random random) throws IOException {
-        Generation frozen = store.freeze();
+        Generation frozen = freeze();
         ContainerChanges changes = changes(random);
         boolean changing = random.nextBoolean();
         if (changing) {
@@ -117,10 +127,33 @@ final class ContainerTableModelTest {
         }
         store.commit(frozen, changes);
         places = after(changes);
+        for (long container : changes.removed()) {
+            assertTrue(removable.contains(container));
+            deletedCounts += frozen.counts(container) != null && !has(Family.COUNT, container) ? 1 : 0;
+        }
         if (changing) {
             store.commit(store.freeze());
         }
         check();
+    }
+
+    private Generation freeze() throws IOException {
+        removable = new HashSet<>();
+        for (long container = 1; container <= CONTAINERS; container++) {
+            removable.add(container);
+        }
+        store.counts().forEachContainer((container, counts) -> {
+            for (int slot = 0; slot < counts.slots(); slot++) {
+                if (counts.isAlive(slot) && !counts.isDamaged(slot)) {
+                    removable.remove(container);
+                }
+            }
+        });
+        return store.freeze();
+    }
+
+    private boolean has(Family family, long container) throws IOException {
+        return database.get(family, Keys.of(container)) != null;
     }
 
     /** Returns the places in case a crash keeps the failed batch. */
@@ -142,7 +175,7 @@ final class ContainerTableModelTest {
                     int slot = random.nextInt(SLOTS - 5);
                     store.counts().markDamaged(container, slot, slot + 1 + random.nextInt(5));
                 }
-                case 1 -> tombstone(ChunkId.of(container, FIRST_UNUSED_SLOT + random.nextInt(100)), random);
+                case 1, 3 -> changeUnlisted(FIRST_UNLISTED + random.nextInt(CONTAINERS - FIRST_UNLISTED + 1), random);
                 case 2 -> Recipes.removePages(store, 1 + random.nextInt(6), 0, 2);
                 default -> replacePage(random);
             }
@@ -150,10 +183,25 @@ final class ContainerTableModelTest {
         store.addToTotals(0, 1); // an empty generation has nothing that could fail
     }
 
-    private void tombstone(long chunk, Random random) throws IOException {
-        if (!store.counts().isAlive(chunk)) {
-            store.counts().setLength(chunk, 1 + random.nextInt(1000));
-            store.counts().tombstone(chunk);
+    private void changeUnlisted(long container, Random random) throws IOException {
+        switch (random.nextInt(4)) {
+            case 0 -> {
+                long chunk = ChunkId.of(container, nextSlot++);
+                store.counts().setLength(chunk, 1 + random.nextInt(1000));
+                store.counts().add(chunk, random.nextInt(2));
+            }
+            case 1 -> {
+                BitSet alive = store.counts().alive(container);
+                for (int slot = alive.nextSetBit(0); slot >= 0; slot = alive.nextSetBit(slot + 1)) {
+                    long chunk = ChunkId.of(container, slot);
+                    store.counts().add(chunk, -store.counts().count(chunk));
+                }
+            }
+            case 2 -> {
+                store.counts().condemn(container, nextSlot);
+                store.counts().tombstoneCondemned(container);
+            }
+            default -> store.counts().markDamaged(container, 0, nextSlot);
         }
     }
 
@@ -177,7 +225,7 @@ final class ContainerTableModelTest {
         Set<Long> removed = new HashSet<>(changes.removed());
         for (int i = random.nextInt(4); i > 0; i--) {
             long container = 1 + random.nextInt(CONTAINERS);
-            if (random.nextInt(4) > 0) {
+            if (!removable.contains(container) || random.nextInt(4) > 0) {
                 stored.put(container, random.nextInt(4) > 0 ? place(random) : places.getOrDefault(container, PLACE));
                 removed.remove(container);
             } else {
@@ -212,13 +260,21 @@ final class ContainerTableModelTest {
         return found;
     }
 
-    /** Checks the table against the places and a recount. All changes must be committed. */
+    /**
+     * Checks the table against the places and a recount, and that no record has only tombstones and no place. All
+     * changes must be committed.
+     */
     private void check() throws IOException {
         Map<Long, ContainerEntry> expected = new TreeMap<>();
         places.forEach((container, place) -> expected.put(container, new ContainerEntry(container, place, 0, 0)));
         store.counts()
                 .forEachContainer((container, counts) ->
                         expected.computeIfPresent(container, (id, entry) -> recount(id, entry.stored(), counts)));
+        store.counts()
+                .forEachContainer((container, counts) -> assertTrue(
+                        places.containsKey(container)
+                                || IntStream.range(0, counts.slots()).anyMatch(slot -> !counts.isTombstone(slot)),
+                        () -> "container " + container + " is removed and has counts"));
         List<ContainerEntry> found = new ArrayList<>();
         store.containers().forEach(found::add);
         assertEquals(List.copyOf(expected.values()), found);
@@ -234,6 +290,9 @@ final class ContainerTableModelTest {
         assertEquals(
                 found.stream().mapToLong(entry -> entry.stored().bytes()).sum(),
                 store.containers().storedBytes());
+        assertEquals(
+                found.stream().mapToLong(ContainerEntry::garbageBytes).sum(),
+                store.containers().garbageBytes());
         for (long container = 1; container <= CONTAINERS; container++) {
             assertEquals(places.get(container), store.containers().get(container));
         }

@@ -2,10 +2,12 @@ package org.opendedup.sar.metadata;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -18,6 +20,8 @@ import java.util.UUID;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
@@ -110,18 +114,200 @@ final class ContainerTableTest {
         assertEquals(7, entries(store).get(1).liveBytes(), "its chunks were referenced before it had an entry");
     }
 
+    /** Also without a container that is stored or removed; only the estimate assumes that all chunks compress alike. */
+    @Test
+    void garbageIsWhatNoRecipeRefersToOfSealedContainers() throws IOException {
+        ContainerEntry half = new ContainerEntry(5, SEALED, SEALED.rawBytes() / 2, 0);
+        assertEquals(SEALED.bytes() / 2, half.garbageBytes());
+        assertEquals(0, new ContainerEntry(5, SEALED, SEALED.rawBytes(), 0).garbageBytes());
+        assertEquals(0, new ContainerEntry(5, SEALED, 2 * SEALED.rawBytes(), 0).garbageBytes(), "never less than 0");
+        assertEquals(0, new ContainerEntry(5, OPEN, 0, 0).garbageBytes());
+
+        reference(5, 0, (int) SEALED.rawBytes() / 2);
+        commit(Map.of(5L, SEALED, 6L, SEALED, 7L, OPEN));
+        assertGarbage(SEALED.bytes() / 2 + SEALED.bytes());
+        store.counts().add(ChunkId.of(5, 0), -1);
+        assertEquals(SEALED.bytes() / 2 + SEALED.bytes(), store.containers().garbageBytes(), "not committed");
+        commit(Map.of());
+        assertGarbage(2 * SEALED.bytes());
+        tombstoneAll(5);
+        commit(Map.of());
+        assertGarbage(2 * SEALED.bytes());
+        commitRemoved(5);
+        assertGarbage(SEALED.bytes());
+    }
+
+    private void assertGarbage(long bytes) throws IOException {
+        for (MetadataStore each : List.of(store, MetadataStore.open(database, CACHE_BYTES))) {
+            assertEquals(bytes, each.containers().garbageBytes());
+        }
+    }
+
     @Test
     void aRemovedContainerStaysRemovedWhenItsCountsChange() throws IOException {
         reference(5, 0, 100);
         commit(Map.of(5L, SEALED));
         store.counts().add(ChunkId.of(5, 0), -1);
+        store.counts().markDamaged(5, 0, 1);
         store.commit(store.freeze(), new ContainerChanges(Map.of(), Set.of(5L)));
-        store.counts().tombstone(ChunkId.of(5, 0));
+        tombstoneAll(5);
         commit(Map.of());
         assertNull(store.containers().get(5));
         assertEquals(List.of(), entries(store));
         assertEquals(0, store.containers().containers());
         assertEquals(0, store.containers().storedBytes());
+    }
+
+    @Test
+    void liveBytesCountNeitherGarbageNorTombstones() throws IOException {
+        reference(5, 0, 100);
+        reference(5, 1, 50);
+        reference(5, 2, 7);
+        store.counts().markDamaged(5, 1, 3);
+        commit(Map.of(5L, OPEN));
+        store.counts().add(ChunkId.of(5, 0), -1);
+        store.counts().add(ChunkId.of(5, 1), -1);
+        assertEquals(new StoredCopies(157, 3, 150, 2), store.totals().stored());
+        commit(Map.of());
+        assertEquals(List.of(new ContainerEntry(5, OPEN, 7, 2)), entries(store), "garbage");
+        tombstoneAll(5);
+        assertEquals(new StoredCopies(7, 1, 0, 0), store.totals().stored());
+        commit(Map.of(5L, SEALED));
+        assertEquals(List.of(new ContainerEntry(5, SEALED, 7, 1)), entries(store), "tombstones, in a new place");
+        commit(Map.of(5L, OPEN));
+        for (MetadataStore each : List.of(store, MetadataStore.open(database, CACHE_BYTES))) {
+            assertEquals(List.of(new ContainerEntry(5, OPEN, 7, 1)), entries(each), "in a generation without counts");
+            assertEquals(new StoredCopies(7, 1, 0, 0), each.totals().stored());
+        }
+    }
+
+    @Test
+    void aRemovedContainerWithoutChunksLosesItsCounts() throws IOException {
+        for (long container = 5; container <= 6; container++) {
+            reference(container, 0, 100);
+            commit(Map.of(container, SEALED));
+            store.counts().add(ChunkId.of(container, 0), -1);
+        }
+        tombstoneAll(5);
+        commitRemoved(5);
+        assertNull(database.get(Family.COUNT, Keys.of(5)), "the record was in the same batch");
+
+        tombstoneAll(6);
+        commit(Map.of());
+        assertNotNull(database.get(Family.COUNT, Keys.of(6)), "the control: its tombstones count until it is removed");
+        commitRemoved(6);
+        assertNull(database.get(Family.COUNT, Keys.of(6)), "the record was in the database");
+        assertEquals(StoredCopies.NONE, store.totals().stored());
+        MetadataStore found = MetadataStore.open(database, CACHE_BYTES);
+        assertEquals(StoredCopies.NONE, found.totals().stored());
+        found.counts().forEachContainer((container, counts) -> fail("container " + container + " has counts"));
+    }
+
+    @Test
+    void noLaterChangeBringsTheCountsOfARemovedContainerBack() throws IOException {
+        reference(5, 0, 100);
+        commit(Map.of(5L, SEALED));
+        store.counts().add(ChunkId.of(5, 0), -1);
+        tombstoneAll(5);
+        Generation frozen = store.freeze();
+        touchRemoved(5);
+        store.commit(frozen, new ContainerChanges(Map.of(), Set.of(5L)));
+        commit(Map.of());
+        assertNull(database.get(Family.COUNT, Keys.of(5)), "changed before the removal was committed");
+        touchRemoved(5);
+        commit(Map.of());
+        assertNull(database.get(Family.COUNT, Keys.of(5)), "changed after it");
+        store = MetadataStore.open(database, CACHE_BYTES);
+        store.counts().markDamaged(5, 0, 2);
+        commit(Map.of());
+        assertNull(database.get(Family.COUNT, Keys.of(5)), "changed after reopening");
+    }
+
+    private void touchRemoved(long container) throws IOException {
+        assertFalse(store.counts().markDamaged(container, 0, 20));
+        store.addToTotals(0, 1); // so that something is written
+        assertThrows(IllegalStateException.class, () -> store.counts().add(ChunkId.of(container, 0), 1));
+        assertTrue(store.counts().condemn(container, 12).isEmpty());
+        assertTrue(store.counts().tombstoneCondemned(container).isEmpty());
+    }
+
+    @Test
+    void aContainerWithChunksIsNotRemoved() throws IOException {
+        reference(5, 0, 100);
+        commit(Map.of(5L, SEALED));
+        store.counts().add(ChunkId.of(5, 0), -1);
+        int batches = database.batches();
+        Generation frozen = store.freeze();
+        ContainerChanges removal = new ContainerChanges(Map.of(6L, OPEN), Set.of(5L));
+        IllegalStateException e = assertThrows(IllegalStateException.class, () -> store.commit(frozen, removal));
+        assertTrue(e.getMessage().contains("container 5"), e.getMessage());
+        assertEquals(batches, database.batches(), "nothing was written");
+        assertEquals(List.of(new ContainerEntry(5, SEALED, 100, 0)), entries(store));
+        store.commit(frozen, new ContainerChanges(Map.of(6L, OPEN), Set.of()));
+        assertEquals(List.of(new ContainerEntry(5, SEALED, 0, 0), entry(6, OPEN)), entries(store));
+        assertThrows(IllegalStateException.class, () -> commitRemoved(5), "garbage is a chunk too");
+    }
+
+    /** Recovery removes a container of which it found no whole frame; files still refer to its chunks. */
+    @Test
+    void aRemovedContainerKeepsItsCountsUntilNoFileRefersToIt() throws IOException {
+        reference(5, 0, 100);
+        reference(5, 1, 50);
+        commit(Map.of(5L, OPEN));
+        store.counts().markDamaged(5, 0, 2);
+        commitRemoved(5);
+        assertEquals(List.of(), entries(store));
+        assertNotNull(database.get(Family.COUNT, Keys.of(5)));
+        store.counts().add(ChunkId.of(5, 0), -1);
+        tombstoneAll(5);
+        commit(Map.of());
+        assertEquals(1, MetadataStore.open(database, CACHE_BYTES).counts().count(ChunkId.of(5, 1)));
+        store.counts().add(ChunkId.of(5, 1), -1);
+        tombstoneAll(5);
+        commit(Map.of());
+        assertNull(database.get(Family.COUNT, Keys.of(5)));
+        assertEquals(StoredCopies.NONE, store.totals().stored());
+    }
+
+    /** The failed attempt is in the database in one run, and lost in the other. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRemovalWhoseCommitFailedIsTriedAgain(boolean isKept) throws IOException {
+        reference(5, 0, 100);
+        reference(6, 0, 50);
+        commit(Map.of(5L, SEALED, 6L, SEALED));
+        boolean[] failing = {false};
+        store = MetadataStore.open(
+                new HookedKeyValueStore(database) {
+                    @Override
+                    void commit(Batch batch) throws IOException {
+                        if (isKept || !failing[0]) {
+                            batch.commit();
+                        }
+                        if (failing[0]) {
+                            throw new IOException("the sync failed");
+                        }
+                    }
+                },
+                CACHE_BYTES);
+        store.counts().add(ChunkId.of(5, 0), -1);
+        store.counts().add(ChunkId.of(6, 0), -1);
+        tombstoneAll(5);
+        Generation frozen = store.freeze();
+        failing[0] = true;
+        assertThrows(IOException.class, () -> store.commit(frozen, new ContainerChanges(Map.of(), Set.of(5L))));
+        assertEquals(isKept, database.get(Family.COUNT, Keys.of(5)) == null);
+        tombstoneAll(6);
+        failing[0] = false;
+        store.commit(frozen, new ContainerChanges(Map.of(), Set.of(5L)));
+        commitRemoved(6);
+        for (MetadataStore each : List.of(store, MetadataStore.open(database, CACHE_BYTES))) {
+            assertEquals(List.of(), entries(each));
+            assertEquals(0, each.containers().containers());
+            assertEquals(0, each.containers().storedBytes());
+            assertEquals(StoredCopies.NONE, each.totals().stored());
+            each.counts().forEachContainer((container, counts) -> fail("container " + container + " has counts"));
+        }
     }
 
     @Test
@@ -304,9 +490,18 @@ final class ContainerTableTest {
         assertArrayEquals(damaged, database.get(Family.CONTAINER, Keys.of(5)));
     }
 
+    private void tombstoneAll(long container) throws IOException {
+        store.counts().condemn(container, 12);
+        store.counts().tombstoneCondemned(container);
+    }
+
     private void reference(long container, int slot, int length) throws IOException {
         store.counts().setLength(ChunkId.of(container, slot), length);
         store.counts().add(ChunkId.of(container, slot), 1);
+    }
+
+    private void commitRemoved(long container) throws IOException {
+        store.commit(store.freeze(), new ContainerChanges(Map.of(), Set.of(container)));
     }
 
     private void commit(Map<Long, StoredContainer> stored) throws IOException {

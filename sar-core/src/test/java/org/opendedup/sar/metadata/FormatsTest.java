@@ -2,6 +2,7 @@ package org.opendedup.sar.metadata;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -37,11 +38,10 @@ final class FormatsTest {
     private static final String GOLDEN_INODE = "0101ffc30201e80764000300008080d0e2c6bfce972f02d8040103612f62";
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
-    private static final String GOLDEN_COUNTS =
-            "03efcdab8967452301010202020101060500040102ea078040ff3f808008ffff0700000202010203";
-    private static final String GOLDEN_HEADER = "0104010000000000000002000000000000008080108080d0e2c6bfce972f";
+    private static final String GOLDEN_COUNTS = "040202010201060500040102ea078040ff3f808008ffff0700000202010203";
+    private static final String GOLDEN_HEADER = "0105010000000000000002000000000000008080108080d0e2c6bfce972f";
     private static final String GOLDEN_TOTALS = "018080808080400a8080808008808010808080019003";
-    private static final String GOLDEN_CONTAINERS = "01c0843d80808080808001030701ac02";
+    private static final String GOLDEN_CONTAINERS = "01c0843d808080808080018080808001030701ac02";
     private static final String GOLDEN_ENTRY = "010103808040b0deff01efcdab896745230101a403a0d492028092f40102";
 
     private static final List<String> GOLDEN_WITHOUT_CHECKSUM =
@@ -76,7 +76,6 @@ final class FormatsTest {
         counts.add(5, 5, 997);
         counts.addContinuation(5, 5, 3);
         counts.addContinuation(5, 2, 1);
-        counts.setWriting(new Writing(0x0123456789abcdefL, 1));
         counts.markDamaged(2, 4);
         counts.markDamaged(5, 6);
         assertEquals(GOLDEN_COUNTS, hex(counts.encode()));
@@ -88,20 +87,21 @@ final class FormatsTest {
         assertEquals(997, decoded.occurrences(5));
         assertEquals(2, decoded.count(2));
         assertEquals(0, decoded.continuations(0) + decoded.continuations(4));
-        assertEquals(counts.writing(), decoded.writing());
-        assertTrue(!decoded.isDamaged(1) && decoded.isDamaged(3) && !decoded.isDamaged(4) && decoded.isDamaged(5));
+        assertTrue(!decoded.isDamaged(1) && decoded.isDamaged(2) && !decoded.isDamaged(4) && decoded.isDamaged(5));
+        assertFalse(decoded.isDamaged(3), "a tombstone has no copy");
         assertTrue(decoded.isTombstone(3) && decoded.isAlive(4) && !decoded.isAlive(1));
     }
 
     @Test
     void systemRecordsAreStoredAsSpecified() throws IOException {
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 4);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 5);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
         Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200));
         assertEquals(GOLDEN_TOTALS, hex(SystemRecords.encodeTotals(totals)));
         assertEquals(totals, SystemRecords.decodeTotals(unhex(GOLDEN_TOTALS)));
-        ContainerSummary containers = new ContainerSummary(1_000_000, 4L << 40, new TreeSet<>(Set.of(7L, 8L, 308L)));
+        ContainerSummary containers =
+                new ContainerSummary(1_000_000, 4L << 40, 1 << 28, new TreeSet<>(Set.of(7L, 8L, 308L)));
         assertEquals(GOLDEN_CONTAINERS, hex(SystemRecords.encodeContainers(containers)));
         assertEquals(containers, SystemRecords.decodeContainers(unhex(GOLDEN_CONTAINERS)));
         EpochBegin begin = new EpochBegin(0x0123456789abcdefL, 257);
@@ -214,6 +214,17 @@ final class FormatsTest {
         byte[] header = unhex(GOLDEN_HEADER);
         header[1] = 9;
         assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
+    }
+
+    @Test
+    void aVolumeWhoseCountsNameWritingsIsRefusedWithTheWayOut() {
+        byte[] header = unhex("0104" + GOLDEN_HEADER.substring(4));
+        UnsupportedFormatException e =
+                assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
+        assertTrue(e.getMessage().contains("format version 4"), e.getMessage());
+        assertTrue(e.getMessage().contains("copy the files into a new volume"), e.getMessage());
+        byte[] counts = unhex("03efcdab8967452301010202020101060500040102ea078040ff3f808008ffff0700000202010203");
+        assertThrows(UnsupportedFormatException.class, () -> CountRecord.decode(5, counts, 1));
     }
 
     private static Object decode(String golden, byte[] value) throws IOException {

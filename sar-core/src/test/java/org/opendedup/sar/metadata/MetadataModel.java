@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
@@ -25,6 +26,9 @@ final class MetadataModel {
 
     final TreeSet<Long> alive = new TreeSet<>();
     final TreeSet<Long> tombstones = new TreeSet<>();
+    /** Slots by container. Not part of a copy: no commit keeps them. */
+    final Map<Long, BitSet> condemned = new TreeMap<>();
+
     long files;
 
     MetadataModel copy() {
@@ -74,6 +78,40 @@ final class MetadataModel {
             }
         }
         return true;
+    }
+
+    /** Condemns slots of a container, and returns all that are condemned. */
+    BitSet condemn(long container, int slots) {
+        Map<Long, Integer> counts = recount();
+        BitSet all = condemned.computeIfAbsent(container, id -> new BitSet());
+        for (int slot = 0; slot < slots; slot++) {
+            long chunk = ChunkId.of(container, slot);
+            if (!counts.containsKey(chunk) && !tombstones.contains(chunk)) {
+                all.set(slot);
+            }
+        }
+        return all;
+    }
+
+    /** Returns the slots of a container that became tombstones. */
+    BitSet tombstoneCondemned(long container) {
+        Map<Long, Integer> counts = recount();
+        BitSet gone = new BitSet();
+        BitSet slots = condemned.remove(container);
+        for (int slot = 0; slots != null && slot < slots.length(); slot++) {
+            long chunk = ChunkId.of(container, slot);
+            if (slots.get(slot) && !counts.containsKey(chunk)) {
+                gone.set(slot);
+                alive.remove(chunk);
+                tombstones.add(chunk);
+            }
+        }
+        return gone;
+    }
+
+    private boolean isCondemned(long chunk) {
+        BitSet slots = condemned.get(ChunkId.container(chunk));
+        return slots != null && slots.get(ChunkId.slot(chunk));
     }
 
     void replace(long inode, long page, RecipePage now) {
@@ -167,13 +205,14 @@ final class MetadataModel {
         Map<Long, Integer> continuations = recountContinuations();
         for (long chunk : alive) {
             assertTrue(store.counts().isAlive(chunk));
+            assertEquals(!isCondemned(chunk), store.counts().isReferable(chunk));
             int count = counts.getOrDefault(chunk, 0);
             assertEquals(count, store.counts().count(chunk));
             int begun = count - continuations.getOrDefault(chunk, 0);
             assertEquals(Math.min(count, Math.max(1, begun)), store.counts().occurrences(chunk));
         }
         for (long chunk : tombstones) {
-            assertTrue(!store.counts().isAlive(chunk));
+            assertTrue(!store.counts().isAlive(chunk) && !store.counts().isReferable(chunk));
         }
         for (long id = 1; id < NUMBERS; id++) {
             Inode inode = store.namespace().inode(id);

@@ -7,17 +7,25 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.common.Writing;
 
 /** Compares random changes, commits, failures, crashes and reopenings with {@link MetadataModel}. */
 final class MetadataModelTest {
     static final int PAGE_BYTES = 65536;
     private static final int FILE = 0100000;
+    /** Those that {@link Recipes#random} refers to. */
+    private static final int CONTAINERS = 8;
+
     private static final long[] CACHE_BYTES = {0, 200_000, 10_000_000};
 
     @Test
@@ -46,7 +54,7 @@ final class MetadataModelTest {
         Random random = Seeds.random("MetadataModelTest (RocksDB)");
         Path database = folder.resolve("metadata");
         MetadataModel model = new MetadataModel();
-        MetadataStore store = MetadataStore.format(KeyValueStores.openRocksDb(database, 16 << 20, true), header());
+        MetadataStore store = format(KeyValueStores.openRocksDb(database, 16 << 20, true));
         for (int round = 0; round < 5; round++) {
             for (int i = 0; i < 6; i++) {
                 change(random, store, model, 100);
@@ -55,6 +63,7 @@ final class MetadataModelTest {
             }
             store.close();
             store = MetadataStore.open(KeyValueStores.openRocksDb(database, 16 << 20, false), 200_000);
+            model.condemned.clear();
             model.check(store);
         }
         store.close();
@@ -63,7 +72,7 @@ final class MetadataModelTest {
     /** With {@code control} commits are not durable: then a check must fail sooner or later. */
     private static void runWithCrashes(Random random, boolean control) throws IOException {
         CrashKeyValueStore database = new CrashKeyValueStore();
-        MetadataStore store = MetadataStore.format(database, header());
+        MetadataStore store = format(database);
         MetadataModel model = new MetadataModel();
         for (int life = 0; life < 6; life++) {
             database.setCommitIsNotDurable(control);
@@ -111,7 +120,7 @@ final class MetadataModelTest {
     void aCommitThatFailedLosesNothingAndCanBeTriedAgain() throws IOException {
         Random random = Seeds.random("MetadataModelTest (retry)");
         CrashKeyValueStore database = new CrashKeyValueStore();
-        MetadataStore store = MetadataStore.format(database, header());
+        MetadataStore store = format(database);
         MetadataModel model = new MetadataModel();
         change(random, store, model, 50);
         failToCommit(database, store, model);
@@ -120,6 +129,7 @@ final class MetadataModelTest {
         store.commit(store.uncommitted());
         model.check(store);
         commit(store);
+        model.condemned.clear();
         model.check(MetadataStore.open(database.crash(1), 0));
     }
 
@@ -133,7 +143,10 @@ final class MetadataModelTest {
                 case 1 -> changeEntry(random, store, model, id, name);
                 case 2 -> changeAttribute(random, store, model, id, name);
                 case 3 -> changeOrphan(random, store, model, id);
-                case 4 -> removePagesOrTombstone(random, store, model, id);
+                case 4 -> {
+                    collect(random, store, model);
+                    removePages(random, store, model, id);
+                }
                 default -> replacePage(random, store, model, id);
             }
         }
@@ -191,18 +204,26 @@ final class MetadataModelTest {
         }
     }
 
-    private static void removePagesOrTombstone(Random random, MetadataStore store, MetadataModel model, long id)
-            throws IOException {
-        long chunk = ChunkId.of(1 + random.nextInt(8), random.nextInt(40));
-        if (model.alive.contains(chunk)) {
-            if (model.recount().containsKey(chunk)) {
-                assertThrows(IllegalStateException.class, () -> store.counts().tombstone(chunk));
-            } else {
-                store.counts().tombstone(chunk);
-                model.alive.remove(chunk);
-                model.tombstones.add(chunk);
+    /** Condemns few slots at a time: a page that refers to a tombstone cannot be put. */
+    private static void collect(Random random, MetadataStore store, MetadataModel model) throws IOException {
+        long container = 1 + random.nextInt(CONTAINERS);
+        switch (random.nextInt(8)) {
+            case 0 -> {
+                store.counts().pardon(container);
+                model.condemned.remove(container);
             }
+            case 1 ->
+                assertEquals(model.tombstoneCondemned(container), store.counts().tombstoneCondemned(container));
+            case 2, 3 -> {
+                int slots = random.nextInt(6);
+                assertEquals(model.condemn(container, slots), store.counts().condemn(container, slots));
+            }
+            default -> {}
         }
+    }
+
+    private static void removePages(Random random, MetadataStore store, MetadataModel model, long id)
+            throws IOException {
         if (random.nextInt(4) == 0) {
             int from = random.nextInt(MetadataModel.PAGES);
             int max = 1 + random.nextInt(3);
@@ -223,6 +244,17 @@ final class MetadataModelTest {
             store.recipes().replace(id, number, page);
             model.replace(id, number, page);
         }
+    }
+
+    /** Makes a store with an entry for each container: without one, a container loses its tombstones. */
+    private static MetadataStore format(KeyValueStore database) throws IOException {
+        MetadataStore store = MetadataStore.format(database, header());
+        Map<Long, StoredContainer> places = new HashMap<>();
+        for (long container = 1; container <= CONTAINERS; container++) {
+            places.put(container, new StoredContainer(Writing.UNKNOWN, StoredContainer.State.SEALED, 0, 0, 1, 1, 1));
+        }
+        store.commit(store.freeze(), new ContainerChanges(places, Set.of()));
+        return store;
     }
 
     private static void commit(MetadataStore store) throws IOException {

@@ -115,11 +115,13 @@ final class MetadataStoreTest {
         store.recipes().replace(2, 0, page(CHUNK));
         assertTrue(counts.isAlive(CHUNK));
         assertFalse(counts.isAlive(CHUNK - 1), "a slot before it that was never referenced");
-        assertThrows(IllegalStateException.class, () -> counts.tombstone(CHUNK));
+        counts.condemn(5, 20);
+        assertFalse(counts.tombstoneCondemned(5).get(7), "it has a reference");
         store.recipes().replace(2, 0, RecipePage.EMPTY);
         assertTrue(counts.isAlive(CHUNK), "garbage is alive");
         assertEquals(0, counts.count(CHUNK));
-        counts.tombstone(CHUNK);
+        counts.condemn(5, 20);
+        assertTrue(counts.tombstoneCondemned(5).get(7));
         assertFalse(counts.isAlive(CHUNK));
         assertThrows(IllegalStateException.class, () -> store.recipes().replace(2, 0, page(CHUNK)));
     }

@@ -7,9 +7,12 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -18,6 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
+import org.opendedup.sar.container.ContainerBytes;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
@@ -51,6 +55,7 @@ public final class TieredVolume implements AutoCloseable {
     public static final long INODE = 7;
     static final int PAGE_BYTES = 16 << 10;
     private static final int FRAME_BYTES = 4096;
+    private static final Compression COMPRESSION = new Compression(Compression.Codec.LZ4, 0, FRAME_BYTES);
     private static final int CACHE_BYTES = 1 << 20;
     public static final int STREAM_BYTES = 16 << 20;
 
@@ -135,13 +140,27 @@ public final class TieredVolume implements AutoCloseable {
     private ContainerStore openContainers() throws IOException {
         return ContainerStore.open(
                 FileDirectory.open(folder),
-                new ContainerOptions(new Compression(Compression.Codec.LZ4, 0, FRAME_BYTES), 40_000, 200, 3, 64 * 1024),
+                new ContainerOptions(COMPRESSION, 40_000, 200, 3, 64 * 1024),
                 lastContainer::incrementAndGet,
                 table,
                 container -> null,
                 (container, table) -> {},
                 threads,
                 100_000);
+    }
+
+    /** Writes the containers anew without these chunks; engines made before see no containers any more. */
+    public void remove(int... which) throws IOException {
+        Map<Long, BitSet> removed = new TreeMap<>();
+        for (int chunk : which) {
+            removed.computeIfAbsent(ChunkId.container(ids.get(chunk)), container -> new BitSet())
+                    .set(ChunkId.slot(ids.get(chunk)));
+        }
+        containers.close();
+        for (Map.Entry<Long, BitSet> each : removed.entrySet()) {
+            ContainerBytes.remove(FileDirectory.open(folder), table, each.getKey(), each.getValue(), COMPRESSION);
+        }
+        containers = openContainers();
     }
 
     public static byte[] fingerprint(byte[] chunk) {

@@ -11,6 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -393,8 +394,8 @@ final class ExchangedLocationsTest {
         }
 
         @Override
-        public void remove(byte[] fingerprints, int offset, long chunkId) throws IOException {
-            index.remove(fingerprints, offset, chunkId);
+        public void remove(long container, byte[] fingerprints, BitSet slots) throws IOException {
+            index.remove(container, fingerprints, slots);
         }
 
         @Override

@@ -118,7 +118,16 @@ final class TierTrial implements Closeable {
     }
 
     /** Reads a file from its beginning to its end and checks it. */
-    void readWhole(int file) throws IOException {
+    void readWhole(int file) throws IOException, InterruptedException {
+        readWhole(file, () -> {});
+    }
+
+    interface BeforeClose {
+        void run() throws IOException, InterruptedException;
+    }
+
+    /** Reads a file and closes it after {@code last}. */
+    void readWhole(int file, BeforeClose last) throws IOException, InterruptedException {
         long[] numbers = files.get(file);
         OpenFile open = volume.open(inode(file), false);
         byte[] found = new byte[32 * CHUNK];
@@ -129,6 +138,7 @@ final class TierTrial implements Closeable {
                 assertArrayEquals(chunk(numbers[i + k]), Arrays.copyOfRange(found, k * CHUNK, (k + 1) * CHUNK));
             }
         }
+        last.run();
         volume.close(open);
     }
 

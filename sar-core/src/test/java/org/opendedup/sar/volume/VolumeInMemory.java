@@ -6,6 +6,7 @@ import java.lang.reflect.Proxy;
 import java.time.InstantSource;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -24,6 +25,7 @@ final class VolumeInMemory {
     private final CrashDirectory containers;
     private final CrashKeyValueStore metadata;
     private volatile WhileStored whileStored = () -> {};
+    private volatile WatchedDirectory.Watcher watcher = (method, file) -> {};
 
     private VolumeInMemory(VolumeConfig config, CrashDirectory containers, CrashKeyValueStore metadata) {
         this.config = config;
@@ -39,8 +41,8 @@ final class VolumeInMemory {
     }
 
     Volume open() throws IOException {
-        VolumeStores stores =
-                new VolumeStores(containers, metadata, watched(ChunkIndexes.heap()), InstantSource.system());
+        Directory watched = WatchedDirectory.of(containers, (method, file) -> watcher.before(method, file));
+        VolumeStores stores = new VolumeStores(watched, metadata, watched(ChunkIndexes.heap()), InstantSource.system());
         return Volume.open(config, stores, Verification.CHECKSUMS);
     }
 
@@ -50,6 +52,16 @@ final class VolumeInMemory {
      */
     void whileStored(WhileStored action) {
         whileStored = action;
+    }
+
+    /** Sets the action before each call of the directory with the containers. */
+    void watch(WatchedDirectory.Watcher toTell) {
+        watcher = toTell;
+    }
+
+    /** Returns the directory with the containers. */
+    CrashDirectory containers() {
+        return containers;
     }
 
     /** Returns the state after a power cut now. The stores of the open volume fail from now on. */

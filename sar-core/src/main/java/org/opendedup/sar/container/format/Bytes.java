@@ -28,7 +28,7 @@ public final class Bytes {
         return length;
     }
 
-    void clear() {
+    public void clear() {
         length = 0;
     }
 

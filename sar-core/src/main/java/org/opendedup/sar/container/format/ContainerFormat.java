@@ -10,7 +10,7 @@ import org.opendedup.sar.common.UnsupportedFormatException;
  * <pre>
  * container = header frame* directory footer
  * header    = magic:u32 version:u16 zero:u16 container:u64 salt:u64 generation:u32 crc:u32
- * directory = frame-table chunk-list* crc:u32
+ * directory = frame-table chunk-list* crc:u32             one chunk list for each frame that is not removed
  * footer    = magic:u32 version:u16 zero:u16 container:u64 salt:u64 generation:u32
  *             table-length:u32 directory-offset:u64 directory-length:u32 crc:u32
  * </pre>
@@ -19,7 +19,7 @@ import org.opendedup.sar.common.UnsupportedFormatException;
  * distinguish a damaged version number from an unknown one.
  */
 public final class ContainerFormat {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     /** Generation of the first writing of a container; each rewrite under the same id adds 1. */
     public static final int FIRST_GENERATION = 1;
 

@@ -1,8 +1,8 @@
 package org.opendedup.sar.container.format;
 
 /**
- * A decoded frame: consecutive slots of a container with their bytes. Immutable by convention: all readers share
- * {@link #data}.
+ * A decoded frame: consecutive slots of a container with their bytes. A slot whose chunk is removed has no bytes.
+ * Immutable by convention: all readers share {@link #data}.
  */
 public final class Frame {
     /** Heap bytes of the object, the headers of three arrays, and the fields. */
@@ -32,7 +32,7 @@ public final class Frame {
         return firstSlot;
     }
 
-    /** Returns the number of slots. */
+    /** Returns the number of slots, including those whose chunk is removed. */
     public int count() {
         return ends.length;
     }
@@ -42,20 +42,26 @@ public final class Frame {
         return data;
     }
 
+    /** Returns whether the frame has the bytes of a slot: it covers the slot, and the chunk is not removed. */
+    public boolean holds(int slot) {
+        int index = slot - firstSlot;
+        return index >= 0 && index < ends.length && length(slot) > 0;
+    }
+
     /** Returns the offset in {@link #data} of a slot's chunk. */
     public int offset(int slot) {
         int index = index(slot);
         return index == 0 ? 0 : ends[index - 1];
     }
 
-    /** Returns the length of a slot's chunk in bytes. */
+    /** Returns the length of a slot's chunk in bytes; 0 if it is removed. */
     public int length(int slot) {
         return ends[index(slot)] - offset(slot);
     }
 
     /**
      * Returns the first four bytes of the fingerprint of a slot's chunk, as
-     * {@link org.opendedup.sar.common.Fingerprints#fingerprintPrefix} does.
+     * {@link org.opendedup.sar.common.Fingerprints#fingerprintPrefix} does; 0 if it is removed.
      */
     public int fingerprintPrefix(int slot) {
         return fingerprintPrefixes[index(slot)];

@@ -26,14 +26,25 @@ public final class FrameDecoder {
         public CorruptionException corrupt(String expected, String found) {
             return new CorruptionException(toString(), at.start(frame), expected, found);
         }
+
+        /** Returns the error for a reader that wants a removed frame. */
+        public CorruptionException removed() {
+            return corrupt("a frame", "that the container was written anew without it");
+        }
     }
 
-    /** Decodes the frame at {@code offset}, and checks that it is the expected one and that its checksum holds. */
+    /**
+     * Decodes the frame at {@code offset}, and checks that it is the expected one and that its checksum holds. A
+     * removed chunk has length 0 and fingerprint prefix 0 in it.
+     */
     public static Frame decode(
             byte[] bytes, int offset, Expected expected, Compressor compressor, boolean verifyFingerprints)
             throws CorruptionException {
         FrameTable table = expected.table();
         int frame = expected.frame();
+        if (table.isRemoved(frame)) {
+            throw expected.removed();
+        }
         int length = table.fileLength(frame);
         FrameFormat.Header header = FrameFormat.readHeader(bytes, offset, offset + length);
         if (header == null || header.frameBytes() != length) {
@@ -73,9 +84,12 @@ public final class FrameDecoder {
                 throw expected.corrupt("chunks of " + data.length + " bytes together", "more");
             }
             end = start + length;
+            ends[chunk] = end;
+            if (length == 0) {
+                continue;
+            }
             int fingerprint = list.position();
             list.skip(Fingerprints.BYTES);
-            ends[chunk] = end;
             fingerprintPrefixes[chunk] = Fingerprints.fingerprintPrefix(bytes, fingerprint);
             if (verifyFingerprints) {
                 verify(data, start, end, bytes, fingerprint, expected, chunk);

@@ -10,7 +10,7 @@ import org.opendedup.sar.common.Fingerprints;
  * <pre>
  * frame      = magic:u32 codec:u8 flags:u8 tag-length:u16 container:u64 generation:u32 first-slot:u32 chunks:u32
  *              list-length:u32 raw-length:u32 stored-length:u32 salt:u64 chunk-list tag payload crc:u32
- * chunk-list = ( length:varint fingerprint:32 bytes )*
+ * chunk-list = ( length:varint fingerprint:32 bytes | zero:varint )*     zero: a removed chunk
  * </pre>
  */
 public final class FrameFormat {
@@ -60,7 +60,9 @@ public final class FrameFormat {
         out.advance(HEADER_BYTES);
         for (int chunk = 0; chunk < frame.count(); chunk++) {
             out.putVarint(frame.length(chunk));
-            out.putBytes(frame.fingerprints(), chunk * Fingerprints.BYTES, Fingerprints.BYTES);
+            if (frame.length(chunk) > 0) {
+                out.putBytes(frame.fingerprints(), chunk * Fingerprints.BYTES, Fingerprints.BYTES);
+            }
         }
         int listEnd = out.length();
         int compressed = compressor.compress(frame.data(), frame.bytes(), out.array(), listEnd);
@@ -100,6 +102,26 @@ public final class FrameFormat {
         out.putInt(header.storedBytes());
         out.putLong(header.identity().salt());
         assert out.length() - start == HEADER_BYTES;
+    }
+
+    /**
+     * Copies an encoded frame for another writing of its container, after the bytes of {@code out}: the header names
+     * that writing, and the checksum follows; chunk list and payload stay.
+     */
+    static void copy(byte[] source, int offset, Header header, ContainerIdentity identity, Bytes out) {
+        int start = out.length();
+        putHeader(
+                new Header(
+                        header.codec(),
+                        identity,
+                        header.firstSlot(),
+                        header.chunks(),
+                        header.listBytes(),
+                        header.rawBytes(),
+                        header.storedBytes()),
+                out);
+        out.putBytes(source, offset + HEADER_BYTES, header.listBytes() + header.storedBytes());
+        out.putCrc(start);
     }
 
     /** Returns the size in bytes of the chunk list of an encoded frame. */

@@ -10,9 +10,13 @@ import org.opendedup.sar.common.Writing;
  * The positions of the frames of one container in its file, and the slots that they hold: maps a slot to one disk read.
  * Immutable. Frames are numbered from 0 in the order of their slots, which is also their order in the file. Slots and
  * bytes between two frames may be missing where recovery left out a damaged frame.
+ *
+ * <p>A frame's number and slots are the same in every generation of the container. So a frame of which a later
+ * generation keeps no chunk is <em>removed</em>, not left out: it keeps its number and slots, and has length 0 at the
+ * end of the frame before it.
  */
 public final class FrameTable {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     private final Writing writing;
     private final int[] firstSlots;
@@ -41,8 +45,8 @@ public final class FrameTable {
     }
 
     /**
-     * Returns whether a frame, by its number from 0, is in the container's file. The last frames of a container that is
-     * being written are in memory only.
+     * Returns whether the table has a frame, by its number from 0, also if it is removed. The last frames of a
+     * container that is being written are in memory only.
      */
     public boolean contains(int frame) {
         return frame < frames();
@@ -52,7 +56,7 @@ public final class FrameTable {
         return firstSlots[frame];
     }
 
-    /** Returns the number of consecutive slots that a frame holds. */
+    /** Returns the number of consecutive slots that a frame covers, also if it is removed. */
     public int slotCount(int frame) {
         return slotCounts[frame];
     }
@@ -63,26 +67,38 @@ public final class FrameTable {
         return last < 0 ? 0 : firstSlots[last] + slotCounts[last];
     }
 
+    /** Returns whether the container was written anew without this frame, which has no bytes then. */
+    public boolean isRemoved(int frame) {
+        return fileLengths[frame] == 0;
+    }
+
     /** Returns the offset in the container file of a frame's first byte. */
     public long fileOffset(int frame) {
         return fileOffsets[frame];
     }
 
-    /** Returns the length of a frame in the file, in bytes, including its header and checksum. */
+    /** Returns the length of a frame in the file, in bytes, including its header and checksum; 0 if it is removed. */
     public int fileLength(int frame) {
         return fileLengths[frame];
     }
 
-    /** Returns the uncompressed length of a frame's chunks, in bytes. */
+    /** Returns the uncompressed length of a frame's chunks, in bytes; 0 if it is removed. */
     public int rawLength(int frame) {
         return rawLengths[frame];
     }
 
-    /** Returns the frame that holds a slot, or -1 if none does. */
+    /**
+     * Returns the frame with this slot, or -1 if none has it or it is removed. The chunk may be removed from the frame.
+     */
     public int frameOf(int slot) {
-        int found = Arrays.binarySearch(firstSlots, slot);
+        return frameOf(slot, frames(), firstSlots, slotCounts, fileLengths);
+    }
+
+    private static int frameOf(int slot, int frames, int[] firstSlots, int[] slotCounts, int[] fileLengths) {
+        int found = Arrays.binarySearch(firstSlots, 0, frames, slot);
         int frame = found >= 0 ? found : -found - 2;
-        return frame >= 0 && slot < firstSlots[frame] + slotCounts[frame] ? frame : -1;
+        boolean present = frame >= 0 && slot < firstSlots[frame] + slotCounts[frame] && fileLengths[frame] > 0;
+        return present ? frame : -1;
     }
 
     /** Returns the heap bytes of the table: five numbers a frame, and the headers of six objects. */
@@ -163,11 +179,13 @@ public final class FrameTable {
             long fileOffset = offset + in.readVarint();
             int fileLength = in.readVarint();
             int rawLength = in.readVarint();
+            boolean removed = fileLength == 0 && rawLength == 0 && fileOffset == offset;
             slot = firstSlot + slotCount;
             offset = fileOffset + fileLength;
             if (slotCount == 0
                     || slot > ChunkId.MAX_SLOTS
                     || offset > Integer.MAX_VALUE
+                    || !removed && (fileLength == 0 || rawLength == 0)
                     || rawLength > FrameFormat.MAX_RAW_BYTES
                     || fileLength > FrameFormat.MAX_FRAME_BYTES) {
                 throw new CorruptionException(
@@ -211,15 +229,20 @@ public final class FrameTable {
             frames++;
         }
 
+        /** Adds a frame of which this generation keeps no chunk. */
+        public void addRemoved(int firstSlot, int slotCount) {
+            int last = frames - 1;
+            int end = last < 0 ? ContainerFormat.HEADER_BYTES : fileOffsets[last] + fileLengths[last];
+            add(firstSlot, slotCount, end, 0, 0);
+        }
+
         public int frames() {
             return frames;
         }
 
-        /** Returns the frame that holds a slot, or -1 if none does. */
+        /** As {@link FrameTable#frameOf}. */
         public int frameOf(int slot) {
-            int found = Arrays.binarySearch(firstSlots, 0, frames, slot);
-            int frame = found >= 0 ? found : -found - 2;
-            return frame >= 0 && slot < firstSlots[frame] + slotCounts[frame] ? frame : -1;
+            return FrameTable.frameOf(slot, frames, firstSlots, slotCounts, fileLengths);
         }
 
         /** Returns the highest slot plus 1. */

@@ -57,15 +57,26 @@ public final class RawFrame {
         if (data.length - start < length) {
             data = Arrays.copyOf(data, start + length);
         }
+        System.arraycopy(source, offset, data, start, length);
+        int fingerprint = addEnd(start + length);
+        System.arraycopy(fingerprintSource, fingerprintOffset, fingerprints, fingerprint, Fingerprints.BYTES);
+    }
+
+    /** Adds a slot whose chunk is removed: one of length 0, without a fingerprint. */
+    public void addRemoved() {
+        int fingerprint = addEnd(bytes());
+        Arrays.fill(fingerprints, fingerprint, fingerprint + Fingerprints.BYTES, (byte) 0);
+    }
+
+    /** Adds a chunk that ends at {@code end}; returns the place of its fingerprint in {@link #fingerprints}. */
+    private int addEnd(int end) {
         if (count == ends.length) {
             ends = Arrays.copyOf(ends, count * 2);
             fingerprints = Arrays.copyOf(fingerprints, count * 2 * Fingerprints.BYTES);
         }
-        System.arraycopy(source, offset, data, start, length);
-        System.arraycopy(
-                fingerprintSource, fingerprintOffset, fingerprints, count * Fingerprints.BYTES, Fingerprints.BYTES);
-        ends[count] = start + length;
+        ends[count] = end;
         count++;
+        return (count - 1) * Fingerprints.BYTES;
     }
 
     /** Returns a copy for readers. */

@@ -2,6 +2,7 @@ package org.opendedup.sar.index.heap;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -51,8 +52,10 @@ final class HeapChunkIndex implements ChunkIndex {
     }
 
     @Override
-    public synchronized void remove(byte[] fingerprints, int offset, long chunkId) {
-        chunkIds.remove(fingerprint(fingerprints, offset), chunkId);
+    public synchronized void remove(long container, byte[] fingerprints, BitSet slots) {
+        for (int slot = slots.nextSetBit(0); slot >= 0; slot = slots.nextSetBit(slot + 1)) {
+            chunkIds.remove(fingerprint(fingerprints, slot * Fingerprints.BYTES), ChunkId.of(container, slot));
+        }
     }
 
     private static ByteBuffer fingerprint(byte[] fingerprints, int offset) {

@@ -3,6 +3,7 @@ package org.opendedup.sar.index.rocksdb;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.BitSet;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
@@ -12,7 +13,7 @@ import org.opendedup.sar.common.Fingerprints;
  * is filled, and stored as its 'D' record when the container is covered. The record is {@code (slot (2, little-endian),
  * fingerprint (32))*}. It speeds lookups up and may lack any of the container's fingerprints, but it never names a copy
  * that is not the current one of its fingerprint: entries that are loaded from it into the cache are used without
- * checking the 'F' records.
+ * checking the 'F' records, and the 'F' records of removed slots that it names are deleted without reading them.
  */
 final class ContainerFingerprints {
     private static final int ENTRY_BYTES = Short.BYTES + Fingerprints.BYTES;
@@ -53,13 +54,37 @@ final class ContainerFingerprints {
         int kept = 0;
         for (int at = 0; at < length; at += ENTRY_BYTES) {
             if (!isAt(at, slot, fingerprints, offset)) {
-                if (kept < at) {
-                    System.arraycopy(record, at, record, kept, ENTRY_BYTES);
-                }
+                move(at, kept);
                 kept += ENTRY_BYTES;
             }
         }
         length = kept;
+    }
+
+    /**
+     * Removes every entry of these slots with their fingerprints, and returns the slots that had one. Slot {@code i}'s
+     * fingerprint begins at {@code i * Fingerprints.BYTES}.
+     */
+    BitSet strike(byte[] fingerprints, BitSet slots) {
+        BitSet found = new BitSet();
+        int kept = 0;
+        for (int at = 0; at < length; at += ENTRY_BYTES) {
+            int slot = Byte.toUnsignedInt(record[at]) | Byte.toUnsignedInt(record[at + 1]) << Byte.SIZE;
+            if (slots.get(slot) && isAt(at, slot, fingerprints, slot * Fingerprints.BYTES)) {
+                found.set(slot);
+            } else {
+                move(at, kept);
+                kept += ENTRY_BYTES;
+            }
+        }
+        length = kept;
+        return found;
+    }
+
+    private void move(int from, int to) {
+        if (to < from) {
+            System.arraycopy(record, from, record, to, ENTRY_BYTES);
+        }
     }
 
     private boolean isAt(int at, int slot, byte[] fingerprints, int offset) {

@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
@@ -176,16 +177,39 @@ final class IndexWriter implements Closeable {
         }
     }
 
-    synchronized void remove(byte[] fingerprints, int offset, long chunkId) throws IOException {
+    /**
+     * Removes the fingerprints of these slots of a container if they still lead there.
+     *
+     * @param fingerprints slot {@code i}'s begins at {@code i * Fingerprints.BYTES}
+     * @param unlisted those of the slots whose fingerprints led there a moment ago although the container's record does
+     *     not have them
+     */
+    synchronized void remove(long container, byte[] fingerprints, BitSet slots, BitSet unlisted) throws IOException {
         begin();
-        byte[] fingerprintKey = IndexKeys.fingerprint(fingerprints, offset);
-        if (stored(fingerprintKey) == chunkId) {
-            delete(fingerprintKey);
+        BitSet leading = openContainers.strike(container, fingerprints, slots);
+        byte[] record = database.get(IndexKeys.containerFingerprints(container));
+        if (record != null) {
+            ContainerFingerprints entries = new ContainerFingerprints(container, record);
+            BitSet listed = entries.strike(fingerprints, slots);
+            if (!listed.isEmpty()) {
+                struck.put(container, entries);
+                leading.or(listed);
+            }
         }
-        strike(fingerprints, offset, chunkId);
+        for (int slot = unlisted.nextSetBit(0); slot >= 0; slot = unlisted.nextSetBit(slot + 1)) {
+            byte[] fingerprintKey = IndexKeys.fingerprint(fingerprints, slot * Fingerprints.BYTES);
+            if (!leading.get(slot) && stored(fingerprintKey) == ChunkId.of(container, slot)) {
+                leading.set(slot);
+            }
+        }
+        for (int slot = leading.nextSetBit(0); slot >= 0; slot = leading.nextSetBit(slot + 1)) {
+            delete(IndexKeys.fingerprint(fingerprints, slot * Fingerprints.BYTES));
+        }
         write();
         synchronized (cache) {
-            cache.remove(fingerprints, offset, chunkId);
+            for (int slot = slots.nextSetBit(0); slot >= 0; slot = slots.nextSetBit(slot + 1)) {
+                cache.remove(fingerprints, slot * Fingerprints.BYTES, ChunkId.of(container, slot));
+            }
         }
     }
 
@@ -194,7 +218,7 @@ final class IndexWriter implements Closeable {
         put(IndexKeys.frameTable(container), frameTable);
         noteContainer(container);
         ContainerFingerprints fingerprints = openContainers.remove(container);
-        if (fingerprints != null) {
+        if (fingerprints != null && !fingerprints.isEmpty()) {
             put(IndexKeys.containerFingerprints(container), fingerprints.toRecord());
         }
         writeBatch();

@@ -1,5 +1,6 @@
 package org.opendedup.sar.index.rocksdb;
 
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,15 @@ final class OpenContainers {
         if (container != null) {
             container.strike(ChunkId.slot(chunkId), fingerprints, offset);
         }
+    }
+
+    /**
+     * Removes the fingerprints of these slots of a container, and returns the slots whose fingerprints were added. Slot
+     * {@code i}'s fingerprint begins at {@code i * Fingerprints.BYTES}.
+     */
+    BitSet strike(long container, byte[] fingerprints, BitSet slots) {
+        ContainerFingerprints entries = containers.get(container);
+        return entries == null ? new BitSet() : entries.strike(fingerprints, slots);
     }
 
     void clear() {

@@ -1,6 +1,7 @@
 package org.opendedup.sar.index.rocksdb;
 
 import java.io.IOException;
+import java.util.BitSet;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.function.LongConsumer;
@@ -57,8 +58,8 @@ final class RocksDbChunkIndex implements ChunkIndex {
     }
 
     @Override
-    public void remove(byte[] fingerprints, int offset, long chunkId) throws IOException {
-        writer.remove(fingerprints, offset, chunkId);
+    public void remove(long container, byte[] fingerprints, BitSet slots) throws IOException {
+        new SlotRemoval(database, writer, container, fingerprints).run(slots);
     }
 
     @Override

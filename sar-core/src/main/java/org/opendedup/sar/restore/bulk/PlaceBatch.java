@@ -153,7 +153,8 @@ final class PlaceBatch implements FrameConsumer {
 
     private boolean isRight(int i, Frame contents) {
         int slot = ChunkId.slot(chunkIds[i]);
-        return contents.fingerprintPrefix(slot) == fingerprintPrefixes[i]
+        return contents.holds(slot)
+                && contents.fingerprintPrefix(slot) == fingerprintPrefixes[i]
                 && chunkOffsets[i] + lengths[i] <= contents.length(slot);
     }
 

@@ -65,8 +65,8 @@ public final class FrameLoader {
     }
 
     /**
-     * Returns the number of the frame that holds a chunk. A chunk that does not exist is reported as damage of the
-     * file.
+     * Returns the number of the frame that holds a chunk. A chunk that does not exist, or whose frame is removed, is
+     * reported as damage of the file.
      */
     public int frameOf(long inode, long chunk) throws IOException {
         try {
@@ -82,7 +82,7 @@ public final class FrameLoader {
         return containers.knownFrameOf(chunk);
     }
 
-    /** Number of chunks in a container. */
+    /** Number of slots of a container, including those whose chunk is removed. */
     public int chunksIn(long container) throws IOException {
         return containers.frameTable(container).slots();
     }
@@ -215,13 +215,15 @@ public final class FrameLoader {
                 -1,
                 "fingerprint " + Integer.toHexString(fingerprintPrefix) + "… and " + bytes + " bytes",
                 Integer.toHexString(frame.fingerprintPrefix(slot)) + "… and " + frame.length(slot));
-        damage.damaged(inode, frame.container(), containers.frameOf(chunk), mismatch);
+        // A frame from which a chunk was removed is not damaged.
+        int damaged = frame.holds(slot) ? containers.frameOf(chunk) : -1;
+        damage.damaged(inode, frame.container(), damaged, mismatch);
         throw mismatch;
     }
 
     static boolean holds(Frame frame, long chunk, int fingerprintPrefix, int bytes) {
         int slot = ChunkId.slot(chunk);
-        return frame.fingerprintPrefix(slot) == fingerprintPrefix && bytes <= frame.length(slot);
+        return frame.holds(slot) && frame.fingerprintPrefix(slot) == fingerprintPrefix && bytes <= frame.length(slot);
     }
 
     /**

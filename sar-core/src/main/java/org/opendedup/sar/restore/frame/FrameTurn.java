@@ -80,8 +80,8 @@ public final class FrameTurn implements AutoCloseable {
     }
 
     /**
-     * Claims frames, which this is to read. Leaves out frames that another thread has read or is reading, and frames
-     * that cannot be located. To be called once, before {@link #begin}.
+     * Claims frames, which this is to read. Leaves out frames that another thread has read or is reading, frames that
+     * cannot be located, and removed ones. To be called once, before {@link #begin}.
      *
      * @param ids {@link FrameId}s of frames that the cache lacks, each once, in ascending order
      */
@@ -189,7 +189,11 @@ public final class FrameTurn implements AutoCloseable {
             frames = new int[end - first];
             for (int i = first; i < end; i++) {
                 int frame = FrameId.number(ids[i]);
-                if (shared.cache.get(container, frame) == null && sink.wants(table, container, frame) && claim(frame)) {
+                boolean removed = table.contains(frame) && table.isRemoved(frame);
+                if (!removed
+                        && shared.cache.get(container, frame) == null
+                        && sink.wants(table, container, frame)
+                        && claim(frame)) {
                     frames[count++] = frame;
                 }
             }

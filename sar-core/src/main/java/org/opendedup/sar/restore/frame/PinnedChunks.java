@@ -320,13 +320,16 @@ public final class PinnedChunks {
         }
     }
 
-    /** Copies, from a frame, the chunks that are held and have no bytes yet, as long as there is memory. */
+    /**
+     * Copies, from a frame, the chunks that are held here and have no bytes yet, as long as there is memory. Leaves out
+     * chunks that are removed from the frame.
+     */
     public void fill(Frame frame, Surplus surplus) {
         Shard shard = shard(frame.container());
         synchronized (shard) {
             for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
                 Holding holding = shard.get(ChunkId.of(frame.container(), slot));
-                if (holding != null && holding.pinned == null) {
+                if (holding != null && holding.pinned == null && frame.holds(slot)) {
                     fill(
                             holding,
                             frame.data(),

@@ -33,7 +33,7 @@ public record BatchSources(
         return new WantedChunks(inode, loader, loader.keepsFile(size));
     }
 
-    /** Number of chunks in a container. */
+    /** Number of slots of a container, including those whose chunk is removed. */
     int chunksIn(long container) throws IOException {
         return loader.chunksIn(container);
     }

@@ -5,7 +5,7 @@ import org.opendedup.sar.container.format.FrameTable;
 
 /** Positions of a container's chunks on the disk; its frames are numbered in the order of their positions. */
 interface ContainerLayout {
-    /** Returns the frame that holds a slot, or -1. */
+    /** Returns the frame that holds a slot, or -1 if none does or it is removed. */
     int frameOf(int slot);
 
     /** Returns the offset of a frame's first byte in the container's file. */

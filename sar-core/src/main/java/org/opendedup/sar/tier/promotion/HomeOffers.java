@@ -121,8 +121,8 @@ final class HomeOffers {
     private void offer(long chunkId, int saving, Frame contents) throws IOException {
         int slot = ChunkId.slot(chunkId);
         int count = counts.count(chunkId);
-        if (count == 0) {
-            // The chunk is no longer referenced.
+        if (count == 0 || !contents.holds(slot)) {
+            // The chunk is no longer referenced, and may be removed.
             return;
         }
         for (int retry = 0; retry < MAX_RETRIES; retry++) {

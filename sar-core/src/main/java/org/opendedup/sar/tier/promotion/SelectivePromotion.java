@@ -299,7 +299,7 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
      * Offers a remembered chunk again, by the current rules. It stays remembered if the queue is still full, or there
      * is no SSD.
      *
-     * @param contents the frame that holds it
+     * @param contents the frame that has its slot
      */
     void offerAgain(long chunkId, CountSource counts, Frame contents) throws IOException {
         int known = remembered.get(chunkId);
@@ -313,7 +313,9 @@ public final class SelectivePromotion implements AccessListener, OfferListener {
         int length = contents.length(slot);
         int count = counts.count(chunkId);
         int saving = policy.expectedSaving(cause, DiskCost.saving(runBytes));
-        Refusal refusal = count == 0 ? Refusal.UNREFERENCED : refusal(policy, cause, count, length, runBytes);
+        Refusal refusal = count == 0
+                ? Refusal.UNREFERENCED
+                : length == 0 ? Refusal.UNREADABLE : refusal(policy, cause, count, length, runBytes);
         if (refusal != null) {
             forget(chunkId, refusal);
         } else if (!isAdmitted(policy, cause, count, length, saving)) {

@@ -157,6 +157,14 @@ public final class Ballasts {
                 .sum();
     }
 
+    /** Returns the bytes of the ballasts that exist. */
+    long presentBytes() {
+        return all.stream()
+                .filter(placed -> placed.ballast.exists())
+                .mapToLong(placed -> placed.ballast.bytes())
+                .sum();
+    }
+
     /** Creates missing ballasts where there is room, except those whose creation failed recently. */
     synchronized void restore() {
         long now = nanoClock.getAsLong();

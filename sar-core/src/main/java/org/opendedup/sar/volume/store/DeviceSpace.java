@@ -57,6 +57,11 @@ final class DeviceSpace {
         availableBytes -= bytes;
     }
 
+    /** Returns the free bytes that nothing is admitted for, so that deletes and commits find them. */
+    long reservedBytes() throws IOException {
+        return Math.max(0, Math.min(device.usableBytes(), reserveBytes));
+    }
+
     /** Returns the number of bytes that can be admitted now. */
     long freeBytes() throws IOException {
         return Math.max(0, unreservedBytes());

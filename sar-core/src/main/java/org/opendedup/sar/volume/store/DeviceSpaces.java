@@ -91,6 +91,13 @@ public final class DeviceSpaces {
         return device.equals(devices.index()) ? bytes / BYTES_PER_INDEX_BYTE : 0;
     }
 
+    /** Returns the bytes on all devices that are kept for deletes and commits: ballasts, and free space. */
+    public long reservedBytes() throws IOException {
+        return devices.ballasts().presentBytes()
+                + data.reservedBytes()
+                + (metadata == data ? 0 : metadata.reservedBytes());
+    }
+
     /** Returns the number of bytes that can still be stored; the device with the least space decides. */
     public long freeBytes() throws IOException {
         if (shortage != null) {

@@ -2,11 +2,15 @@ package org.opendedup.sar.container.format;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -18,6 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.opendedup.sar.common.ContainerChanges;
 import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.container.ContainerBytes;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.container.StoreFixture;
@@ -25,12 +31,14 @@ import org.opendedup.sar.container.TestChunks;
 import org.opendedup.sar.io.CrashDirectory;
 
 /**
- * Compares the formats of containers and packs, version 1, with files kept since they were fixed: a container for each
- * codec, and a pack of two containers. With {@code -Dsar.golden=DIR} the files are written to that folder, for a new
- * version of the format; those of an old version never change.
+ * Compares the formats of containers, version 2, and packs, version 1, with files kept since they were fixed: a
+ * container for each codec, one of generation 2 with removed chunks, and a pack of two containers. With
+ * {@code -Dsar.golden=DIR} the files are written to that folder, for a new version of the format; those of an old
+ * version never change.
  */
 final class ContainerFormatTest {
-    private static final String PACK = "pack-v1.bin";
+    private static final String WRITTEN_ANEW = "container-v2-generation2.bin";
+    private static final String PACK = "pack-v1-container-v2.bin";
 
     private final StoreFixture fixture = new StoreFixture();
     private final TestChunks chunks = new TestChunks();
@@ -42,7 +50,7 @@ final class ContainerFormatTest {
     }
 
     private static String goldenName(Compression.Codec codec) {
-        return "container-v1-" + codec.name().toLowerCase(Locale.ROOT) + ".bin";
+        return "container-v2-" + codec.name().toLowerCase(Locale.ROOT) + ".bin";
     }
 
     private byte[] golden(String name) throws IOException {
@@ -76,10 +84,17 @@ final class ContainerFormatTest {
 
     @ParameterizedTest
     @EnumSource(Compression.Codec.class)
-    void aContainerOfVersionOneIsReadByEveryLaterProgram(Compression.Codec codec) throws IOException {
+    void aContainerOfVersionTwoIsReadByEveryLaterProgram(Compression.Codec codec) throws IOException {
         write(codec, 1);
         keep(goldenName(codec), fixture.contents(written, 1));
-        byte[] kept = golden(goldenName(codec));
+        try (ContainerStore store = openWith(golden(goldenName(codec)))) {
+            chunks.assertAllReadable(store);
+            assertEquals(20, store.directory(1).slots());
+        }
+    }
+
+    /** Opens a store with these bytes of container 1, of the writing that its entry names. */
+    private ContainerStore openWith(byte[] kept) throws IOException {
         StoredContainer entry = fixture.entry(written, 1);
         CrashDirectory disk = new CrashDirectory(0);
         // Behind another container, at another place than that where it was written.
@@ -90,9 +105,56 @@ final class ContainerFormatTest {
         StoredContainer moved = new StoredContainer(
                 entry.writing(), StoredContainer.State.SEALED, 7, offset, kept.length, entry.slots(), entry.rawBytes());
         fixture.table(disk).commit(new ContainerChanges(Map.of(1L, moved), Set.of()));
-        try (ContainerStore store = fixture.openWithoutTables(disk)) {
+        return fixture.openWithoutTables(disk);
+    }
+
+    /** Generation 2, without slot 0, the slots of frame 1 and those of the last frame. */
+    private BitSet writeAnew() throws IOException {
+        write(Compression.Codec.NONE, 1);
+        FrameTable table = ContainerBytes.of(1, fixture.contents(written, 1)).table();
+        BitSet removed = new BitSet();
+        removed.set(0);
+        removed.set(table.firstSlot(1), table.firstSlot(2));
+        removed.set(table.firstSlot(table.frames() - 1), table.slots());
+        ContainerBytes.remove(
+                written, fixture.table(written), 1, removed, new Compression(Compression.Codec.NONE, 0, 0));
+        return removed;
+    }
+
+    @Test
+    void aContainerThatWasWrittenAnewIsReadByEveryLaterProgram() throws IOException {
+        BitSet removed = writeAnew();
+        keep(WRITTEN_ANEW, fixture.contents(written, 1));
+        byte[] kept = golden(WRITTEN_ANEW);
+        assertArrayEquals(kept, fixture.contents(written, 1));
+        assertTrue(removed.cardinality() > 4 && removed.cardinality() < 16, removed::toString);
+        try (ContainerStore store = openWith(kept)) {
+            chunks.forget(1, removed);
             chunks.assertAllReadable(store);
-            assertEquals(20, store.directory(1).slots());
+            FrameTable table = store.frameTable(1);
+            assertEquals(2, table.writing().generation());
+            assertEquals(20, table.slots());
+            for (int slot = 0; slot < 20; slot++) {
+                assertEquals(removed.get(slot), store.directory(1).length(slot) == 0, "slot " + slot);
+            }
+            assertFalse(store.frame(1, 0, true).holds(0));
+            assertFalse(table.isRemoved(0));
+            assertTrue(table.isRemoved(1));
+            assertTrue(table.isRemoved(table.frames() - 1));
+        }
+    }
+
+    @Test
+    void theFormerVersionIsRefused() throws IOException {
+        write(Compression.Codec.NONE, 1);
+        byte[] former = golden(goldenName(Compression.Codec.NONE));
+        int footer = former.length - ContainerFormat.FOOTER_BYTES;
+        former[footer + 4] = 1;
+        Bytes crc = new Bytes(Integer.BYTES);
+        crc.putInt(Bytes.crc(former, footer, ContainerFormat.FOOTER_BYTES - Integer.BYTES));
+        System.arraycopy(crc.array(), 0, former, former.length - Integer.BYTES, Integer.BYTES);
+        try (ContainerStore store = openWith(former)) {
+            assertThrows(UnsupportedFormatException.class, () -> store.directory(1));
         }
     }
 

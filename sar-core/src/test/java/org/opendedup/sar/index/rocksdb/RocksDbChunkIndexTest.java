@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
@@ -125,6 +126,92 @@ class RocksDbChunkIndexTest extends ChunkIndexContract {
         index.lookup(segment);
 
         assertEquals(ChunkId.of(1, 299), segment.chunkId(299));
+    }
+
+    @Test
+    void removedSlotsAreNotInTheContainersFingerprintRecord() throws Exception {
+        for (int slot = 0; slot < 300; slot++) {
+            index.insert(TestSegments.fingerprint(slot), 0, ChunkId.of(1, slot));
+        }
+        index.cover(1, new byte[10]);
+        index.close();
+        // The record has no entry for these: their own records decide.
+        deleteRaw(IndexKeys.containerFingerprints(1));
+        index = open();
+        removeEvenSlots(1, 100);
+        assertEvenSlotsGone(index, 100);
+        for (int slot = 0; slot < 300; slot++) {
+            index.insert(TestSegments.fingerprint(slot), 0, ChunkId.of(1, slot));
+        }
+        index.cover(1, new byte[10]);
+        removeEvenSlots(1, 300);
+        index.close();
+        try (Options options = new Options();
+                RocksDB db =
+                        RocksDB.openReadOnly(options, folder.resolve("hashdb").toString())) {
+            byte[] record = db.get(IndexKeys.containerFingerprints(1));
+            assertEquals(150 * 34, record.length);
+            for (int at = 0; at < record.length; at += 34) {
+                assertEquals(1, record[at] & 1);
+            }
+        }
+        index = open();
+        assertEvenSlotsGone(index, 300);
+    }
+
+    @Test
+    void afterACrashARemovalIsThereOrIsNotAndTheOtherSlotsAreFound() throws Exception {
+        for (int slot = 0; slot < 300; slot++) {
+            index.insert(TestSegments.fingerprint(slot), 0, ChunkId.of(1, slot));
+        }
+        index.cover(1, new byte[10]);
+        index.flush();
+        removeEvenSlots(1, 300);
+        try (ChunkIndex before = openCopy("lost")) {
+            var segment = TestSegments.of(0, 300);
+            before.lookup(segment);
+            for (int slot = 0; slot < 300; slot++) {
+                assertEquals(ChunkId.of(1, slot), segment.chunkId(slot));
+            }
+        }
+        index.flush();
+        try (ChunkIndex after = openCopy("kept")) {
+            assertEvenSlotsGone(after, 300);
+        }
+    }
+
+    /** Opens the files as a crash leaves them: without what is only in memory. */
+    private ChunkIndex openCopy(String name) throws IOException {
+        int attempt = 0;
+        while (true) {
+            Path copy = Files.createDirectory(folder.resolve(name + attempt++));
+            List<Path> before = databaseFiles();
+            try {
+                for (Path file : before) {
+                    Files.copy(file, copy.resolve(file.getFileName()));
+                }
+            } catch (NoSuchFileException e) {
+                // A compaction deleted it in between: such a copy is of no moment.
+                continue;
+            }
+            if (before.equals(databaseFiles())) {
+                return ChunkIndexes.openRocksDb(copy, ChunkIndexes.MIN_MEMORY_BYTES);
+            }
+        }
+    }
+
+    private List<Path> databaseFiles() throws IOException {
+        try (Stream<Path> files = Files.list(folder.resolve("hashdb"))) {
+            return files.sorted().toList();
+        }
+    }
+
+    private static void assertEvenSlotsGone(ChunkIndex index, int count) throws IOException {
+        var segment = TestSegments.of(0, count);
+        index.lookup(segment);
+        for (int slot = 0; slot < count; slot++) {
+            assertEquals(slot % 2 == 0 ? ChunkId.NONE : ChunkId.of(1, slot), segment.chunkId(slot));
+        }
     }
 
     @Test

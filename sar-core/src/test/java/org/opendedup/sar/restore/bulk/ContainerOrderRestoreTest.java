@@ -12,6 +12,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -31,6 +33,7 @@ import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore.Milestones;
 import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.volume.OpenFile;
+import org.opendedup.sar.volume.RemovedChunks;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeConfigs;
@@ -46,6 +49,7 @@ class ContainerOrderRestoreTest {
     @TempDir
     Path folder;
 
+    private VolumeConfig config;
     private Volume volume;
     private Places places;
     private final byte[] content = new byte[FILE_BYTES];
@@ -56,7 +60,7 @@ class ContainerOrderRestoreTest {
 
     @BeforeEach
     void makeVolume() throws IOException {
-        VolumeConfig config = VolumeConfigs.in(folder.resolve("volume"), 1L << 30, Chunking.SHA256);
+        config = VolumeConfigs.in(folder.resolve("volume"), 1L << 30, Chunking.SHA256);
         Volume.create(config);
         volume = Volume.open(config);
         new Random(1).nextBytes(content);
@@ -207,6 +211,25 @@ class ContainerOrderRestoreTest {
         assertEquals(CHUNK, restored.written.get());
         assertEquals(
                 Map.of((long) CHUNK, CHUNK, 2L * CHUNK, CHUNK, 3L * CHUNK, CHUNK, 4L * CHUNK, CHUNK), restored.damaged);
+    }
+
+    @Test
+    void aRemovedChunkIsToldAndAllElseIsRestored() throws IOException {
+        addAll();
+        Reference removed = references.get(3);
+        volume.close();
+        volume = Volume.open(config);
+        BitSet slots = new BitSet();
+        slots.set(ChunkId.slot(removed.chunkId));
+        RemovedChunks.remove(volume, config, ChunkId.container(removed.chunkId), slots);
+        volume.close();
+        volume = Volume.open(config);
+        // The values that a chunk of length 0 would have.
+        places.add(removed.chunkId, 0, CHUNK, 0, FILE, FILE_BYTES);
+        InMemory restored = restore(FILE_BYTES, 0, NONE);
+        Arrays.fill(content, 3 * CHUNK, 4 * CHUNK, (byte) 0);
+        assertArrayEquals(content, restored.bytes);
+        assertEquals(Map.of(3L * CHUNK, CHUNK, (long) FILE_BYTES, CHUNK), restored.damaged);
     }
 
     @Test

@@ -19,8 +19,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.container.format.RawFrame;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.tier.copies.ChunkRequest;
 import org.opendedup.sar.tier.copies.FakeSsd;
@@ -106,7 +109,7 @@ class OfferRetriesTest {
     @Test
     void whatIsInMemoryIsNotRead() throws Exception {
         for (long chunkId : wanted.keySet()) {
-            long container = org.opendedup.sar.common.ChunkId.container(chunkId);
+            long container = ChunkId.container(chunkId);
             int frame = stored.containers.frameOf(chunkId);
             new HomeDouble(stored.containers).read(container, new int[] {frame}, 1, new FrameConsumer() {
                 @Override
@@ -129,12 +132,11 @@ class OfferRetriesTest {
     void whatIsDamagedAtHomeIsGivenUpAndCounted() throws Exception {
         long first = wanted.keySet().stream().min(Long::compare).orElseThrow();
         int frame = stored.containers.frameOf(first);
-        long container = org.opendedup.sar.common.ChunkId.container(first);
+        long container = ChunkId.container(first);
         home.damaged.add(HomeDouble.key(container, frame));
         Set<Long> whole = new HashSet<>();
         for (long chunkId : wanted.keySet()) {
-            if (org.opendedup.sar.common.ChunkId.container(chunkId) != container
-                    || stored.containers.frameOf(chunkId) != frame) {
+            if (ChunkId.container(chunkId) != container || stored.containers.frameOf(chunkId) != frame) {
                 whole.add(chunkId);
             }
         }
@@ -142,6 +144,34 @@ class OfferRetriesTest {
         assertThere(whole);
         assertEquals(wanted.size() - whole.size(), promotion.statistics().refused(Refusal.UNREADABLE));
         assertEquals(0, promotion.remembered());
+    }
+
+    @Test
+    void whatItsContainerWasWrittenAnewWithoutIsGivenUpAndCounted() throws Exception {
+        long removed = wanted.keySet().stream().min(Long::compare).orElseThrow();
+        long container = ChunkId.container(removed);
+        int frame = stored.containers.frameOf(removed);
+        home.memory.put(
+                HomeDouble.key(container, frame), without(removed, stored.containers.frame(container, frame, false)));
+        Set<Long> whole = new HashSet<>(wanted.keySet());
+        whole.remove(removed);
+        bringBack(disk());
+        assertThere(whole);
+        assertEquals(1, promotion.statistics().refused(Refusal.UNREADABLE));
+        assertEquals(0, promotion.remembered());
+    }
+
+    private static Frame without(long removed, Frame frame) {
+        RawFrame raw = new RawFrame(frame.data().length);
+        raw.start(frame.firstSlot());
+        for (int slot = frame.firstSlot(); slot < frame.firstSlot() + frame.count(); slot++) {
+            if (slot == ChunkId.slot(removed)) {
+                raw.addRemoved();
+            } else {
+                raw.add(frame.data(), frame.offset(slot), frame.length(slot), new byte[Fingerprints.BYTES], 0);
+            }
+        }
+        return raw.toFrame(frame.container());
     }
 
     @Test

@@ -63,6 +63,8 @@ final class DfCommand implements Callable<Integer> {
         report.put("deviceFreeBytes", Json.number(figures, "deviceFreeBytes"));
         report.put("storedBytes", Json.number(figures, "storedBytes"));
         report.put("garbageBytes", Json.number(figures, "garbageBytes"));
+        report.put("reclaimableBytes", Json.number(figures, "reclaimableBytes"));
+        report.put("reservedBytes", Json.number(figures, "reservedBytes"));
         return report;
     }
 
@@ -91,13 +93,18 @@ final class DfCommand implements Callable<Integer> {
                         "bytes that users other than root can write now; limited by the "
                                 + (byDevice ? "disk" : "capacity"))
                 + String.format(
-                        "  %-10s %9d %%  share of used in used and available%n",
+                        "  %-11s %9d %%  share of used in used and available%n",
                         "use", Json.number(report, "usePercent"))
                 + line("stored", report, "storedBytes", "bytes of the containers on their disk, compressed")
-                + line("garbage", report, "garbageBytes", "chunks that no file refers to, before compression");
+                + line(
+                        "reclaimable",
+                        report,
+                        "reclaimableBytes",
+                        "part of it that no file refers to: sdfscli " + report.get("name") + " gc returns it")
+                + line("reserved", report, "reservedBytes", "kept on the disks for deletes: ballasts and free space");
     }
 
     private static String line(String name, Map<String, Object> report, String key, String meaning) {
-        return String.format("  %-10s %11s  %s%n", name, ByteSize.rounded(Json.number(report, key)), meaning);
+        return String.format("  %-11s %11s  %s%n", name, ByteSize.rounded(Json.number(report, key)), meaning);
     }
 }

@@ -25,12 +25,22 @@ final class JobClient {
 
     private final SdfsCli cli;
     private final String command;
+    private final String kind;
     private final boolean showProgress;
     private final ProgressLine progress;
 
     JobClient(SdfsCli cli, String command, boolean showProgress) {
+        this(cli, command, command, showProgress);
+    }
+
+    /**
+     * @param command name of the control command
+     * @param kind name of the job in messages
+     */
+    JobClient(SdfsCli cli, String command, String kind, boolean showProgress) {
         this.cli = cli;
         this.command = command;
+        this.kind = kind;
         this.showProgress = showProgress;
         this.progress = new ProgressLine(cli.environment());
     }
@@ -42,27 +52,37 @@ final class JobClient {
         // Stays open to the end: from the open connection the daemon knows that the command still exists, even
         // suspended.
         try (ControlSocket.Held held = cli.hold(command, start)) {
-            return await(held.result());
+            return follow(held.result(), true);
         }
     }
 
-    private Map<String, Object> await(Map<String, Object> started)
+    /**
+     * Waits for the end of a job that runs already; returns its last report.
+     *
+     * @param report an earlier report
+     * @param stops whether the job is stopped if the command is interrupted
+     */
+    Map<String, Object> follow(Map<String, Object> report, boolean stops)
             throws IOException, CommandFailedException, InterruptedException {
-        Map<String, Object> report = started;
         long number = Json.number(report, "number");
         Thread interrupted = new Thread(() -> stop(number), "sdfscli-stop");
-        Runtime.getRuntime().addShutdownHook(interrupted);
+        if (stops) {
+            Runtime.getRuntime().addShutdownHook(interrupted);
+        }
+        Map<String, Object> latest = report;
         try {
-            while (isRunning(report)) {
-                show(report);
+            while (isRunning(latest)) {
+                show(latest);
                 Thread.sleep(POLL_MILLIS);
-                report = ask(number, JobControl.STATUS);
+                latest = ask(number, JobControl.STATUS);
             }
         } finally {
-            removeHook(interrupted);
+            if (stops) {
+                removeHook(interrupted);
+            }
         }
         progress.clear();
-        return report;
+        return latest;
     }
 
     /** Removes the hook. If the process is already ending, the hook is running and finishes the work. */
@@ -90,7 +110,7 @@ final class JobClient {
                 report = ask(number, JobControl.STATUS);
             }
             progress.clear();
-            err().println("sdfscli: " + lastWords(command, report));
+            err().println("sdfscli: " + lastWords(kind, report));
         } catch (IOException | CommandFailedException e) {
             err().println("sdfscli: " + e.getMessage());
         } catch (InterruptedException e) {
@@ -99,12 +119,12 @@ final class JobClient {
     }
 
     /** Returns the last message of an interrupted command. */
-    static String lastWords(String command, Map<String, Object> report) {
+    static String lastWords(String kind, Map<String, Object> report) {
         return switch (String.valueOf(report.get("state"))) {
-            case "running" -> "the " + command + " is being stopped";
-            case "stopped" -> "the " + command + " is stopped; the same command continues it";
-            case "done" -> "the " + command + " was done already";
-            default -> "the " + command + " failed: " + report.get("error");
+            case "running" -> "the " + kind + " is being stopped";
+            case "stopped" -> "the " + kind + " is stopped; the same command continues it";
+            case "done" -> "the " + kind + " was done already";
+            default -> "the " + kind + " failed: " + report.get("error");
         };
     }
 
@@ -120,29 +140,35 @@ final class JobClient {
 
     /**
      * Returns {@code [#####.....] 50 %, 1.20 GiB of 2.40 GiB, 310 MB/s, 4 s left}; while the number of bytes is not
-     * known, the number of entries found.
+     * known, the number of entries found. Ends with the bytes returned to the file system if the job returns any.
      */
     static String line(Map<String, Object> report) {
         long bytes = Json.number(report, "bytes");
         long done = Json.number(report, "bytesDone");
+        String paused = Boolean.TRUE.equals(report.get("paused")) ? ", paused" : "";
         if ("walking".equals(report.get("phase")) || bytes == 0) {
             long entries = Json.number(report, "entries");
             return (entries == 0 ? "looking" : "found " + entries + " files and folders, " + ByteSize.rounded(bytes))
-                    + "      ";
+                    + paused + "      ";
         }
         double share = Math.min(1, (double) done / bytes);
         int filled = (int) (share * BAR);
         double rate = (done - Json.number(report, "bytesResumed")) / Math.max(0.001, Json.decimal(report, "seconds"));
         String left = rate <= 0 ? "" : ", " + (long) Math.ceil((bytes - done) / rate) + " s left";
+        // Copies are written before the space of the old containers is returned.
+        String returned = report.containsKey("returnedBytes")
+                ? ", " + ByteSize.rounded(Math.max(0, Json.number(report, "returnedBytes"))) + " returned"
+                : "";
         return String.format(
                 Locale.ROOT,
-                "[%s%s] %3.0f %%, %s of %s, %.0f MB/s%s      ",
+                "[%s%s] %3.0f %%, %s of %s, %.0f MB/s%s%s      ",
                 "#".repeat(filled),
                 ".".repeat(BAR - filled),
                 share * 100,
                 ByteSize.rounded(done),
                 ByteSize.rounded(bytes),
                 rate / 1e6,
-                left);
+                paused.isEmpty() ? left : paused,
+                returned);
     }
 }

@@ -31,6 +31,7 @@ import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountArguments;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
+import org.opendedup.sar.sdfs.config.CollectionSchedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.volume.Volume;
@@ -226,10 +227,11 @@ public final class MkfsCommand implements Callable<Integer> {
     @Option(
             names = "--io-claim-chunks-schedule",
             paramLabel = "CRON",
-            defaultValue = "0 0 12 ? * SUN",
+            defaultValue = CollectionSchedule.DEFAULT,
             description =
-                    "Schedule of garbage collection. Stored for the garbage collector of a later release. Default: "
-                            + "${DEFAULT-VALUE}.")
+                    "When the mounted volume collects garbage, in local time: a cron expression of Quartz (seconds, "
+                            + "minutes, hours, day of month, month, day of week, year if wanted), or off. A time at "
+                            + "which the volume is not mounted is not made up for. Default: ${DEFAULT-VALUE}.")
     String garbageCollectionSchedule = "";
 
     @Option(names = "--verbose", description = "Print every setting, and how the memory budget is divided.")

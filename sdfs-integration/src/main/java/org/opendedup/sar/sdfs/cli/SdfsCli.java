@@ -45,6 +45,7 @@ import picocli.CommandLine.Spec;
             TopCommand.class,
             FileCommand.class,
             DefragCommand.class,
+            GcCommand.class,
             RestoreCommand.class,
             SarCommand.class,
             ResumeCommand.class,

@@ -19,9 +19,13 @@ import picocli.CommandLine.ParentCommand;
 @Command(
         name = "stats",
         description = "Shows the figures of a mounted volume: sizes, ratios, reads, memory.",
-        customSynopsis = "sdfscli VOLUME stats [--json]",
+        customSynopsis = "sdfscli VOLUME stats [--json]%n",
         mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersion.class)
+        versionProvider = ProgramVersion.class,
+        footer = {
+            "",
+            "sdfscli VOLUME gc returns the reclaimableBytes. VolumeMXBean and docs/OPERATIONS.md describe every figure."
+        })
 final class StatsCommand implements Callable<Integer> {
     @ParentCommand
     @Nullable
@@ -54,14 +58,15 @@ final class StatsCommand implements Callable<Integer> {
         });
     }
 
-    /** Returns the key, the value unchanged and, for sizes, again in a unit. */
+    /** Returns the key, the value unchanged and, for sizes, again in a unit; with reclaimable ones, how. */
     private static String line(String key, Object value) {
         if (value instanceof Double ratio) {
             return String.format(Locale.ROOT, "%-20s %20.3f", key, ratio);
         }
         String line = String.format(Locale.ROOT, "%-20s %20s", key, value);
+        String words = key.equals("reclaimableBytes") ? "  by sdfscli VOLUME gc" : "";
         return key.endsWith("Bytes") && value instanceof Number bytes
-                ? line + String.format(Locale.ROOT, "  %10s", ByteSize.rounded(bytes.longValue()))
+                ? line + String.format(Locale.ROOT, "  %10s", ByteSize.rounded(bytes.longValue())) + words
                 : line;
     }
 }

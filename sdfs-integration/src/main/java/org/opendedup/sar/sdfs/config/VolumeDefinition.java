@@ -15,13 +15,13 @@ import org.opendedup.sar.volume.config.MemoryPlan;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
- * The definition of a volume, as in its XML file: settings of the engine, and settings that only the front ends or
- * later releases use. The constructor checks it, whatever its source.
+ * The definition of a volume, as in its XML file: settings of the engine, and settings that only the front ends use.
+ * The constructor checks it, whatever its source.
  *
  * @param config settings of the engine
  * @param basePath folder of everything that has no location of its own; also holds {@code log} and {@code run}
  * @param indexName type of the fingerprint index; {@code rocksdb}
- * @param garbageCollectionSchedule cron expression; stored for the garbage collector of a later release
+ * @param garbageCollectionSchedule when garbage is collected; see {@link CollectionSchedule}
  * @param fileMode SDFS's default mode of new files; only stored, because every program that makes a file sets its mode
  * @param sar selective promotion to an SSD
  * @param restore settings of the restore cache, for sequential reads
@@ -52,7 +52,6 @@ public record VolumeDefinition(
     private static final int WRITE_THREADS_MAX = 256;
     private static final int NAME_LENGTH_MAX = 100;
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]*");
-    private static final Pattern CRON = Pattern.compile("[0-9A-Za-z*?,/#-]+( [0-9A-Za-z*?,/#-]+){4,6}");
 
     /** @throws IllegalArgumentException if a value is not allowed; the message names what is allowed */
     public VolumeDefinition {
@@ -76,9 +75,7 @@ public record VolumeDefinition(
         check(
                 indexName.equals(ROCKSDB_INDEX),
                 "the index '" + indexName + "' is not known; this release has " + ROCKSDB_INDEX);
-        check(
-                CRON.matcher(garbageCollectionSchedule).matches(),
-                "'" + garbageCollectionSchedule + "' is no cron schedule; write 5 to 7 fields, such as 0 0 12 ? * SUN");
+        CollectionSchedule.check(garbageCollectionSchedule);
     }
 
     /** Returns the settings with which the engine makes, opens and serves the volume. */

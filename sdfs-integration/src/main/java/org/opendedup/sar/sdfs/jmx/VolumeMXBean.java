@@ -21,6 +21,8 @@ import com.fasterxml.jackson.annotation.JsonPropertyOrder;
     "uniqueBytes",
     "garbageBytes",
     "storedBytes",
+    "reclaimableBytes",
+    "reservedBytes",
     "dedupRatio",
     "reductionRatio",
     "chunks",
@@ -82,13 +84,21 @@ public interface VolumeMXBean {
     @Unit("bytes")
     long getUniqueBytes();
 
-    @Description("Bytes of stored chunks that no file refers to, before compression; later writes can use them")
+    @Description("Bytes of stored chunks that no file refers to, before compression")
     @Unit("bytes")
     long getGarbageBytes();
 
     @Description("Bytes of the container files: compressed, garbage included")
     @Unit("bytes")
     long getStoredBytes();
+
+    @Description("Estimated part of the stored bytes that no file refers to: what a garbage collection returns")
+    @Unit("bytes")
+    long getReclaimableBytes();
+
+    @Description("Bytes on the devices that the volume keeps for itself: ballasts, and free space for deletes")
+    @Unit("bytes")
+    long getReservedBytes();
 
     @Description("Logical bytes divided by unique bytes; does not count garbage")
     @Unit("ratio")

@@ -92,6 +92,16 @@ public final class VolumeMonitor implements VolumeMXBean {
     }
 
     @Override
+    public long getReclaimableBytes() {
+        return statistics().reclaimableBytes();
+    }
+
+    @Override
+    public long getReservedBytes() {
+        return statistics().reservedBytes();
+    }
+
+    @Override
     public double getDedupRatio() {
         return statistics().dedupRatio();
     }

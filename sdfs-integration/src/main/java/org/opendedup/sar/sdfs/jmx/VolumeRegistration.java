@@ -11,11 +11,14 @@ import javax.management.MalformedObjectNameException;
 import javax.management.NotificationBroadcasterSupport;
 import javax.management.NotificationEmitter;
 import javax.management.ObjectName;
+import org.opendedup.sar.sdfs.collect.CollectionTimer;
+import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The registration of a volume and its SSD on the platform's MBean server, from {@link #register} to {@link #close}.
+ * The registration of a volume, its SSD and its garbage collector on the platform's MBean server, from
+ * {@link #register} to {@link #close}.
  */
 public final class VolumeRegistration implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeRegistration.class);
@@ -27,11 +30,16 @@ public final class VolumeRegistration implements AutoCloseable {
     private VolumeRegistration() {}
 
     /** @throws IllegalStateException if a volume of this name is already registered in this process */
-    public static VolumeRegistration register(VolumeMXBean volume, SarAdministration sar) {
+    public static VolumeRegistration register(
+            VolumeMXBean volume, SarAdministration sar, GarbageCollections collections, CollectionTimer timer) {
         var registration = new VolumeRegistration();
         try {
             registration.add(objectName(volume.getName()), volume, VolumeMXBean.class);
             registration.addSar(volume.getName(), sar);
+            registration.add(
+                    objectName("GarbageCollector", volume.getName()),
+                    new GarbageCollectorView(collections, timer),
+                    GarbageCollectorMXBean.class);
             return registration;
         } catch (RuntimeException e) {
             registration.close();

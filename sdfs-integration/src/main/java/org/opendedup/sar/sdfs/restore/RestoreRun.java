@@ -5,6 +5,7 @@ import java.io.InterruptedIOException;
 import java.util.HexFormat;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.PosixException;
@@ -71,7 +72,8 @@ final class RestoreRun {
      */
     void restore(long inode, State from) throws IOException {
         FileDirectory scratch = work.emptyScratch();
-        try (EntryLog entries = new EntryLog(scratch);
+        try (Pins.Pin pin = volume.maintenance().pinChunks();
+                EntryLog entries = new EntryLog(scratch);
                 Places places = new Places(scratch, PLACES_BYTES, this::throwIfStopping);
                 Destination destination = new Destination(posix, entries, root, progress)) {
             boolean isMade = !from.tree().isEmpty();

@@ -37,7 +37,9 @@ class DfCommandTest {
                             "usePercent",
                             "deviceFreeBytes",
                             "storedBytes",
-                            "garbageBytes"),
+                            "garbageBytes",
+                            "reclaimableBytes",
+                            "reservedBytes"),
                     List.copyOf(report.keySet()));
             assertEquals(4000, report.get("usedBytes"));
             assertEquals(6000, report.get("freeBytes"));
@@ -45,6 +47,8 @@ class DfCommandTest {
             // 4000 of 7000, rounded up.
             assertEquals(58, report.get("usePercent"));
             assertEquals(500, report.get("garbageBytes"));
+            assertEquals(300, report.get("reclaimableBytes"));
+            assertEquals(200, report.get("reservedBytes"));
         }
     }
 
@@ -54,6 +58,7 @@ class DfCommandTest {
             assertEquals(0, daemon.cli("df"), daemon.err());
             assertTrue(daemon.out().contains("limited by the disk"), daemon.out());
             assertTrue(daemon.out().contains("58 %"), daemon.out());
+            assertTrue(daemon.out().contains("sdfscli pool0 gc returns it"), daemon.out());
         }
     }
 

@@ -204,6 +204,8 @@ class MkfsCommandTest {
                 "--volume-name=pool0 --volume-capacity=lots | 'lots' is not a size",
                 "--volume-name=sar --volume-capacity=1GB | is a command of sdfscli",
                 "--volume-name=pool0 --volume-capacity=0 | at least 1MB",
+                "--volume-name=gc --volume-capacity=1GB | is a command of sdfscli",
+                "--volume-name=pool0 --volume-capacity=1GB --io-claim-chunks-schedule=daily | such as '0 0 12 ? * SUN'",
                 "--volume-name=pool0 --volume-capacity=1000 | 1000B; it must be at least 1MB",
                 "--volume-name=pool0 --volume-capacity=1GB --memory-budget=1EB | and this machine has",
                 "--volume-name=pool0 --volume-capacity=1GB --memory-budget=9MB | at least 256MB",

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +33,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.opendedup.sar.sdfs.collect.CollectionTimer;
+import org.opendedup.sar.sdfs.collect.FakeCollector;
+import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.config.CollectionSchedule;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
@@ -51,24 +56,30 @@ class SarBeansTest {
             new FakeSar(BASE.resolve("ssd"), definition.sar().tier());
     private final List<SarSettings> kept = new ArrayList<>();
     private SarAdministration administration;
+    private final GarbageCollections collections =
+            new GarbageCollections("beans", new FakeCollector(), () -> {}, Clock.systemUTC());
+    private final CollectionTimer timer =
+            CollectionTimer.start(collections, CollectionSchedule.parse(CollectionSchedule.OFF), Clock.systemUTC());
     private VolumeRegistration registration;
 
     @BeforeEach
     void register() {
         var monitor = new VolumeMonitor("beans", "/mnt", new NoFigures());
         administration = new SarAdministration(ssd, definition, kept::add, location -> {});
-        registration = VolumeRegistration.register(monitor, administration);
+        registration = VolumeRegistration.register(monitor, administration, collections, timer);
     }
 
     @AfterEach
-    void unregister() {
+    void unregister() throws IOException {
         registration.close();
+        timer.close();
+        collections.close();
     }
 
     @Test
     void everyAttributeOperationAndParameterHasADescriptionAndAUnit() throws Exception {
         Set<ObjectName> names = SERVER.queryNames(new ObjectName("org.opendedup.sar:*"), null);
-        assertEquals(7, names.size(), names::toString);
+        assertEquals(8, names.size(), names::toString);
         for (ObjectName name : names) {
             MBeanInfo info = SERVER.getMBeanInfo(name);
             assertTrue(info.getDescription().contains(" "), info.getDescription());
@@ -182,7 +193,7 @@ class SarBeansTest {
                 ranges++;
             }
         }
-        assertEquals(4, ranges);
+        assertEquals(5, ranges);
         assertEquals(1, lists);
         MBeanParameterInfo references = SERVER.getMBeanInfo(VolumeRegistration.sarName("DataDemotion", "beans"))
                 .getOperations()[0]
@@ -291,7 +302,7 @@ class SarBeansTest {
     private static final class NoFigures implements VolumeSource {
         @Override
         public VolumeStatistics statistics() {
-            return new VolumeStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            return new VolumeStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
         }
 
         @Override

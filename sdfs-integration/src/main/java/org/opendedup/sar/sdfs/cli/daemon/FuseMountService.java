@@ -9,6 +9,8 @@ import org.opendedup.sar.sdfs.cli.command.CallingUser;
 import org.opendedup.sar.sdfs.cli.control.FileTools;
 import org.opendedup.sar.sdfs.cli.control.FilesOfVolume;
 import org.opendedup.sar.sdfs.cli.control.VolumePaths;
+import org.opendedup.sar.sdfs.collect.CollectionSource;
+import org.opendedup.sar.sdfs.collect.CollectorOfVolume;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.fuse.FuseBinding;
 import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
@@ -140,6 +142,11 @@ public final class FuseMountService implements MountService {
             var rules = new FileExplainer.Rules(volume.tier()::contains, settings, PromotionPolicies.of(settings));
             return new VolumePaths(volume)
                     .use(path, inode -> volume.maintenance().explain(inode, from, rules, visitor));
+        }
+
+        @Override
+        public CollectionSource collector() {
+            return new CollectorOfVolume(volume.collector());
         }
 
         @Override

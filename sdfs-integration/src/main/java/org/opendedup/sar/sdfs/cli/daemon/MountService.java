@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.control.FileTools;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
+import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.VolumeSource;
@@ -57,6 +58,9 @@ public interface MountService {
          * @throws IOException if there is no such file
          */
         FileExplanation explain(String path, long from, ChunkVisitor visitor) throws IOException;
+
+        /** Returns what collects the volume's garbage. */
+        CollectionSource collector();
 
         /** Returns the operations on single files and folders. */
         FileTools files();

@@ -3,7 +3,9 @@ package org.opendedup.sar.sdfs.cli.daemon;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -27,6 +29,7 @@ import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.FileControl;
+import org.opendedup.sar.sdfs.cli.control.GcControl;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
@@ -34,6 +37,9 @@ import org.opendedup.sar.sdfs.cli.mounts.MountUsers;
 import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
+import org.opendedup.sar.sdfs.collect.CollectionTimer;
+import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.config.CollectionSchedule;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
@@ -105,6 +111,7 @@ public final class VolumeDaemon {
     private volatile @Nullable VolumeMonitor monitor;
     private volatile @Nullable SarAdministration sar;
     private volatile @Nullable FileControl fileTools;
+    private volatile @Nullable GcControl gc;
     /** Entry in the mount table from the start of the mount. */
     private volatile Optional<MountTable.Entry> mountEntry = Optional.empty();
 
@@ -167,13 +174,19 @@ public final class VolumeDaemon {
         lastEnd.begin();
         var figures = new VolumeMonitor(name(), mountPoint.toString(), volume);
         var administration = new SarAdministration(volume.sar(), definition, this::keep, this::checkLocation);
-        try (VolumeRegistration registration = VolumeRegistration.register(figures, administration);
+        Clock clock = Clock.system(ZoneId.systemDefault());
+        var schedule = CollectionSchedule.parse(definition.garbageCollectionSchedule());
+        try (var collections = new GarbageCollections(name(), volume.collector(), this::checkWritable, clock);
+                CollectionTimer timer = CollectionTimer.start(collections, schedule, clock);
+                VolumeRegistration registration =
+                        VolumeRegistration.register(figures, administration, collections, timer);
                 FileControl fileControl = new FileControl(volume.files(), mountPoint);
                 UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
             fileTools = fileControl;
             mounted = volume;
             monitor = figures;
             sar = administration;
+            gc = new GcControl(collections, timer);
             mountEntry = MountTable.read().top(mountPoint);
             phase = Phase.MOUNTED;
             LOG.info("mounted {} on {}", name(), mountPoint);
@@ -185,6 +198,18 @@ public final class VolumeDaemon {
         } finally {
             phase = Phase.CLOSING;
             close(volume);
+        }
+    }
+
+    /** Refuses to change containers while the volume is mounted read-only. */
+    private void checkWritable() throws IOException {
+        Optional<MountTable.Entry> entry = mountEntry;
+        if (entry.isPresent()
+                && MountTable.read()
+                        .withId(entry.get().id())
+                        .map(mount -> mount.options().contains("ro"))
+                        .orElse(false)) {
+            throw new IOException("the volume is mounted read-only");
         }
     }
 
@@ -273,6 +298,10 @@ public final class VolumeDaemon {
                 yield new SarControl(Objects.requireNonNull(sar), Objects.requireNonNull(mounted)::explain)
                         .answer(arguments);
             }
+            case GcControl.COMMAND -> {
+                requireMounted();
+                yield Objects.requireNonNull(gc).answer(arguments);
+            }
             case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE -> {
                 requireMounted();
                 yield Objects.requireNonNull(fileTools).answer(command, arguments, caller);
@@ -295,7 +324,9 @@ public final class VolumeDaemon {
         };
     }
 
-    /** After this check, {@link #mounted}, {@link #monitor}, {@link #sar} and {@link #fileTools} are set. */
+    /**
+     * After this check, {@link #mounted}, {@link #monitor}, {@link #sar}, {@link #fileTools} and {@link #gc} are set.
+     */
     private void requireMounted() throws IOException {
         if (phase != Phase.MOUNTED) {
             throw new IOException("the volume is " + phase.text());

@@ -39,6 +39,7 @@ public final class DefinitionReport {
         report.put("ioChunkBytes", config.pageBytes());
         report.put("writeThreads", config.writeThreads());
         report.put("memoryBudgetBytes", config.memoryBudgetBytes());
+        report.put("garbageCollectionSchedule", definition.garbageCollectionSchedule());
         report.put("sar", sar(definition.sar()));
         return report;
     }

@@ -10,6 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.HashChunk;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
+import org.opendedup.sar.sdfs.collect.CollectionSource;
+import org.opendedup.sar.sdfs.collect.FakeCollector;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
@@ -27,8 +29,8 @@ import org.opendedup.sar.volume.config.RequestBuffers;
 
 /** A volume without engine and without FUSE. Records the calls that it gets. */
 public final class FakeMountService implements MountService {
-    static final VolumeStatistics STATISTICS =
-            new VolumeStatistics(4000, 2000, 500, 1000, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18);
+    static final VolumeStatistics STATISTICS = new VolumeStatistics(
+            4000, 2000, 500, 1000, 300, 200, 4, 1, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18);
 
     /** What happened, in order. Guarded by itself. */
     public final List<String> events = new ArrayList<>();
@@ -36,6 +38,9 @@ public final class FakeMountService implements MountService {
     /** The SSD of what is mounted next. */
     public SarSource sar =
             new SarWithoutSsd(new TierSettings(false, 0, 5, 128 << 10, true, 1_000_000, Policy.REFERENCE_COUNT));
+
+    /** The collector of what is mounted. */
+    public CollectionSource collector = new FakeCollector();
 
     /** The file tools of what is mounted. */
     public FileTools files = new FakeFileTools();
@@ -135,6 +140,11 @@ public final class FakeMountService implements MountService {
                     new DiskWork(1, 1 << 20),
                     999,
                     999 * 1024);
+        }
+
+        @Override
+        public CollectionSource collector() {
+            return collector;
         }
 
         @Override

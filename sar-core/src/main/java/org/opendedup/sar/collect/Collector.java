@@ -1,0 +1,379 @@
+package org.opendedup.sar.collect;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.GracePeriod;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.container.Compaction;
+import org.opendedup.sar.container.ContainerStore;
+import org.opendedup.sar.container.SealedContainer;
+import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.index.ChunkIndex;
+import org.opendedup.sar.metadata.ContainerEntry;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.ReferenceCounts;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Collects the garbage of a volume while it is in use. Chooses containers ({@link Victims}) and handles them in
+ * batches, each in this order:
+ *
+ * <ol>
+ *   <li>condemn the slots that nothing refers to: from now on no writer takes one for a duplicate
+ *   <li>wait until every writer that may have done so before is done
+ *   <li>tombstone those of them that still have no reference, and commit
+ *   <li>wait until every reader is done that may have read a reference to one of them: such a reference may have been
+ *       made and removed while the writers were waited for
+ *   <li>copy what remains of each container to another place, verified by fingerprints; force the copies
+ *   <li>commit the new places, and the removal of containers of which nothing remains
+ *   <li>wait until every reader that may use an old place is done, and give the old places back
+ * </ol>
+ *
+ * A crash at any point leaves each container in its old place or in its new one, and at most some bytes that no
+ * container has, which the next collection gives back. So a collection can be stopped after each batch, and the next
+ * one goes on from there. For use by one thread.
+ */
+public final class Collector {
+    private static final Logger log = LoggerFactory.getLogger(Collector.class);
+    /** Containers of a batch: some hundred MB, so that its commits cost little, copied twice at most for a while. */
+    private static final int BATCH = 64;
+
+    /** Time between two looks whether the pins are gone, in milliseconds. */
+    private static final long PAUSE_MS = 200;
+
+    /**
+     * The parts of a volume that a collection uses.
+     *
+     * @param uses open while a writer relies on a stored copy without having a reference to it, and while a reader uses
+     *     a reference that it has read
+     * @param pins of operations that read for longer
+     * @param disk queue of the device that holds the containers
+     * @param ownsPacks whether all packs in the data location are of this history of the volume, so that strays may be
+     *     given back
+     */
+    public record Parts(
+            MetadataStore metadata,
+            ContainerStore containers,
+            ChunkIndex index,
+            Commits commits,
+            GracePeriod uses,
+            Pins pins,
+            DiskQueue disk,
+            boolean ownsPacks) {}
+
+    private final Parts parts;
+    private final ReferenceCounts counts;
+    private final Pace pace;
+    private final CollectionProgress progress;
+
+    private long removed;
+    private long rewritten;
+    private long kept;
+    private long copiedBytes;
+    private long givenBackBytes;
+    private long strayBytes;
+    private long doneBytes;
+    private long chosenBytes;
+    private boolean stopped;
+
+    public Collector(Parts parts, Pace pace, CollectionProgress progress) {
+        this.parts = parts;
+        this.pace = pace;
+        this.progress = progress;
+        counts = parts.metadata().counts();
+    }
+
+    /**
+     * Does one collection.
+     *
+     * @throws InterruptedIOException if {@code progress} stopped it
+     * @throws NoSpaceException if the disk has no room for the copies; what was given back before stays given back
+     */
+    public CollectionReport run(CollectionLimits limits) throws IOException {
+        // Only a container that is complete can be collected.
+        parts.containers().endAll();
+        parts.commits().commit();
+        Victims victims = Victims.choose(parts.metadata().containers(), limits.garbageShare());
+        chosenBytes = victims.chosenBytes();
+        if (limits.dryRun()) {
+            return report(victims, victims.garbageBytes() - victims.chosenGarbageBytes());
+        }
+        try (Compaction compaction = parts.containers().compaction()) {
+            if (compaction.hasOldPlaces()) {
+                // An earlier collection failed after a commit, or its changes waited for the commit above.
+                giveBack(compaction);
+            }
+            long next = 0;
+            List<ContainerEntry> batch = victims.next(next, BATCH);
+            while (!batch.isEmpty() && goesOn()) {
+                next = batch.get(batch.size() - 1).container() + 1;
+                List<ContainerEntry> rest = batch;
+                while (!rest.isEmpty() && goesOn()) {
+                    rest = collect(rest, compaction);
+                }
+                batch = victims.next(next, BATCH);
+            }
+        }
+        if (parts.ownsPacks() && goesOn()) {
+            try (Compaction sweeping = parts.containers().compaction()) {
+                strayBytes = sweeping.sweep();
+            }
+        }
+        if (stopped) {
+            throw new InterruptedIOException("the garbage collection was stopped");
+        }
+        return report(victims, Victims.choose(parts.metadata().containers(), 0).garbageBytes());
+    }
+
+    /** Collects a batch once there are no pins; see {@link Batch#collect}. */
+    private List<ContainerEntry> collect(List<ContainerEntry> batch, Compaction compaction) throws IOException {
+        while (!parts.pins().tryBegin()) {
+            if (!goesOn()) {
+                return List.of();
+            }
+            pause();
+        }
+        try {
+            return new Batch(batch, compaction).collect();
+        } finally {
+            parts.pins().end();
+        }
+    }
+
+    /**
+     * Gives back the old places of which the new ones are committed: those of this batch, and of a collection whose
+     * last commit found no space and was made up for later.
+     *
+     * @return bytes given back
+     */
+    private long giveBack(Compaction compaction) throws IOException {
+        parts.uses().await();
+        long bytes = compaction.giveBackOldPlaces();
+        givenBackBytes += bytes;
+        return bytes;
+    }
+
+    private static void pause() throws InterruptedIOException {
+        try {
+            Thread.sleep(PAUSE_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while collecting garbage");
+        }
+    }
+
+    private CollectionReport report(Victims victims, long leftBytes) {
+        return new CollectionReport(
+                victims.containers(),
+                victims.storedBytes(),
+                victims.garbageBytes(),
+                victims.chosen(),
+                victims.chosenBytes(),
+                removed,
+                rewritten,
+                copiedBytes,
+                givenBackBytes - copiedBytes,
+                strayBytes,
+                kept,
+                leftBytes);
+    }
+
+    private boolean goesOn() {
+        if (!stopped && !progress.collected(doneBytes, chosenBytes, givenBackBytes - copiedBytes)) {
+            stopped = true;
+        }
+        return !stopped;
+    }
+
+    private void awaitPace(long bytes) throws InterruptedIOException {
+        try {
+            // Who wants a pin must not wait for a slow or paused collection.
+            pace.await(bytes, () -> goesOn() && !parts.pins().exist());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while collecting garbage");
+        }
+    }
+
+    /** Some containers that are collected together. */
+    private final class Batch implements Compaction.Results {
+        private final List<ContainerEntry> containers;
+        private final Compaction compaction;
+        /** Containers whose garbage is tombstoned, durably, and that are not done. */
+        private final Map<Long, ContainerEntry> tombstoned = new LinkedHashMap<>();
+
+        Batch(List<ContainerEntry> containers, Compaction compaction) {
+            this.containers = containers;
+            this.compaction = compaction;
+        }
+
+        /**
+         * Collects as many of the containers as there is room for, and as nobody wants a pin or a stop.
+         *
+         * @return the others: they can be collected once the pin is gone, or now that a container gave its space back
+         * @throws NoSpaceException if there was no room for any
+         */
+        List<ContainerEntry> collect() throws IOException {
+            tombstone();
+            // In the order of the disk.
+            List<ContainerEntry> ordered = new ArrayList<>(tombstoned.values());
+            ordered.sort(Comparator.<ContainerEntry>comparingLong(
+                            entry -> entry.stored().pack())
+                    .thenComparingLong(entry -> entry.stored().offset()));
+            @Nullable IOException failure = null;
+            try {
+                for (ContainerEntry entry : ordered) {
+                    awaitPace(entry.stored().bytes());
+                    if (!goesOn() || parts.pins().exist()) {
+                        break;
+                    }
+                    handle(entry);
+                }
+                compaction.writeLoaded(this);
+            } catch (IOException e) {
+                failure = e;
+                compaction.dropLoaded();
+            }
+            // Also after a failure: containers without a live chunk need no space, and give some back.
+            long givenBack = finish(failure);
+            if (failure == null || failure instanceof NoSpaceException && givenBack > 0) {
+                return List.copyOf(tombstoned.values());
+            }
+            throw failure;
+        }
+
+        private void done(long container) {
+            ContainerEntry entry = tombstoned.remove(container);
+            doneBytes += entry == null ? 0 : entry.stored().bytes();
+        }
+
+        private void tombstone() throws IOException {
+            try {
+                for (ContainerEntry entry : containers) {
+                    counts.condemn(entry.container(), entry.stored().slots());
+                }
+                parts.uses().await();
+                for (ContainerEntry entry : containers) {
+                    parts.commits().changes().lock();
+                    try {
+                        counts.tombstoneCondemned(entry.container());
+                    } finally {
+                        parts.commits().changes().unlock();
+                    }
+                    tombstoned.put(entry.container(), entry);
+                }
+            } finally {
+                for (ContainerEntry entry : containers) {
+                    counts.pardon(entry.container());
+                }
+            }
+            parts.commits().commit();
+            // From now on no recipe can refer to a tombstone. Readers find it missing with the next commit.
+            parts.uses().await();
+        }
+
+        private void handle(ContainerEntry entry) throws IOException {
+            long container = entry.container();
+            BitSet alive = counts.alive(container);
+            if (alive.isEmpty()) {
+                forgetInIndex(container, directory(container), alive);
+                compaction.remove(container);
+                removed++;
+                done(container);
+                return;
+            }
+            compaction.makeReady(this);
+            forgetInIndex(container, load(entry, alive), alive);
+        }
+
+        /** Returns the directory of a container; null if it cannot be read. */
+        private @Nullable SealedContainer load(ContainerEntry entry, BitSet alive) throws IOException {
+            try (DiskQueue.Turn turn = parts.disk().enter()) {
+                long start = System.nanoTime();
+                SealedContainer directory = compaction.load(entry.container(), alive);
+                turn.requested(entry.container(), 0, (int) entry.stored().bytes(), System.nanoTime() - start);
+                return directory;
+            } catch (InterruptedIOException | NoSpaceException e) {
+                throw e;
+            } catch (IOException e) {
+                damaged(entry.container(), e);
+                return null;
+            }
+        }
+
+        /**
+         * Returns the directory of a container of which nothing remains; null if it cannot be read or is not needed.
+         */
+        private @Nullable SealedContainer directory(long container) {
+            if (!parts.index().keepsAnything()) {
+                return null;
+            }
+            try (DiskQueue.Turn turn = parts.disk().enter()) {
+                turn.moves();
+                return parts.containers().directory(container);
+            } catch (IOException e) {
+                log.debug("index entries of container {} stay; they lead to nothing", container, e);
+                return null;
+            }
+        }
+
+        @Override
+        public void copied(long container, long bytes) {
+            copiedBytes += bytes;
+            rewritten++;
+            done(container);
+        }
+
+        /** Leaves a container in its place, with its garbage: the rest of the volume must not wait for a bad sector. */
+        @Override
+        public void damaged(long container, IOException why) {
+            kept++;
+            done(container);
+            log.warn("container {} stays as it is, with its garbage: {}", container, why.getMessage());
+        }
+
+        /** Removes the index entries of chunks that are gone: they would stay for ever if nobody stored these again. */
+        private void forgetInIndex(long container, @Nullable SealedContainer directory, BitSet alive) {
+            if (directory == null || !parts.index().keepsAnything()) {
+                return;
+            }
+            try {
+                BitSet dead = new BitSet(directory.slots());
+                for (int slot = alive.nextClearBit(0); slot < directory.slots(); slot = alive.nextClearBit(slot + 1)) {
+                    dead.set(slot, directory.length(slot) > 0);
+                }
+                parts.index().remove(container, directory.fingerprints(), dead);
+                if (alive.isEmpty()) {
+                    parts.index().uncover(container);
+                }
+            } catch (IOException e) {
+                log.debug("index entries of container {} stay; they lead to nothing", container, e);
+            }
+        }
+
+        /** @return bytes given back */
+        private long finish(@Nullable IOException failure) throws IOException {
+            try {
+                compaction.force();
+                parts.commits().commit();
+                long givenBack = giveBack(compaction);
+                goesOn();
+                return givenBack;
+            } catch (IOException e) {
+                if (failure != null) {
+                    failure.addSuppressed(e);
+                    throw failure;
+                }
+                throw e;
+            }
+        }
+    }
+}

@@ -1,0 +1,357 @@
+package org.opendedup.sar.container;
+
+import com.google.common.util.concurrent.Uninterruptibles;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.BitSet;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.container.SealedContainers.Whole;
+import org.opendedup.sar.container.format.Bytes;
+import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.FrameCopier;
+import org.opendedup.sar.container.format.FrameDecoder;
+import org.opendedup.sar.container.format.FrameFormat;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
+import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.io.Directory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes sealed containers anew without the chunks that no file refers to, one after another in packs of its own, and
+ * removes those without any; then gives the space of their old places back. So what is left of many sparse containers
+ * lies together. A container keeps its id and its salt, and gets the next generation; its frames keep their numbers and
+ * their slots.
+ *
+ * <p>Nothing changes for readers until {@link #force} and a commit after it. Without these, for example after a crash,
+ * the old place is valid and the new bytes belong to no container. For use by one thread.
+ */
+public final class Compaction implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(Compaction.class);
+
+    /**
+     * Containers in memory at once: one that is being read or written, and two that are being copied. Each takes twice
+     * {@link ContainerSize#MAX_FILE_BYTES} at most mostly; together no more than a restore in container order, which
+     * never runs at the same time.
+     */
+    private static final int LOADED = 3;
+
+    private final Directory directory;
+    private final SealedContainers containers;
+    private final Packs packs;
+    private final ExecutorService workers;
+    private final RewrittenContainers rewritten;
+    private final PackSpace space;
+    /** Whether places of recovered containers wait for a commit. */
+    private final BooleanSupplier isRecovering;
+
+    /** Memory for containers that can be loaded. */
+    private final Deque<Scratch> free = new ArrayDeque<>();
+    /** Containers that are loaded and not written, in their order. */
+    private final Deque<UnderWay> underWay = new ArrayDeque<>();
+    /** The pack that is written to; null before the first container, and after a failure. */
+    private @Nullable Pack pack;
+    /** What lies in the pack and was not forced. */
+    private final Map<Long, Copy> copies = new LinkedHashMap<>();
+
+    /** A container that was copied. */
+    private record Copy(StoredContainer from, StoredContainer to, FrameTable table) {}
+
+    Compaction(
+            Directory directory,
+            SealedContainers containers,
+            Packs packs,
+            Compressor compressor,
+            ExecutorService workers,
+            RewrittenContainers rewritten,
+            PackSpace space,
+            BooleanSupplier isRecovering) {
+        this.directory = directory;
+        this.containers = containers;
+        this.packs = packs;
+        this.workers = workers;
+        for (int i = 0; i < LOADED; i++) {
+            free.add(new Scratch(compressor));
+        }
+        this.rewritten = rewritten;
+        this.space = space;
+        this.isRecovering = isRecovering;
+    }
+
+    /** Hears what became of the containers that were loaded, in their order. */
+    public interface Results {
+        /** A container was copied; {@code bytes} is the length of the copy. */
+        void copied(long container, long bytes);
+
+        /** A chunk of a container is not what was written. It stays as it is. */
+        void damaged(long container, IOException why);
+    }
+
+    /**
+     * Makes room in memory for one more container: writes the oldest one if there is none. To be called before
+     * {@link #load}, without a turn at the disk.
+     *
+     * @throws org.opendedup.sar.common.NoSpaceException if there is no room for the copy
+     */
+    public void makeReady(Results results) throws IOException {
+        if (free.isEmpty()) {
+            writeOldest(results);
+        }
+    }
+
+    /**
+     * Reads a sealed container with one request. Its next generation is then made by another thread, while the caller
+     * goes on.
+     *
+     * @param kept slots whose chunks stay
+     * @return the container's directory
+     * @throws CorruptionException if the directory is damaged
+     */
+    public SealedContainer load(long container, BitSet kept) throws IOException {
+        Scratch scratch = free.element();
+        Whole whole = containers.whole(container, scratch.source);
+        free.remove();
+        scratch.source = whole.bytes();
+        underWay.add(new UnderWay(container, scratch, workers.submit(() -> scratch.copy(whole, kept))));
+        return whole.directory();
+    }
+
+    /** Writes everything that was loaded. */
+    public void writeLoaded(Results results) throws IOException {
+        while (!underWay.isEmpty()) {
+            writeOldest(results);
+        }
+    }
+
+    /** Drops what was loaded and is not written. */
+    public void dropLoaded() {
+        for (UnderWay dropped : underWay) {
+            dropped.awaitEnd();
+            free.add(dropped.scratch);
+        }
+        underWay.clear();
+    }
+
+    private void writeOldest(Results results) throws IOException {
+        UnderWay oldest = underWay.remove();
+        try {
+            NextGeneration next = oldest.await();
+            StoredContainer to = write(next);
+            copies.put(oldest.container, new Copy(next.from, to, next.table));
+            results.copied(oldest.container, to.bytes());
+        } catch (CorruptionException e) {
+            results.damaged(oldest.container, e);
+        } finally {
+            free.add(oldest.scratch);
+        }
+    }
+
+    /** A container that is loaded. */
+    private record UnderWay(long container, Scratch scratch, Future<NextGeneration> copying) {
+        NextGeneration await() throws IOException {
+            try {
+                return Objects.requireNonNull(Uninterruptibles.getUninterruptibly(copying));
+            } catch (ExecutionException e) {
+                if (e.getCause() instanceof IOException damage) {
+                    throw damage;
+                }
+                throw new IOException("container " + container + " could not be copied", e.getCause());
+            }
+        }
+
+        /** Waits until the memory is not used any more. */
+        void awaitEnd() {
+            try {
+                await();
+            } catch (IOException e) {
+                log.debug("a copy that is not needed failed", e);
+            }
+        }
+    }
+
+    /** The next generation of a container, in memory. */
+    private record NextGeneration(
+            ContainerIdentity identity,
+            StoredContainer from,
+            FrameTable table,
+            Bytes frames,
+            Bytes chunkLists,
+            long rawBytes) {}
+
+    /** Memory for one container and its next generation; used again for others. */
+    private static final class Scratch {
+        private final FrameCopier copier;
+        private final Bytes frames = new Bytes(0);
+        private final Bytes chunkLists = new Bytes(0);
+        private byte[] source = new byte[0];
+
+        Scratch(Compressor compressor) {
+            copier = new FrameCopier(compressor);
+        }
+
+        /** Verifies all chunks by their fingerprints. */
+        NextGeneration copy(Whole whole, BitSet kept) throws CorruptionException {
+            FrameTable table = whole.table();
+            BitSet removed = (BitSet) kept.clone();
+            removed.flip(0, table.slots());
+            ContainerIdentity identity = new ContainerIdentity(
+                    whole.container(), table.writing().salt(), table.writing().generation() + 1);
+            FrameTable.Builder newTable = new FrameTable.Builder(identity.writing());
+            LocatedTable at = whole.at();
+            frames.clear();
+            chunkLists.clear();
+            long rawBytes = 0;
+            for (int frame = 0; frame < table.frames(); frame++) {
+                int offset = ContainerFormat.HEADER_BYTES + frames.length();
+                Bytes copied = copier.copy(
+                        whole.bytes(),
+                        (int) table.fileOffset(frame),
+                        new FrameDecoder.Expected(whole.container(), at, frame),
+                        removed,
+                        identity,
+                        null);
+                int length = copied == null ? 0 : copied.length();
+                if (copied != null) {
+                    frames.putBytes(copied.array(), 0, length);
+                    chunkLists.putBytes(
+                            copied.array(), FrameFormat.HEADER_BYTES, FrameFormat.listBytes(copied.array()));
+                }
+                newTable.add(table.firstSlot(frame), table.slotCount(frame), offset, length, copier.rawBytes());
+                rawBytes += copier.rawBytes();
+            }
+            return new NextGeneration(identity, whole.stored(), newTable.build(), frames, chunkLists, rawBytes);
+        }
+    }
+
+    private StoredContainer write(NextGeneration next) throws IOException {
+        Bytes tail = ContainerFormat.tail(
+                next.identity,
+                next.table.encode(),
+                next.chunkLists,
+                ContainerFormat.HEADER_BYTES + next.frames.length());
+        Pack target = pack(next.identity.container());
+        target.lock().lock();
+        try {
+            long end = target.position();
+            long start = PackFormat.align(end);
+            target.append(
+                    ContainerFormat.begin(next.identity, (int) (start - end)).buffer());
+            target.append(ByteBuffer.wrap(next.frames.array(), 0, next.frames.length()));
+            target.append(tail.buffer());
+            target.startWriting();
+            return new StoredContainer(
+                    next.identity.writing(),
+                    StoredContainer.State.SEALED,
+                    target.number(),
+                    start,
+                    target.position() - start,
+                    next.table.slots(),
+                    next.rawBytes);
+        } finally {
+            target.lock().unlock();
+        }
+    }
+
+    /** Returns a pack whose number is not less than the container's id, which may be younger than the present pack. */
+    private Pack pack(long container) throws IOException {
+        Pack present = pack;
+        if (present != null && present.accepts(container)) {
+            return present;
+        }
+        force();
+        closePack();
+        Pack created = packs.forRewriting();
+        pack = created;
+        return created;
+    }
+
+    /** Removes a container to whose chunks no file refers. Takes effect with the next commit. */
+    public void remove(long container) throws IOException {
+        StoredContainer stored = containers.stored(container);
+        if (stored != null) {
+            rewritten.removed(container, stored);
+        }
+    }
+
+    /**
+     * Makes the copies durable. The next commit that begins after this makes them valid.
+     *
+     * @throws IOException if the disk fails: the containers copied since the last call stay in their old places
+     */
+    public void force() throws IOException {
+        Pack written = pack;
+        if (written == null || copies.isEmpty()) {
+            return;
+        }
+        try {
+            written.forceNow();
+            directory.sync();
+        } catch (IOException e) {
+            // A later force of the same file could report success for pages that were lost.
+            copies.clear();
+            closePack();
+            throw e;
+        }
+        written.nameIsDurable();
+        copies.forEach((container, copy) -> rewritten.moved(container, copy.from(), copy.to(), copy.table()));
+        copies.clear();
+    }
+
+    /** Returns whether {@link #giveBackOldPlaces} has something to give back, as far as it is committed. */
+    public boolean hasOldPlaces() {
+        return rewritten.hasVacated();
+    }
+
+    /**
+     * Gives the old places of the containers that were moved or removed back to the file system, as far as that is
+     * committed. No reader may use them any more: each uses a place for as long as one read takes, and the caller has
+     * waited for that since the commit.
+     *
+     * @return bytes given back; 0 if the file system cannot free a part of a file
+     */
+    public long giveBackOldPlaces() throws IOException {
+        return space.giveBack(rewritten.takeVacated());
+    }
+
+    /**
+     * Gives back all space in packs that no container has, and deletes packs without a container: what a crash or a
+     * failed write left, and what {@link #giveBackOldPlaces} could not give back. Does nothing while changes of the
+     * container table wait for a commit. Must not be called if the packs may belong to another history of the volume.
+     *
+     * @return bytes given back
+     */
+    public long sweep() throws IOException {
+        return rewritten.isEmpty() && !isRecovering.getAsBoolean() ? space.sweep() : 0;
+    }
+
+    private void closePack() {
+        Pack present = pack;
+        if (present != null) {
+            present.retire();
+            pack = null;
+        }
+    }
+
+    /** Ends the pack. Copies that were not forced are dropped, and so is what was loaded. Idempotent. */
+    @Override
+    public void close() {
+        dropLoaded();
+        copies.clear();
+        closePack();
+    }
+}

@@ -1,0 +1,273 @@
+package org.opendedup.sar.container;
+
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.common.Writing;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.LocatedTable;
+import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Input;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds the sealed containers by the container table, and reads what describes them: frame tables and directories. A
+ * container may be written anew while it is read: then what was found in its old place says nothing, and it is looked
+ * for in its new one. Safe for use by many threads.
+ */
+final class SealedContainers implements Closeable {
+    private static final Logger log = LoggerFactory.getLogger(SealedContainers.class);
+
+    private static final int MAX_INPUTS = 256;
+
+    /** The container table, with the changes that are not committed yet. */
+    @FunctionalInterface
+    interface Entries {
+        @Nullable
+        StoredContainer entry(long container) throws IOException;
+    }
+
+    private final Directory directory;
+    private final FrameTableSource tables;
+    private final Entries entries;
+    private final FrameTableCache tableCache;
+    private final InputCache inputs;
+    private final ReadStatistics statistics = new ReadStatistics();
+
+    SealedContainers(Directory directory, FrameTableSource tables, Entries entries, long tableCacheBytes) {
+        this.directory = directory;
+        this.tables = tables;
+        this.entries = entries;
+        tableCache = new FrameTableCache(tableCacheBytes);
+        inputs = new InputCache(MAX_INPUTS, this::open);
+    }
+
+    private Input open(long pack) throws IOException {
+        return directory.open(PackFormat.fileName(pack));
+    }
+
+    /** Returns the packs that are open for reading. */
+    InputCache inputs() {
+        return inputs;
+    }
+
+    ReadStatistics statistics() {
+        return statistics;
+    }
+
+    /**
+     * Returns the frame table of a sealed container with its place: from the cache, the source, or the pack.
+     *
+     * @throws CorruptionException if there is no such container, or other bytes are in its place
+     */
+    LocatedTable located(long container) throws IOException {
+        LocatedTable cached = tableCache.get(container);
+        if (cached != null) {
+            return cached;
+        }
+        return read(container, this::loaded);
+    }
+
+    private LocatedTable loaded(long container, StoredContainer stored) throws IOException {
+        FrameTable table = keptTable(container, stored.writing());
+        if (table == null) {
+            table = storedTable(container, stored);
+        }
+        LocatedTable located = new LocatedTable(stored.pack(), stored.offset(), table);
+        tableCache.put(container, located);
+        return located;
+    }
+
+    /** Reads something of a sealed container, as the container table describes it. */
+    @FunctionalInterface
+    private interface StoredReading<T> {
+        T read(long container, StoredContainer stored) throws IOException;
+    }
+
+    /**
+     * Reads something of a sealed container. The container may be written anew meanwhile, and its old place given back
+     * to the file system: then reads it in its new place.
+     */
+    private <T> T read(long container, StoredReading<T> reading) throws IOException {
+        StoredContainer stored = sealed(container);
+        while (true) {
+            try {
+                return reading.read(container, stored);
+            } catch (CorruptionException e) {
+                StoredContainer now = entries.entry(container);
+                if (now == null || now.equals(stored)) {
+                    throw e;
+                }
+                stored = now;
+            }
+        }
+    }
+
+    /**
+     * Returns a container's table and place if they are not the given ones any more, because it was written anew;
+     * otherwise null. Then what was found in the given place says nothing about the container.
+     */
+    @Nullable
+    LocatedTable moved(long container, LocatedTable from) throws IOException {
+        StoredContainer now = entries.entry(container);
+        boolean hasMoved = now != null
+                && now.state() == StoredContainer.State.SEALED
+                && !now.writing().equals(from.table().writing());
+        if (!hasMoved) {
+            return null;
+        }
+        tableCache.remove(container, from);
+        return located(container);
+    }
+
+    private StoredContainer sealed(long container) throws IOException {
+        StoredContainer stored = entries.entry(container);
+        if (stored == null) {
+            throw new CorruptionException("container " + container, -1, "an entry in the container table", "none");
+        }
+        if (stored.state() != StoredContainer.State.SEALED) {
+            throw new CorruptionException(
+                    placeOf(container, stored), stored.offset(), "a sealed container", "one that a crash left open");
+        }
+        return stored;
+    }
+
+    private String placeOf(long container, StoredContainer stored) {
+        return "container " + container + " (" + directory + "/" + PackFormat.fileName(stored.pack()) + " from byte "
+                + stored.offset() + ")";
+    }
+
+    @Nullable
+    LocatedTable cached(long container) {
+        return tableCache.get(container);
+    }
+
+    void cache(long container, LocatedTable located) {
+        tableCache.put(container, located);
+    }
+
+    /**
+     * Returns the source's copy of the table of that writing, or null. A damaged copy, or one of another writing, is
+     * not a loss: the container has its own table.
+     */
+    private @Nullable FrameTable keptTable(long container, Writing writing) throws IOException {
+        try {
+            byte[] bytes = tables.frameTable(container);
+            FrameTable kept =
+                    bytes == null ? null : FrameTable.decodeWithSalt(bytes, "frame table of container " + container);
+            return kept == null || !kept.writing().equals(writing) ? null : kept;
+        } catch (IOException unusableCopy) {
+            log.warn("{}; taken from container {} itself", unusableCopy.getMessage(), container);
+            return null;
+        }
+    }
+
+    private FrameTable storedTable(long container, StoredContainer stored) throws IOException {
+        return reading(container, stored, reader -> checked(container, stored, reader.frameTable()));
+    }
+
+    private FrameTable checked(long container, StoredContainer stored, FrameTable table) throws CorruptionException {
+        if (!table.writing().equals(stored.writing())) {
+            throw new CorruptionException(
+                    placeOf(container, stored),
+                    stored.offset(),
+                    "the container that files refer to (" + stored.writing() + ")",
+                    "another of the same id (" + table.writing() + "), from a backup or another history");
+        }
+        return table;
+    }
+
+    /** Reads the directory of a sealed container and checks header and footer as well. */
+    SealedContainer directory(long container) throws IOException {
+        return read(
+                container,
+                (id, stored) -> reading(id, stored, reader -> {
+                    SealedContainer found = reader.directory();
+                    checked(id, stored, found.frameTable());
+                    return found;
+                }));
+    }
+
+    private interface Reading<T> {
+        T run(DirectoryReader reader) throws IOException;
+    }
+
+    private <T> T reading(long container, StoredContainer stored, Reading<T> reading) throws IOException {
+        String place = placeOf(container, stored);
+        try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
+            SlicedInput bytes = new SlicedInput(lease.input(), stored.offset(), stored.bytes());
+            return reading.run(new DirectoryReader(bytes, container, place, statistics));
+        } catch (NoSuchFileException e) {
+            CorruptionException missing = new CorruptionException(place, -1, "a file", "none");
+            missing.initCause(e);
+            throw missing;
+        }
+    }
+
+    /**
+     * A sealed container in memory.
+     *
+     * @param bytes the whole container, from its header to its footer; the rest of the array is unused
+     */
+    record Whole(long container, StoredContainer stored, SealedContainer directory, byte[] bytes) {
+        FrameTable table() {
+            return directory.frameTable();
+        }
+
+        LocatedTable at() {
+            return new LocatedTable(stored.pack(), stored.offset(), table());
+        }
+    }
+
+    /** Returns a container's entry in the container table; null if it has none. */
+    @Nullable
+    StoredContainer stored(long container) throws IOException {
+        return entries.entry(container);
+    }
+
+    /**
+     * Reads a sealed container with one request, and checks its directory.
+     *
+     * @param buffer used if it is long enough
+     */
+    Whole whole(long container, byte[] buffer) throws IOException {
+        return read(container, (id, stored) -> {
+            int length = Math.toIntExact(stored.bytes());
+            byte[] bytes = buffer.length >= length ? buffer : new byte[length];
+            String place = placeOf(id, stored);
+            try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
+                lease.input().readFully(stored.offset(), ByteBuffer.wrap(bytes, 0, length));
+                statistics.add(length);
+            } catch (EOFException | NoSuchFileException e) {
+                throw missing(place, e);
+            }
+            ArrayInput input = new ArrayInput(bytes, length);
+            SealedContainer directory = new DirectoryReader(input, id, place, new ReadStatistics()).directory();
+            checked(id, stored, directory.frameTable());
+            return new Whole(id, stored, directory, bytes);
+        });
+    }
+
+    private static CorruptionException missing(String place, IOException cause) {
+        CorruptionException missing = new CorruptionException(place, -1, "a container", "the end of the file, or none");
+        missing.initCause(cause);
+        return missing;
+    }
+
+    /** Closes the file of a pack that is being deleted, so that its space is free when its last reader is done. */
+    void forget(long pack) throws IOException {
+        inputs.remove(pack);
+    }
+
+    @Override
+    public void close() throws IOException {
+        inputs.close();
+    }
+}

@@ -1,0 +1,332 @@
+package org.opendedup.sar.metadata;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.ContainerChanges;
+import org.opendedup.sar.common.GracePeriod;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.common.StoredContainer.State;
+import org.opendedup.sar.common.Writing;
+
+/** Slots without references are condemned, and tombstoned unless a writer refers to them meanwhile. */
+@Timeout(120)
+final class CondemnedSlotsTest {
+    private static final MetadataHeader HEADER =
+            new MetadataHeader(new UUID(1, 2), 65536, 3, MetadataHeader.FORMAT_VERSION);
+    private static final long CACHE_BYTES = 100_000;
+    private static final int CONTAINERS = 3;
+    private static final int WRITERS = 3;
+    private static final int LENGTH = 1000;
+
+    private CrashKeyValueStore database = new CrashKeyValueStore();
+    private MetadataStore store = MetadataStore.format(database, HEADER);
+    private ReferenceCounts counts = store.counts();
+
+    CondemnedSlotsTest() throws IOException {}
+
+    @Test
+    void whatHasNoReferenceIsCondemnedAndNothingElse() throws IOException {
+        store(0, 1);
+        store(1, 0);
+        store(3, 0);
+        counts.markDamaged(5, 3, 4);
+        store(5, 1);
+        store(9, 0);
+        assertEquals(slots(1, 2, 3, 4, 6, 7), counts.condemn(5, 8));
+        assertTrue(counts.isReferable(chunk(0)));
+        assertFalse(counts.isReferable(chunk(1)));
+        assertTrue(counts.isAlive(chunk(1)), "garbage exists until it is a tombstone");
+        assertTrue(counts.isReferable(chunk(9)), "not among the first 8");
+        assertEquals(slots(), counts.condemn(6, 0));
+        assertEquals(
+                new StoredCopies(5 * LENGTH, 5, 3 * LENGTH, 3), store.totals().stored());
+
+        BitSet gone = counts.tombstoneCondemned(5);
+        assertEquals(slots(1, 2, 3, 4, 6, 7), gone);
+        assertEquals(slots(0, 5, 9), counts.alive(5));
+        assertTrue(counts.isReferable(chunk(9)));
+        assertEquals(new StoredCopies(3 * LENGTH, 3, LENGTH, 1), store.totals().stored());
+        for (int slot : gone.stream().toArray()) {
+            assertThrows(IllegalStateException.class, () -> counts.add(chunk(slot), 1), "slot " + slot);
+        }
+        assertEquals(slots(), counts.condemn(5, 8), "a tombstone is not condemned again");
+        assertEquals(slots(), counts.tombstoneCondemned(5));
+        commit();
+        assertEquals(
+                slots(0, 5, 9),
+                MetadataStore.open(database, CACHE_BYTES).counts().alive(5));
+    }
+
+    @Test
+    void whatGotAReferenceMeanwhileIsKept() throws IOException {
+        store(0, 0);
+        store(1, 0);
+        assertEquals(slots(0, 1, 2), counts.condemn(5, 3));
+        counts.add(chunk(0), 1);
+        store(2, 1);
+        assertFalse(counts.isReferable(chunk(0)), "still condemned");
+        assertEquals(slots(1), counts.tombstoneCondemned(5));
+        assertTrue(counts.isReferable(chunk(0)));
+        assertTrue(counts.isReferable(chunk(2)), "its first reference came after its condemnation");
+        assertEquals(new StoredCopies(2 * LENGTH, 2, 0, 0), store.totals().stored());
+    }
+
+    @Test
+    void aSecondCondemnationAddsToTheFirst() throws IOException {
+        store(0, 0);
+        store(1, 1);
+        store(2, 0);
+        assertEquals(slots(0), counts.condemn(5, 1));
+        counts.add(chunk(1), -1);
+        BitSet copy = counts.condemn(5, 2);
+        assertEquals(slots(0, 1), copy);
+        copy.set(2);
+        assertTrue(counts.isReferable(chunk(2)), "the result is a copy");
+        assertEquals(slots(0, 1), counts.tombstoneCondemned(5));
+    }
+
+    @Test
+    void aPardonChangesNothing() throws IOException {
+        store(0, 0);
+        commit();
+        counts.condemn(5, 4);
+        counts.pardon(5);
+        counts.pardon(6);
+        assertTrue(counts.isReferable(chunk(0)));
+        assertEquals(slots(), counts.tombstoneCondemned(5));
+        assertEquals(slots(0), counts.alive(5));
+        assertTrue(store.freeze().isEmpty());
+    }
+
+    @Test
+    void aMountForgetsWhatIsCondemned() throws IOException {
+        store(0, 0);
+        counts.condemn(5, 4);
+        commit();
+        assertFalse(counts.isReferable(chunk(0)), "the control: a commit keeps it");
+        ReferenceCounts found = MetadataStore.open(database, CACHE_BYTES).counts();
+        assertTrue(found.isReferable(chunk(0)));
+        assertEquals(slots(), found.tombstoneCondemned(5));
+    }
+
+    @Test
+    void aTombstoneIsNotMarkedAsDamaged() throws IOException {
+        store(0, 1);
+        store(1, 0);
+        store(2, 1);
+        counts.condemn(5, 3);
+        counts.tombstoneCondemned(5);
+        assertTrue(counts.markDamaged(5, 0, 2));
+        assertFalse(counts.markDamaged(5, 0, 2), "a tombstone would be marked again each time");
+        counts.forEachContainer((container, found) -> {
+            assertTrue(found.isDamaged(0));
+            assertFalse(found.isDamaged(1));
+        });
+        assertTrue(counts.isReferable(chunk(2)));
+    }
+
+    @Test
+    void writersNeverMeetATombstoneIfTheCollectorWaitsForThem() throws Exception {
+        long seed = TestSeed.next();
+        GracePeriod period = new GracePeriod();
+        collectWhileWriting(seed, 400, period, period::await);
+    }
+
+    @Test
+    void controlWritersMeetTombstonesIfTheCollectorDoesNotWait() throws Exception {
+        long seed = TestSeed.next();
+        int met = 0;
+        for (int run = 0; run < 200 && met == 0; run++) {
+            database = new CrashKeyValueStore();
+            store = MetadataStore.format(database, HEADER);
+            counts = store.counts();
+            try {
+                collectWhileWriting(seed + run, 400, new GracePeriod(), () -> {});
+            } catch (ExecutionException e) {
+                assertTrue(e.getMessage().contains("is tombstoned"), e.getMessage());
+                met++;
+            }
+        }
+        assertTrue(met > 0, "a collector that does not wait was not noticed");
+    }
+
+    @FunctionalInterface
+    private interface Waiting {
+        void await() throws IOException;
+    }
+
+    /**
+     * Writers store chunks, refer to those that are referable, and drop references, while a collector tombstones what
+     * has none and generations are committed. Checks the counts at the end.
+     */
+    private void collectWhileWriting(long seed, int rounds, GracePeriod period, Waiting waiting) throws Exception {
+        StoredContainer place = new StoredContainer(new Writing(1, 1), State.SEALED, 1, 4096, 100, 1, 100);
+        store.commit(store.freeze(), new ContainerChanges(Map.of(1L, place, 2L, place, 3L, place), Set.of()));
+        ReadWriteLock lock = new ReentrantReadWriteLock();
+        AtomicInteger stored = new AtomicInteger();
+        AtomicInteger writing = new AtomicInteger(WRITERS);
+        ExecutorService threads = Executors.newCachedThreadPool();
+        List<Future<List<Long>>> writers = new ArrayList<>();
+        try {
+            for (int i = 0; i < WRITERS; i++) {
+                Random random = new Random(seed + i);
+                writers.add(threads.submit(() -> {
+                    try {
+                        return write(random, 10 * rounds, period, lock, stored);
+                    } finally {
+                        writing.decrementAndGet();
+                    }
+                }));
+            }
+            Future<Integer> collector = threads.submit(() -> {
+                Random random = new Random(seed + WRITERS);
+                int tombstones = 0;
+                while (writing.get() > 0) {
+                    long container = 1 + random.nextInt(CONTAINERS);
+                    // Not the newest ones: a collector knows that a container is complete.
+                    BitSet condemned = counts.condemn(container, Math.max(0, stored.get() / CONTAINERS - 10));
+                    waiting.await();
+                    if (random.nextInt(8) == 0) {
+                        counts.pardon(container);
+                        continue;
+                    }
+                    lock.readLock().lock();
+                    try {
+                        BitSet gone = counts.tombstoneCondemned(container);
+                        tombstones += gone.cardinality();
+                        gone.andNot(condemned);
+                        assertTrue(gone.isEmpty(), "tombstones that were not condemned");
+                    } finally {
+                        lock.readLock().unlock();
+                    }
+                }
+                return tombstones;
+            });
+            Future<Void> committer = threads.submit((Callable<Void>) () -> {
+                while (writing.get() > 0) {
+                    lock.writeLock().lock();
+                    Generation frozen;
+                    try {
+                        frozen = store.freeze();
+                    } finally {
+                        lock.writeLock().unlock();
+                    }
+                    store.commit(frozen);
+                }
+                return null;
+            });
+            int[][] references = new int[CONTAINERS + 1][10 * rounds * WRITERS];
+            for (Future<List<Long>> writer : writers) {
+                for (long chunk : writer.get()) {
+                    references[(int) ChunkId.container(chunk)][ChunkId.slot(chunk)]++;
+                }
+            }
+            assertTrue(collector.get() > 0, "nothing was collected");
+            committer.get();
+            commit();
+            assertCounts(store, references);
+            assertCounts(MetadataStore.open(database, CACHE_BYTES), references);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** Returns the references that the writer holds at its end. */
+    private List<Long> write(Random random, int rounds, GracePeriod period, ReadWriteLock lock, AtomicInteger stored)
+            throws IOException {
+        List<Long> held = new ArrayList<>();
+        for (int round = 0; round < rounds; round++) {
+            if (!held.isEmpty() && random.nextInt(2) == 0) {
+                long dropped = held.remove(random.nextInt(held.size()));
+                change(lock, dropped, -1);
+                continue;
+            }
+            try (GracePeriod.Use use = period.begin()) {
+                boolean isNew = random.nextInt(4) == 0 || stored.get() < 10;
+                int number = isNew ? stored.getAndIncrement() : random.nextInt(stored.get());
+                long chunk = ChunkId.of(1 + number % CONTAINERS, number / CONTAINERS);
+                if (isNew) {
+                    lock.readLock().lock();
+                    try {
+                        counts.setLength(chunk, LENGTH);
+                    } finally {
+                        lock.readLock().unlock();
+                    }
+                }
+                if (isNew || counts.isReferable(chunk)) {
+                    Thread.yield();
+                    change(lock, chunk, 1);
+                    held.add(chunk);
+                }
+            }
+        }
+        return held;
+    }
+
+    private void change(ReadWriteLock lock, long chunk, int delta) throws IOException {
+        lock.readLock().lock();
+        try {
+            counts.add(chunk, delta);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    private static void assertCounts(MetadataStore store, int[][] references) throws IOException {
+        StoredCopies[] sum = {StoredCopies.NONE};
+        store.counts().forEachContainer((container, found) -> {
+            sum[0] = sum[0].plus(StoredCopies.of(found));
+            for (int slot = 0; slot < references[(int) container].length; slot++) {
+                assertEquals(references[(int) container][slot], found.count(slot), container + ":" + slot);
+            }
+        });
+        assertEquals(sum[0], store.totals().stored());
+        assertTrue(sum[0].chunks() > 0);
+    }
+
+    /** Stores a chunk in container 5. */
+    private void store(int slot, int references) throws IOException {
+        counts.setLength(chunk(slot), LENGTH);
+        counts.add(chunk(slot), references);
+    }
+
+    private void commit() throws IOException {
+        StoredContainer place = new StoredContainer(new Writing(1, 1), State.SEALED, 1, 4096, 100, 1, 100);
+        store.commit(store.freeze(), new ContainerChanges(Map.of(5L, place), Set.of()));
+    }
+
+    private static long chunk(int slot) {
+        return ChunkId.of(5, slot);
+    }
+
+    private static BitSet slots(int... slots) {
+        BitSet set = new BitSet();
+        for (int slot : slots) {
+            set.set(slot);
+        }
+        return set;
+    }
+}

@@ -1,0 +1,230 @@
+package org.opendedup.sar.volume;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+import org.opendedup.sar.volume.HookedStores.Call;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+
+/**
+ * Cuts the power at each change that a collection makes in the data location or the metadata: before the change, and in
+ * the middle of it. After each cut no file has lost a byte, and another collection gives everything back.
+ */
+@Timeout(300)
+@Tag("slow")
+class CollectionCrashTest {
+    private static final int NEVER = Integer.MAX_VALUE;
+
+    private final long seed = TestSeed.next();
+    private GarbageTrial trial;
+
+    /** Whether the stores keep their promises while a collection runs; each control breaks one. */
+    enum Promise {
+        KEPT,
+        /** Bytes and names that the collector writes are not made durable. */
+        FORCE_DOES_NOTHING,
+        /** The old places are given back before the new ones are committed. */
+        COMMIT_IS_NOT_DURABLE,
+        /** The new places are committed before the tombstones. */
+        TOMBSTONES_COME_LATER
+    }
+
+    @BeforeEach
+    void makeGarbage() throws IOException {
+        trial = new GarbageTrial(VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.SHA256), seed);
+    }
+
+    /** One collection, and a power cut during it. */
+    private final class Cut {
+        private final CrashDirectory data;
+        private CrashKeyValueStore metadata;
+        private final Promise promise;
+        /** Number of the change at which the power is cut. */
+        private final int at;
+        /** Whether the change is under way at the cut, and not only about to be made. */
+        private final boolean inTheMiddle;
+
+        private final long crashSeed;
+        /** The changes that were made, and the one at which the power was cut. */
+        final List<String> changes = Collections.synchronizedList(new ArrayList<>());
+
+        private CrashDirectory dataLeft;
+        private boolean off;
+        private boolean collecting;
+        private final Set<Long> copied = new HashSet<>();
+
+        Cut(Promise promise, int at, boolean inTheMiddle, long crashSeed) throws IOException {
+            this.promise = promise;
+            this.at = at;
+            this.inTheMiddle = inTheMiddle;
+            this.crashSeed = crashSeed;
+            data = trial.data(crashSeed);
+            metadata = trial.metadata();
+        }
+
+        /** Collects until the power is cut. */
+        Cut run() throws IOException {
+            HookedStores stores = new HookedStores();
+            stores.hook = this::around;
+            Volume volume = trial.open(stores.hooked(data), stores.hooked(metadata));
+            volume.context().metadata().containers().forEach(entry -> {
+                if (entry.liveBytes() > 0) {
+                    copied.add(entry.container());
+                }
+            });
+            collecting = true;
+            metadata.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
+            try {
+                GarbageTrial.collect(volume);
+            } catch (IOException e) {
+                if (!off) {
+                    throw e;
+                }
+            }
+            synchronized (this) {
+                off |= at != NEVER;
+                collecting = false;
+                if (dataLeft == null) {
+                    dataLeft = data.crash(crashSeed);
+                }
+                metadata = metadata.crash(crashSeed);
+            }
+            VolumeInMemory.abandon(volume);
+            return this;
+        }
+
+        List<String> problems() {
+            try {
+                return trial.problemsFrom(dataLeft, metadata, crashSeed);
+            } catch (IOException | RuntimeException | AssertionError e) {
+                return List.of("after the crash: " + e);
+            }
+        }
+
+        private synchronized Object around(Call call) throws IOException {
+            if (off) {
+                throw new IOException("the power is off");
+            }
+            if (!collecting || !call.isChange()) {
+                return isLateTombstone(call) ? null : call.proceed();
+            }
+            changes.add(call.toString());
+            if (changes.size() > at) {
+                off = true;
+                if (inTheMiddle) {
+                    leaveInTheMiddle(call);
+                }
+                throw new IOException("the power is cut");
+            }
+            boolean isForce = call.what().equals("force") || call.what().equals("sync");
+            return promise == Promise.FORCE_DOES_NOTHING && isForce ? null : call.proceed();
+        }
+
+        /** Only of containers that are copied: the metadata refuse to remove a container that has chunks. */
+        private boolean isLateTombstone(Call call) {
+            return promise == Promise.TOMBSTONES_COME_LATER
+                    && collecting
+                    && call.what().equals("put")
+                    && call.arguments()[0] == Family.COUNT
+                    && copied.contains(
+                            ByteBuffer.wrap((byte[]) call.arguments()[1]).getLong());
+        }
+
+        private void leaveInTheMiddle(Call call) throws IOException {
+            switch (call.what()) {
+                // Any part of these may be durable anyway.
+                case "force", "sync" -> {}
+                case "release" -> {
+                    data.duringReleases(() -> dataLeft = data.crash(crashSeed));
+                    call.proceed();
+                }
+                case "commit" -> {
+                    metadata.failNextCommits(1);
+                    try {
+                        call.proceed();
+                    } catch (IOException expected) {
+                        return;
+                    }
+                    throw new AssertionError("a commit that should fail succeeded");
+                }
+                default -> call.proceed();
+            }
+        }
+    }
+
+    /** The check notices each broken promise after a crash at the end of a collection, or somewhere before. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Promise.class,
+            names = {"KEPT"},
+            mode = EnumSource.Mode.EXCLUDE)
+    void controlABrokenPromiseIsNoticed(Promise promise) throws IOException {
+        int changes = new Cut(promise, NEVER, false, seed).run().changes.size();
+        boolean noticed = false;
+        for (int at = changes; at > 0 && !noticed; at--) {
+            noticed = isNoticed(promise, at);
+        }
+        assertTrue(noticed, () -> promise + " is not noticed");
+    }
+
+    private boolean isNoticed(Promise promise, int at) throws IOException {
+        try {
+            return !new Cut(promise, at, false, seed + at).run().problems().isEmpty();
+        } catch (CorruptionException tornCommit) {
+            return true;
+        }
+    }
+
+    @Test
+    void aCrashAtAnyChangeLosesNothing() throws IOException {
+        int changes = new Cut(Promise.KEPT, NEVER, false, seed).run().changes.size();
+        for (int at = 0; at <= changes; at++) {
+            for (boolean inTheMiddle : new boolean[] {false, true}) {
+                String when = (inTheMiddle ? "in the middle of change " : "before change ") + at + " of ";
+                Cut tried = new Cut(Promise.KEPT, at, inTheMiddle, seed + at).run();
+                assertEquals(List.of(), tried.problems(), () -> when + tried.changes);
+            }
+        }
+        assertTrue(changes > 20, "it was done after " + changes + " changes");
+    }
+
+    /** So the cuts are also between any two of these, and in the middle of each. */
+    @Test
+    void theChangesAreMadeInThisOrder() throws IOException {
+        List<String> changes = new Cut(Promise.KEPT, NEVER, false, seed)
+                .run().changes.stream()
+                        .map(change -> change.split(" ")[1])
+                        .filter(change -> !change.equals("append") && !change.equals("trim"))
+                        .toList();
+        StringBuilder order = new StringBuilder();
+        for (String change : changes) {
+            if (!order.toString().endsWith(change + " ")) {
+                order.append(change).append(' ');
+            }
+        }
+        // Tombstones; copies; their places, and records that go; old places; strays. Each commit forces names first.
+        String expected =
+                "(sync )?(commit (sync )?)+create force sync (delete )?commit release (sync )?delete (release )?sync ";
+        assertTrue(order.toString().matches(expected), order::toString);
+    }
+}

@@ -1,0 +1,251 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Device;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.store.Ballasts;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeDevices;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/** A write that finds the device full gives garbage back, and goes on; only without garbage it fails. */
+@Timeout(120)
+class FullDeviceCollectionTest {
+    private static final int MIB = 1 << 20;
+    private static final long DEVICE_BYTES = 96L * MIB;
+    private static final int FILE_BYTES = 4 * MIB;
+    /** Files that are written whatever happens: more than the device has room for. */
+    private static final int FILES = 40;
+
+    private final SplittableRandom random = new SplittableRandom(TestSeed.next());
+    private final CrashDirectory containers = new CrashDirectory(1);
+    private final VolumeConfig config = VolumeConfigs.in(Path.of("in memory"), 10L << 30, Chunking.VARIABLE_SHA256);
+    private final List<byte[]> contents = new ArrayList<>();
+    private Volume volume;
+
+    /** The device of a directory that counts its bytes. */
+    private record CountedDevice(CrashDirectory directory, long totalBytes) implements Device {
+        @Override
+        public long usableBytes() throws IOException {
+            return directory.usableBytes();
+        }
+    }
+
+    private record EndlessDevice() implements Device {
+        @Override
+        public long usableBytes() {
+            return 1L << 40;
+        }
+
+        @Override
+        public long totalBytes() {
+            return 1L << 40;
+        }
+    }
+
+    @BeforeEach
+    void make() throws IOException {
+        CrashKeyValueStore metadata = new CrashKeyValueStore();
+        Volume.create(config, containers, metadata, InstantSource.system());
+        containers.noSpaceAfter(DEVICE_BYTES);
+        Device other = new EndlessDevice();
+        volume = Volume.open(
+                config,
+                new VolumeStores(
+                        containers,
+                        metadata,
+                        ChunkIndexes.heap(),
+                        InstantSource.system(),
+                        SsdTier::open,
+                        new VolumeDevices(new CountedDevice(containers, DEVICE_BYTES), other, other, Ballasts.none())),
+                Verification.FINGERPRINTS);
+    }
+
+    @AfterEach
+    void check() throws IOException {
+        for (int file = 0; file < contents.size(); file++) {
+            if (contents.get(file) != null) {
+                assertArrayEquals(contents.get(file), read(file), "file " + file);
+            }
+        }
+        volume.sync();
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        volume.close();
+    }
+
+    private static byte[] name(int file) {
+        return ("file" + file).getBytes(UTF_8);
+    }
+
+    private void write(int file, byte[] data) throws IOException {
+        long inode = volume.makeNode(Inode.ROOT, name(file), 0100644, 0, new Owner(0, 0))
+                .inode();
+        OpenFile open = volume.open(inode, true);
+        try {
+            for (int at = 0; at < data.length; at += MIB) {
+                volume.write(open, at, ByteBuffer.wrap(data, at, Math.min(MIB, data.length - at)));
+            }
+            volume.sync(open);
+        } finally {
+            volume.close(open);
+            volume.forget(inode, 1);
+        }
+    }
+
+    private void store(int file) throws IOException {
+        byte[] data = new byte[FILE_BYTES];
+        random.nextBytes(data);
+        while (contents.size() <= file) {
+            contents.add(null);
+        }
+        write(file, data);
+        contents.set(file, data);
+    }
+
+    private void remove(int file) throws IOException {
+        contents.set(file, null);
+        volume.unlink(Inode.ROOT, name(file));
+    }
+
+    private byte[] read(int file) throws IOException {
+        long inode = volume.lookup(Inode.ROOT, name(file)).inode();
+        OpenFile open = volume.open(inode, false);
+        ByteBuffer found = ByteBuffer.allocate(FILE_BYTES);
+        volume.read(open, 0, found);
+        volume.close(open);
+        volume.forget(inode, 1);
+        return found.array();
+    }
+
+    /** Writes files until there is no room; returns how many. The last one is removed. */
+    private int fill() throws IOException {
+        for (int file = 0; ; file++) {
+            try {
+                store(file);
+            } catch (NoSpaceException e) {
+                volume.unlink(Inode.ROOT, name(file));
+                return file;
+            }
+        }
+    }
+
+    @Test
+    void withoutGarbageAWriteFails() throws IOException {
+        int files = fill();
+        assertTrue(files > 10 && files < FILES, () -> files + " files");
+        assertThrows(NoSpaceException.class, () -> store(files));
+        volume.unlink(Inode.ROOT, name(files));
+    }
+
+    @Test
+    void whatWasDeletedMakesRoom() throws IOException {
+        int files = fill();
+        for (int file = 0; file + 1 < files; file += 2) {
+            remove(file);
+            remove(file + 1);
+            store(files + file);
+        }
+    }
+
+    /** The control: while collections are paused, nothing makes room. */
+    @Test
+    void whileCollectionsArePausedItDoesNot() throws IOException {
+        int files = fill();
+        volume.collector().pace().setPaused(true);
+        for (int file = 0; file < files / 2; file++) {
+            remove(file);
+        }
+        assertThrows(NoSpaceException.class, () -> {
+            for (int file = files; file < FILES; file++) {
+                store(file);
+            }
+        });
+        volume.collector().pace().setPaused(false);
+        volume.unlink(Inode.ROOT, name(contents.size() - 1));
+        contents.remove(contents.size() - 1);
+        store(files);
+    }
+
+    /** Every container keeps a part of its chunks, so that each has to be copied while there is hardly any room. */
+    @Test
+    void garbageInEveryContainerMakesRoom() throws IOException {
+        int files = fill();
+        for (int file = 0; file < files; file++) {
+            long inode = volume.lookup(Inode.ROOT, name(file)).inode();
+            OpenFile open = volume.open(inode, true);
+            volume.zero(open, FILE_BYTES / 4, FILE_BYTES / 2, true);
+            volume.sync(open);
+            volume.close(open);
+            volume.forget(inode, 1);
+            byte[] data = contents.get(file).clone();
+            Arrays.fill(data, FILE_BYTES / 4, FILE_BYTES / 4 + FILE_BYTES / 2, (byte) 0);
+            contents.set(file, data);
+        }
+        for (int file = files; file < files + files / 4; file++) {
+            store(file);
+        }
+    }
+
+    @Test
+    void severalWritersWaitForTheSameCollection() throws Exception {
+        int files = fill();
+        for (int file = 0; file < files; file++) {
+            remove(file);
+        }
+        byte[][] data = new byte[4][FILE_BYTES];
+        ExecutorService writers = Executors.newFixedThreadPool(data.length);
+        try {
+            List<Future<?>> writing = new ArrayList<>();
+            for (int writer = 0; writer < data.length; writer++) {
+                random.nextBytes(data[writer]);
+                int file = FILES + writer;
+                byte[] bytes = data[writer];
+                writing.add(writers.submit(() -> {
+                    write(file, bytes);
+                    return null;
+                }));
+            }
+            for (Future<?> each : writing) {
+                each.get();
+            }
+        } finally {
+            writers.shutdownNow();
+        }
+        while (contents.size() < FILES + data.length) {
+            contents.add(null);
+        }
+        for (int writer = 0; writer < data.length; writer++) {
+            contents.set(FILES + writer, data[writer]);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.metadata.ContainerEntry;
+import org.opendedup.sar.metadata.CrashKeyValueStore;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.volume.config.Verification;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.posix.Owner;
+import org.opendedup.sar.volume.store.ChunkIndexes;
+import org.opendedup.sar.volume.store.VolumeStores;
+
+/**
+ * A volume in memory with garbage: containers that are wholly dead, partly dead and alive. Made once; each trial works
+ * on a copy.
+ */
+final class GarbageTrial {
+    private static final int BLOCK = 64 << 10;
+    private static final int MOUNTS = 3;
+    /** Bytes that a pack may take besides its containers: what the collector tolerates, and the header. */
+    private static final long TOLERATED_BYTES = 80 << 10;
+
+    private final VolumeConfig config;
+    private final SplittableRandom random;
+    private final Map<String, byte[]> contents = new TreeMap<>();
+    private final CrashDirectory data;
+    private final CrashKeyValueStore metadata;
+
+    GarbageTrial(VolumeConfig config, long seed) throws IOException {
+        this.config = config;
+        random = new SplittableRandom(seed);
+        CrashDirectory directory = new CrashDirectory(seed);
+        CrashKeyValueStore database = new CrashKeyValueStore();
+        Volume.create(config, directory, database, InstantSource.system());
+        Map<String, byte[]> dead = new HashMap<>();
+        for (int mount = 0; mount < MOUNTS; mount++) {
+            try (Volume volume = open(directory, database)) {
+                write(volume, "alive" + mount, random(3 * BLOCK));
+                dead.put("dead" + mount, write(volume, "dead" + mount, random(4 * BLOCK)));
+                byte[] whole = write(volume, "whole" + mount, random(8 * BLOCK));
+                volume.sync();
+                byte[] part = new byte[4 * BLOCK];
+                for (int block = 0; block < 4; block++) {
+                    System.arraycopy(whole, 2 * block * BLOCK, part, block * BLOCK, BLOCK);
+                }
+                write(volume, "part" + mount, part);
+                dead.put("whole" + mount, whole);
+            }
+        }
+        try (Volume volume = open(directory, database)) {
+            for (String name : dead.keySet()) {
+                volume.unlink(Inode.ROOT, name.getBytes(UTF_8));
+                contents.remove(name);
+            }
+        }
+        data = directory;
+        metadata = database;
+        // It remembers its batches, so that copies can be made of it any number of times.
+        metadata.crash(seed);
+    }
+
+    CrashDirectory data(long seed) {
+        return data.crash(seed);
+    }
+
+    CrashKeyValueStore metadata() throws IOException {
+        return metadata.crash(0);
+    }
+
+    byte[] random(int bytes) {
+        byte[] made = new byte[bytes];
+        random.nextBytes(made);
+        return made;
+    }
+
+    Volume open(Directory directory, KeyValueStore database) throws IOException {
+        VolumeStores stores = new VolumeStores(directory, database, ChunkIndexes.heap(), InstantSource.system());
+        return Volume.open(config, stores, Verification.FINGERPRINTS);
+    }
+
+    /** Stores a file durably, and remembers its bytes. */
+    byte[] write(Volume volume, String name, byte[] bytes) throws IOException {
+        store(volume, name, bytes);
+        contents.put(name, bytes);
+        return bytes;
+    }
+
+    static void store(Volume volume, String name, byte[] bytes) throws IOException {
+        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(1, 1))
+                .inode();
+        OpenFile file = volume.open(inode, true);
+        try {
+            volume.write(file, 0, ByteBuffer.wrap(bytes));
+            volume.sync(file);
+        } finally {
+            volume.close(file);
+            volume.forget(inode, 1);
+        }
+    }
+
+    static byte[] read(Volume volume, String name, int bytes) throws IOException {
+        long inode = volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
+        OpenFile file = volume.open(inode, false);
+        try {
+            ByteBuffer found = ByteBuffer.allocate(bytes);
+            while (found.hasRemaining() && volume.read(file, found.position(), found) > 0) {}
+            return found.array();
+        } finally {
+            volume.close(file);
+            volume.forget(inode, 1);
+        }
+    }
+
+    static CollectionReport collect(Volume volume) throws IOException {
+        return volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
+    }
+
+    /** What is wrong with the files and the counts; an error of a read is a problem like any other. */
+    List<String> problems(Volume volume) throws IOException {
+        List<String> problems = new ArrayList<>(VolumeChecker.check(volume));
+        contents.forEach((name, bytes) -> {
+            try {
+                if (!Arrays.equals(bytes, read(volume, name, bytes.length))) {
+                    problems.add(name + " has other bytes");
+                }
+            } catch (IOException e) {
+                problems.add(name + ": " + e);
+            }
+        });
+        if (volume.context().containers().hasLost()) {
+            problems.add("slots are taken for lost");
+        }
+        volume.context().metadata().containers().forEach(entry -> {
+            if (entry.damagedSlots() > 0) {
+                problems.add("container " + entry.container() + " is taken for damaged");
+            }
+        });
+        return problems;
+    }
+
+    /** What is wrong with the space that the packs take after a collection of everything. */
+    static List<String> waste(Volume volume, CrashDirectory directory) throws IOException {
+        Map<Long, Long> named = new HashMap<>();
+        List<String> waste = new ArrayList<>();
+        volume.context().metadata().containers().forEach(entry -> {
+            named.merge(entry.stored().pack(), PackFormat.align(entry.stored().bytes()), Long::sum);
+            if (garbage(entry) > 0) {
+                waste.add("container " + entry.container() + " has garbage: " + entry);
+            }
+        });
+        long[] packs = directory.list().stream()
+                .map(PackFormat::numberOf)
+                .flatMapToLong(OptionalLong::stream)
+                .sorted()
+                .toArray();
+        for (int i = 0; i < packs.length; i++) {
+            Long bytes = named.get(packs[i]);
+            if (bytes == null && i < packs.length - 1) {
+                waste.add("pack " + packs[i] + " has no container");
+            }
+            long allocated = directory.allocatedBytes(PackFormat.fileName(packs[i]));
+            if (allocated > TOLERATED_BYTES + (bytes == null ? 0 : bytes)) {
+                waste.add("pack " + packs[i] + " takes " + allocated + " bytes for " + bytes);
+            }
+        }
+        return waste;
+    }
+
+    private static long garbage(ContainerEntry entry) {
+        return entry.stored().rawBytes() - entry.liveBytes();
+    }
+
+    /**
+     * What is wrong with what was found after a failure or a crash: with files and counts, at once, after another
+     * collection, and after a crash behind that; and with the space that collection left.
+     */
+    List<String> problemsFrom(CrashDirectory directory, CrashKeyValueStore database, long seed) throws IOException {
+        List<String> problems = new ArrayList<>();
+        CrashDirectory directoryLeft;
+        CrashKeyValueStore databaseLeft;
+        Volume volume = open(directory, database);
+        try {
+            problems.addAll(problems(volume));
+            collect(volume);
+            problems.addAll(problems(volume));
+            problems.addAll(waste(volume, directory));
+        } finally {
+            databaseLeft = database.crash(seed);
+            directoryLeft = directory.crash(seed);
+            VolumeInMemory.abandon(volume);
+        }
+        try (Volume again = open(directoryLeft, databaseLeft)) {
+            problems.addAll(problems(again));
+            byte[] more = random(BLOCK);
+            store(again, "more", more);
+            if (!Arrays.equals(more, read(again, "more", BLOCK))) {
+                problems.add("what is written later has other bytes");
+            }
+            problems.addAll(VolumeChecker.check(again));
+        }
+        return problems;
+    }
+}

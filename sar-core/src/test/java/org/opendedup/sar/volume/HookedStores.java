@@ -1,0 +1,100 @@
+package org.opendedup.sar.volume;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Set;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Input;
+import org.opendedup.sar.io.Output;
+import org.opendedup.sar.metadata.KeyValueStore;
+
+/** Leads every call of a volume's stores that can fail through a hook, which may do something else instead. */
+final class HookedStores {
+    /** The calls that change what a crash leaves. Reserving space is not among them: a crash may undo it anyway. */
+    private static final Set<String> CHANGES =
+            Set.of("create", "append", "force", "trim", "release", "delete", "rename", "sync", "commit");
+
+    /** @param file name of the file, or of the family of records; empty if there is none */
+    record Call(Object target, Method method, Object[] arguments, String file) {
+        String what() {
+            return method.getName();
+        }
+
+        boolean isChange() {
+            return CHANGES.contains(what()) && !(isOfMetadata() && what().equals("delete"));
+        }
+
+        boolean isOfMetadata() {
+            return target instanceof KeyValueStore
+                    || target instanceof KeyValueStore.Batch
+                    || target instanceof KeyValueStore.Cursor;
+        }
+
+        /** Makes the call. */
+        Object proceed() throws IOException {
+            try {
+                method.setAccessible(true);
+                return method.invoke(target, arguments);
+            } catch (InvocationTargetException e) {
+                if (e.getCause() instanceof IOException io) {
+                    throw io;
+                }
+                throw e.getCause() instanceof RuntimeException unchecked
+                        ? unchecked
+                        : new IllegalStateException(e.getCause());
+            } catch (IllegalAccessException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return (isOfMetadata() ? "metadata " : "data ") + what() + " " + file;
+        }
+    }
+
+    interface Hook {
+        /** Makes the call, or something else; returns its result. */
+        Object around(Call call) throws IOException;
+    }
+
+    volatile Hook hook = Call::proceed;
+
+    Directory hooked(Directory directory) {
+        return hooked(Directory.class, directory, "");
+    }
+
+    KeyValueStore hooked(KeyValueStore store) {
+        return hooked(KeyValueStore.class, store, "");
+    }
+
+    private <T> T hooked(Class<T> type, T target, String file) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+                    String name = arguments != null && (target instanceof Directory || target instanceof KeyValueStore)
+                            ? String.valueOf(arguments[0])
+                            : file;
+                    Call call = new Call(target, method, arguments, name);
+                    boolean passes = method.getDeclaringClass() == Object.class
+                            || method.getName().equals("close")
+                            || method.getExceptionTypes().length == 0;
+                    Object result = passes ? call.proceed() : hook.around(call);
+                    return hookedResult(result, name);
+                }));
+    }
+
+    private Object hookedResult(Object result, String file) {
+        if (result instanceof Output output) {
+            return hooked(Output.class, output, file);
+        } else if (result instanceof Input input) {
+            return hooked(Input.class, input, file);
+        } else if (result instanceof KeyValueStore.Batch batch) {
+            return hooked(KeyValueStore.Batch.class, batch, file);
+        } else if (result instanceof KeyValueStore.Cursor cursor) {
+            return hooked(KeyValueStore.Cursor.class, cursor, file);
+        }
+        return result;
+    }
+}

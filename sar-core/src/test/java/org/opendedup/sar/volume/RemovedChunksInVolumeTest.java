@@ -1,0 +1,176 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.Defragmentation.Limits;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
+
+/** A volume whose container was written anew without chunks that a file refers to, as no collector must do. */
+@Timeout(60)
+class RemovedChunksInVolumeTest {
+    private static final int CHUNK = 4096;
+    private static final int CHUNKS = 256;
+
+    @TempDir
+    Path folder;
+
+    private VolumeConfig config;
+    private Volume volume;
+    private final byte[] content = new byte[CHUNKS * CHUNK];
+    private long inode;
+    private long container;
+    private FrameTable table;
+
+    @BeforeEach
+    void makeVolume() throws IOException {
+        config = VolumeConfigs.in(folder, 1L << 30, Chunking.SHA256);
+        Volume.create(config);
+        volume = Volume.open(config);
+        new Random(1).nextBytes(content);
+        inode = make("file", content);
+        open();
+        volume.maintenance()
+                .forEachReference(inode, content.length, (offset, chunkId, chunkOffset, length, fingerprintPrefix) -> {
+                    container = ChunkId.container(chunkId);
+                    assertEquals(offset / CHUNK, ChunkId.slot(chunkId));
+                });
+        table = volume.context().containers().frameTable(container);
+        assertTrue(table.frames() > 4);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        volume.close();
+    }
+
+    private long make(String name, byte[] data) throws IOException {
+        long made = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(0, 0))
+                .inode();
+        OpenFile file = volume.open(made, true);
+        volume.write(file, 0, ByteBuffer.wrap(data));
+        volume.close(file);
+        return made;
+    }
+
+    private void open() throws IOException {
+        volume.close();
+        volume = Volume.open(config);
+    }
+
+    private void remove(int from, int to) throws IOException {
+        BitSet removed = new BitSet();
+        removed.set(from, to);
+        RemovedChunks.remove(volume, config, container, removed);
+        open();
+    }
+
+    private void assertReported(String problem) throws IOException {
+        List<String> problems = VolumeChecker.check(volume);
+        assertTrue(problems.stream().anyMatch(each -> each.contains(problem)), problems::toString);
+    }
+
+    private void assertNoFrameReported() throws IOException {
+        List<String> problems = VolumeChecker.check(volume);
+        assertFalse(problems.stream().anyMatch(each -> each.startsWith("frame ")), problems::toString);
+    }
+
+    @Test
+    void theCheckReportsAChunkThatIsRemovedAndCounted() throws IOException {
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        remove(CHUNKS, CHUNKS + 1);
+        // The control: nothing is missing from the frames.
+        assertNoFrameReported();
+        remove(1, 2);
+        long whole = (long) CHUNK * table.slotCount(0);
+        assertReported("frame 0 of container " + container + " has " + (whole - CHUNK)
+                + " bytes of chunks and its counts say " + whole);
+    }
+
+    @Test
+    void theCheckReportsAFrameThatIsRemovedAndCounted() throws IOException {
+        remove(table.firstSlot(1), table.firstSlot(2));
+        assertReported("frame 1 of container " + container + " has 0 bytes of chunks and its counts say "
+                + CHUNK * table.slotCount(1));
+    }
+
+    @Test
+    void aReadOfWhatIsRemovedFailsAndAllElseIsRead() throws IOException {
+        int first = table.firstSlot(2);
+        int end = table.firstSlot(3) + 1;
+        remove(first, end);
+        OpenFile file = volume.open(inode, false);
+        for (int chunk = 0; chunk < CHUNKS; chunk++) {
+            ByteBuffer target = ByteBuffer.allocate(CHUNK);
+            long at = (long) chunk * CHUNK;
+            if (chunk >= first && chunk < end) {
+                assertThrows(IOException.class, () -> volume.read(file, at, target), "chunk " + chunk);
+            } else {
+                volume.read(file, at, target);
+                assertArrayEquals(
+                        Arrays.copyOfRange(content, (int) at, (int) at + CHUNK), target.array(), "chunk " + chunk);
+            }
+        }
+        volume.close(file);
+        // The frame of which one chunk was removed can be referred to; it is not damaged.
+        volume.sync();
+        assertFalse(isDamaged(end));
+        assertFalse(isDamaged(first));
+    }
+
+    private boolean isDamaged(int slot) throws IOException {
+        boolean[] damaged = new boolean[1];
+        volume.context().metadata().counts().forEachContainer((id, counts) -> damaged[0] |= counts.isDamaged(slot));
+        return damaged[0];
+    }
+
+    /** The file has two chunks of one container, and one of another: it is sparse in both. */
+    @Test
+    void aRemovedChunkIsNotDefragmented() throws IOException {
+        byte[] other = new byte[content.length];
+        new Random(2).nextBytes(other);
+        make("other", other);
+        open();
+        byte[] sparse = new byte[content.length];
+        new Random(3).nextBytes(sparse);
+        System.arraycopy(content, 5 * CHUNK, sparse, 0, CHUNK);
+        System.arraycopy(content, 6 * CHUNK, sparse, 100 * CHUNK, CHUNK);
+        System.arraycopy(other, 7 * CHUNK, sparse, 200 * CHUNK, CHUNK);
+        long fragmented = make("sparse", sparse);
+        open();
+        remove(5, 6);
+        Defragmentation done = volume.maintenance()
+                .defragment(fragmented, DiskModel.HDD, new Limits(0.05, false), (bytes, of) -> true);
+        assertEquals(2, done.rewrittenChunks(), done::toString);
+        assertEquals(1, done.unreadableChunks(), done::toString);
+        OpenFile file = volume.open(fragmented, false);
+        ByteBuffer target = ByteBuffer.allocate(CHUNK);
+        assertThrows(IOException.class, () -> volume.read(file, 0, target));
+        volume.read(file, 100L * CHUNK, target.clear());
+        assertArrayEquals(Arrays.copyOfRange(sparse, 100 * CHUNK, 101 * CHUNK), target.array());
+        volume.close(file);
+    }
+}

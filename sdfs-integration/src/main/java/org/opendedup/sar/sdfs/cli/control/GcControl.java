@@ -1,0 +1,119 @@
+package org.opendedup.sar.sdfs.cli.control;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.sdfs.cli.command.ControlArguments;
+import org.opendedup.sar.sdfs.cli.report.GcReport;
+import org.opendedup.sar.sdfs.collect.Cause;
+import org.opendedup.sar.sdfs.collect.CollectionStatus;
+import org.opendedup.sar.sdfs.collect.CollectionTimer;
+import org.opendedup.sar.sdfs.collect.GarbageCollections;
+
+/**
+ * The daemon's side of {@code sdfscli VOLUME gc}: the control command {@value #COMMAND}, whose argument {@code action}
+ * selects the operation. A collection goes on when the command that started it has ended.
+ */
+public final class GcControl {
+    public static final String COMMAND = "gc";
+
+    public static final String START = FileControl.START;
+    public static final String STATUS = JobControl.STATUS;
+    public static final String STOP = JobControl.STOP;
+    public static final String SET = "set";
+
+    /** In the reply to {@link #START}: false if another collection was running; the rest of the reply is about it. */
+    public static final String STARTED = "started";
+
+    /** Unit of the share of garbage that may stay. */
+    public static final int PARTS = 1_000_000;
+
+    private final GarbageCollections collections;
+    private final CollectionTimer timer;
+
+    public GcControl(GarbageCollections collections, CollectionTimer timer) {
+        this.collections = collections;
+        this.timer = timer;
+    }
+
+    /** @throws IOException if the command fails; the message is for the client */
+    public Map<String, Object> answer(Map<String, Object> request) throws IOException {
+        var arguments = new ControlArguments(request);
+        try {
+            String action = arguments.text("action");
+            return switch (action) {
+                case START -> start(arguments);
+                case STATUS -> status(arguments);
+                case STOP -> stop(arguments);
+                case SET -> set(arguments);
+                default -> throw new IOException("the daemon knows no action '" + action + "' of gc");
+            };
+        } catch (IllegalArgumentException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    private Map<String, Object> start(ControlArguments arguments) throws IOException {
+        long parts = arguments.number("leaveParts", Math.round(CollectionLimits.DEFAULT_GARBAGE_SHARE * PARTS));
+        boolean dryRun = arguments.number("dryRun", 0) != 0;
+        arguments.end();
+        Optional<CollectionStatus> begun =
+                collections.start(Cause.SDFSCLI, new CollectionLimits((double) parts / PARTS, dryRun));
+        var reply = new LinkedHashMap<String, Object>();
+        reply.put(STARTED, begun.isPresent());
+        reply.putAll(report(begun.or(collections::latest).orElseThrow()));
+        return reply;
+    }
+
+    private Map<String, Object> status(ControlArguments arguments) throws IOException {
+        long number = arguments.number("number", -1);
+        arguments.end();
+        return number < 0 ? GcReport.of(collections, timer) : report(numbered(number));
+    }
+
+    private Map<String, Object> stop(ControlArguments arguments) throws IOException {
+        long number = arguments.number("number", -1);
+        arguments.end();
+        if (number >= 0) {
+            boolean unused = collections.stop(Cause.SDFSCLI, number);
+            return report(numbered(number));
+        }
+        if (collections.isRunningByItself()) {
+            throw new IOException(
+                    "the volume collects garbage because a disk is full; 'gc set --paused=true' pauses it");
+        }
+        CollectionStatus running =
+                collections.running().orElseThrow(() -> new IOException("no collection of garbage is running"));
+        boolean unused = collections.stop(Cause.SDFSCLI, running.number());
+        return report(numbered(running.number()));
+    }
+
+    private CollectionStatus numbered(long number) throws IOException {
+        return collections
+                .latest()
+                .filter(status -> status.number() == number)
+                .orElseThrow(() -> new IOException("there is no collection number " + number + " any more"));
+    }
+
+    private Map<String, Object> report(CollectionStatus status) {
+        return GcReport.of(status, collections);
+    }
+
+    private Map<String, Object> set(ControlArguments arguments) throws IOException {
+        long paused = arguments.number("paused", -1);
+        long bytesPerSecond = arguments.number("bytesPerSecond", -1);
+        arguments.end();
+        var result = new LinkedHashMap<String, Object>();
+        result.put("before", GcReport.pace(collections));
+        if (bytesPerSecond >= 0) {
+            collections.setBytesPerSecond(Cause.SDFSCLI, bytesPerSecond);
+        }
+        if (paused >= 0) {
+            collections.setPaused(Cause.SDFSCLI, paused != 0);
+        }
+        result.put("after", GcReport.pace(collections));
+        return result;
+    }
+}

@@ -1,0 +1,107 @@
+package org.opendedup.sar.sdfs.cli.report;
+
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.collect.CollectionStatus;
+import org.opendedup.sar.sdfs.collect.CollectionTimer;
+import org.opendedup.sar.sdfs.collect.GarbageCollections;
+
+/** Reports garbage collections as JSON. The keys are stable; those of a result are the names of CollectionReport. */
+public final class GcReport {
+    /** Only of a dry run: estimated bytes that a collection would return. */
+    static final String WOULD_RETURN = "wouldReturnBytes";
+
+    private GcReport() {}
+
+    /** Returns everything about the collections of a volume. */
+    public static Map<String, Object> of(GarbageCollections collections, CollectionTimer timer) {
+        boolean diskFull = collections.isRunningByItself();
+        Optional<CollectionStatus> running = collections.running();
+        var report = new LinkedHashMap<String, Object>();
+        report.put("running", diskFull || running.isPresent());
+        report.put("diskFull", diskFull);
+        report.putAll(pace(collections));
+        report.put("schedule", timer.schedule().toString());
+        report.put("next", timer.next().map(GcReport::time).orElse(""));
+        report.put("current", running.map(status -> of(status, collections)).orElse(Map.of()));
+        report.put("last", collections.last().map(GcReport::of).orElse(Map.of()));
+        return report;
+    }
+
+    /** Returns a report as {@link #of(CollectionStatus)}, and whether collections are paused. */
+    public static Map<String, Object> of(CollectionStatus status, GarbageCollections collections) {
+        Map<String, Object> report = of(status);
+        report.put("paused", collections.isPaused());
+        return report;
+    }
+
+    public static Map<String, Object> pace(GarbageCollections collections) {
+        var pace = new LinkedHashMap<String, Object>();
+        pace.put("paused", collections.isPaused());
+        pace.put("bytesPerSecond", collections.bytesPerSecond());
+        return pace;
+    }
+
+    /** Returns the progress and, when it has ended, the result of one collection. */
+    private static Map<String, Object> of(CollectionStatus status) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("number", status.number());
+        report.put("state", status.state().name().toLowerCase(Locale.ROOT));
+        report.put("cause", status.cause().toString());
+        report.put("dryRun", status.dryRun());
+        report.put("began", time(status.began()));
+        Instant ended = status.ended();
+        if (ended != null) {
+            report.put("ended", time(ended));
+        }
+        report.put("seconds", status.seconds());
+        report.put("bytesDone", status.bytesDone());
+        report.put("bytes", status.bytes());
+        report.put("returnedBytes", status.returnedBytes());
+        CollectionReport result = status.report();
+        if (result != null) {
+            putResult(report, result);
+            if (status.dryRun()) {
+                report.put(WOULD_RETURN, result.garbageBytes() - result.leftBytes());
+            }
+        }
+        Throwable failure = status.failure();
+        if (failure != null) {
+            report.put("error", Printable.line(CommandRunner.messageOf(failure)));
+        }
+        return report;
+    }
+
+    private static void putResult(Map<String, Object> report, CollectionReport result) {
+        report.put("containers", result.containers());
+        report.put("storedBytes", result.storedBytes());
+        report.put("garbageBytes", result.garbageBytes());
+        report.put("victims", result.victims());
+        report.put("victimBytes", result.victimBytes());
+        report.put("removed", result.removed());
+        report.put("rewritten", result.rewritten());
+        report.put("copiedBytes", result.copiedBytes());
+        report.put("returnedBytes", result.returnedBytes());
+        report.put("strayBytes", result.strayBytes());
+        report.put("keptContainers", result.keptContainers());
+        report.put("leftBytes", result.leftBytes());
+    }
+
+    private static String time(Instant instant) {
+        return time(instant.atZone(ZoneId.systemDefault()));
+    }
+
+    private static String time(ZonedDateTime time) {
+        return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(time.truncatedTo(ChronoUnit.SECONDS));
+    }
+}

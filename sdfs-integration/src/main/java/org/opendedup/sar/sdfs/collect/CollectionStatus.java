@@ -1,0 +1,40 @@
+package org.opendedup.sar.sdfs.collect;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.collect.CollectionReport;
+
+/**
+ * How far a collection is, or how it ended.
+ *
+ * @param number counts the collections of this mount from 1
+ * @param bytesDone stored bytes of the chosen containers that are handled
+ * @param bytes stored bytes of all chosen containers; 0 while they are being chosen
+ * @param returnedBytes bytes given back to the file system so far
+ * @param seconds time that it has run
+ * @param ended null while it runs
+ * @param report null unless it is done
+ * @param failure null unless it failed
+ */
+public record CollectionStatus(
+        long number,
+        State state,
+        Cause cause,
+        boolean dryRun,
+        long bytesDone,
+        long bytes,
+        long returnedBytes,
+        double seconds,
+        Instant began,
+        @Nullable Instant ended,
+        @Nullable CollectionReport report,
+        @Nullable Throwable failure) {
+
+    /** State of a collection; front ends show it in lower case. */
+    public enum State {
+        RUNNING,
+        DONE,
+        STOPPED,
+        FAILED
+    }
+}

@@ -1,0 +1,228 @@
+package org.opendedup.sar.sdfs.collect;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.Pace;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.sdfs.collect.CollectionStatus.State;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The garbage collections of a mounted volume, and their pace. One runs at a time, in the background. Each start, each
+ * end and each change of the pace is a line in the log. Safe for use by many threads.
+ */
+public final class GarbageCollections implements Closeable {
+    /** Means no bound on the rate. */
+    public static final long NO_BOUND = 0;
+
+    /** Highest bound on the rate, in bytes a second. */
+    public static final long BYTES_PER_SECOND_MAX = 1_000_000_000_000L;
+
+    private static final Logger LOG = LoggerFactory.getLogger(GarbageCollections.class);
+    /** Time limit for stopping a collection; longer than it runs between two points where it can stop. */
+    private static final Duration CLOSING = Duration.ofSeconds(60);
+
+    private final String volume;
+    private final CollectionSource source;
+    private final Permission permission;
+    private final Clock clock;
+    /** The latest collection. Guarded by this. */
+    private @Nullable RunningCollection latest;
+    /** The latest collection that has ended and was no dry run. Guarded by this. */
+    private @Nullable CollectionStatus last;
+
+    private long started;
+    private boolean closed;
+
+    /** Decides whether containers may be changed now. */
+    @FunctionalInterface
+    public interface Permission {
+        /** @throws IOException if not; the message says why */
+        void check() throws IOException;
+    }
+
+    /**
+     * @param volume name of the volume
+     * @param permission asked before each collection that is no dry run
+     */
+    public GarbageCollections(String volume, CollectionSource source, Permission permission, Clock clock) {
+        this.volume = volume;
+        this.source = source;
+        this.permission = permission;
+        this.clock = clock;
+    }
+
+    /**
+     * Starts a collection and returns at once.
+     *
+     * @return its status; empty if {@link #running another one} is running
+     * @throws IOException if none may run; the message says why
+     */
+    public synchronized Optional<CollectionStatus> start(Cause cause, CollectionLimits limits) throws IOException {
+        if (closed) {
+            throw new IOException("the volume is being unmounted");
+        }
+        if (running().isPresent()) {
+            return Optional.empty();
+        }
+        if (source.isRunning()) {
+            throw new IOException("the volume collects garbage already, because a disk is full");
+        }
+        if (!limits.dryRun()) {
+            permission.check();
+        }
+        var begun = new RunningCollection(++started, cause, limits, source, clock, this::ended);
+        latest = begun;
+        LOG.info(
+                "volume {}, by {}: {} of garbage started; {} % of the stored bytes may stay garbage",
+                volume,
+                cause,
+                limits.dryRun() ? "dry run of a collection" : "collection",
+                String.format(Locale.ROOT, "%.1f", limits.garbageShare() * 100));
+        begun.start();
+        return Optional.of(begun.status());
+    }
+
+    /** Shows the end of the latest collection, and notes it before another one can start. */
+    private synchronized void ended(Runnable show) {
+        show.run();
+        CollectionStatus status = latest().orElseThrow();
+        if (!status.dryRun()) {
+            last = status;
+        }
+        if (status.state() == State.FAILED) {
+            LOG.warn("volume {}: the collection of garbage failed", volume, status.failure());
+        } else {
+            LOG.info("volume {}: the collection of garbage {}", volume, words(status));
+        }
+    }
+
+    private static String words(CollectionStatus status) {
+        String time = String.format(Locale.ROOT, " after %.1f s", status.seconds());
+        CollectionReport report = status.report();
+        if (report == null) {
+            return "was stopped" + time + "; " + ByteSize.rounded(status.returnedBytes()) + " returned";
+        }
+        if (status.dryRun()) {
+            return "would return about " + ByteSize.rounded(report.garbageBytes() - report.leftBytes())
+                    + ", as a dry run found" + time;
+        }
+        return "ended" + time + ": it has returned "
+                + ByteSize.rounded(report.returnedBytes() + report.strayBytes()) + ", removed " + report.removed()
+                + " containers and rewritten " + report.rewritten() + "; kept " + report.keptContainers()
+                + " with unreadable chunks; left " + ByteSize.rounded(report.leftBytes()) + " of garbage";
+    }
+
+    /** Returns the collection that is running. */
+    public synchronized Optional<CollectionStatus> running() {
+        return latest != null && latest.isRunning() ? Optional.of(latest.status()) : Optional.empty();
+    }
+
+    /** Returns whether one is running that the volume began itself, because a disk is full. */
+    public synchronized boolean isRunningByItself() {
+        return running().isEmpty() && source.isRunning();
+    }
+
+    /** Returns the latest collection, running or ended, also if it is a dry run. */
+    public synchronized Optional<CollectionStatus> latest() {
+        return Optional.ofNullable(latest).map(RunningCollection::status);
+    }
+
+    /** Returns the latest collection that has ended; does not count dry runs. */
+    public synchronized Optional<CollectionStatus> last() {
+        return Optional.ofNullable(last);
+    }
+
+    /**
+     * Makes the collection with this number end after the container at hand; returns at once.
+     *
+     * @return whether it is running
+     */
+    public synchronized boolean stop(Cause cause, long number) {
+        if (latest == null || !latest.isRunning() || latest.number() != number) {
+            return false;
+        }
+        LOG.info("volume {}, by {}: stopping the collection of garbage", volume, cause);
+        latest.stop();
+        return true;
+    }
+
+    public boolean isPaused() {
+        return source.pace().isPaused();
+    }
+
+    /** Pauses all collections of this mount after the container at hand, or continues them. */
+    public synchronized void setPaused(Cause cause, boolean paused) {
+        boolean before = isPaused();
+        source.pace().setPaused(paused);
+        logChange(cause, "paused", before, paused);
+    }
+
+    /** Returns how many bytes a second collections may read and write; {@link #NO_BOUND} if there is no bound. */
+    public long bytesPerSecond() {
+        long bound = source.pace().bytesPerSecond();
+        return bound == Pace.UNLIMITED ? NO_BOUND : bound;
+    }
+
+    /**
+     * Sets how many bytes a second the collections of this mount may read and write.
+     *
+     * @throws IllegalArgumentException if it is neither {@link #NO_BOUND} nor a possible bound; the message says what
+     *     is allowed
+     */
+    public synchronized void setBytesPerSecond(Cause cause, long bytes) {
+        if (bytes < NO_BOUND || bytes > BYTES_PER_SECOND_MAX) {
+            throw new IllegalArgumentException("the rate is " + bytes + " bytes a second; it must be from " + NO_BOUND
+                    + ", which means no bound, to " + BYTES_PER_SECOND_MAX);
+        }
+        long before = bytesPerSecond();
+        source.pace().setBytesPerSecond(bytes == NO_BOUND ? Pace.UNLIMITED : bytes);
+        logChange(cause, "bytesPerSecond", before, bytes);
+    }
+
+    private void logChange(Cause cause, String name, Object before, Object after) {
+        if (!after.equals(before)) {
+            LOG.info(
+                    "volume {}, by {}: {} of garbage collection changed from {} to {}",
+                    volume,
+                    cause,
+                    name,
+                    before,
+                    after);
+        }
+    }
+
+    /** Stops the running collection and waits for its end, in bounded time. None starts afterwards. */
+    @Override
+    public void close() throws IOException {
+        RunningCollection running;
+        synchronized (this) {
+            closed = true;
+            running = latest;
+        }
+        if (running == null) {
+            return;
+        }
+        running.stop();
+        try {
+            if (!running.awaitEnd(CLOSING)) {
+                LOG.warn(
+                        "volume {}: the collection of garbage has not ended after {} s; no longer waiting for it",
+                        volume,
+                        CLOSING.toSeconds());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while a collection of garbage was ending");
+        }
+    }
+}

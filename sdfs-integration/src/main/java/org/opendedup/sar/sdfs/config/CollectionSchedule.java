@@ -1,0 +1,83 @@
+package org.opendedup.sar.sdfs.config;
+
+import com.cronutils.model.Cron;
+import com.cronutils.model.CronType;
+import com.cronutils.model.definition.CronDefinitionBuilder;
+import com.cronutils.model.time.ExecutionTime;
+import com.cronutils.parser.CronParser;
+import java.time.ZonedDateTime;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When garbage is collected, as a cron expression in the syntax of Quartz: 6 or 7 fields for seconds, minutes, hours,
+ * day of month, month, day of week and, if given, year; one of the two days is {@code ?}. Or {@value #OFF}: never. Safe
+ * for use by many threads.
+ */
+public final class CollectionSchedule {
+    /** Each Sunday at noon, as in SDFS. */
+    public static final String DEFAULT = "0 0 12 ? * SUN";
+
+    /** No schedule. */
+    public static final String OFF = "off";
+
+    private final String text;
+    /** Null until it is asked for: a mount needs no time of the schedule. Guarded by this. */
+    private @Nullable ExecutionTime times;
+
+    private CollectionSchedule(String text) {
+        this.text = text;
+    }
+
+    /**
+     * @throws IllegalArgumentException if the text is no schedule; the message says what is wrong and shows a right one
+     */
+    public static CollectionSchedule parse(String text) {
+        check(text);
+        return new CollectionSchedule(text);
+    }
+
+    /** As {@link #parse}, without a result. */
+    static void check(String text) {
+        // Every command reads the volume file, and loading the parser takes a tenth of a second.
+        if (!text.equals(DEFAULT) && !text.equals(OFF)) {
+            var unused = cron(text);
+        }
+    }
+
+    private static Cron cron(String text) {
+        try {
+            return new CronParser(CronDefinitionBuilder.instanceDefinitionFor(CronType.QUARTZ))
+                    .parse(text)
+                    .validate();
+        } catch (IllegalArgumentException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new IllegalArgumentException(
+                    "'" + text + "' is no schedule of garbage collection: " + cause.getMessage()
+                            + ". Write seconds, minutes, hours, day of month, month and day of week, with ? for one of the"
+                            + " two days, such as '" + DEFAULT + "' (Sundays at 12:00), '0 30 2 * * ?' (each day at"
+                            + " 2:30) or '0 0 3 1 * ?' (on the first of each month at 3:00); or '" + OFF + "'",
+                    e);
+        }
+    }
+
+    /** Returns the first time after another, in its time zone; empty if there is none. */
+    public Optional<ZonedDateTime> next(ZonedDateTime after) {
+        return text.equals(OFF) ? Optional.empty() : times().nextExecution(after);
+    }
+
+    private synchronized ExecutionTime times() {
+        ExecutionTime known = times;
+        if (known == null) {
+            known = ExecutionTime.forCron(cron(text));
+            times = known;
+        }
+        return known;
+    }
+
+    /** Returns the text that {@link #parse} reads. */
+    @Override
+    public String toString() {
+        return text;
+    }
+}

@@ -1,0 +1,174 @@
+package org.opendedup.sar.sdfs.jmx;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
+import java.util.function.ToLongFunction;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.sdfs.collect.Cause;
+import org.opendedup.sar.sdfs.collect.CollectionStatus;
+import org.opendedup.sar.sdfs.collect.CollectionTimer;
+import org.opendedup.sar.sdfs.collect.GarbageCollections;
+
+/** Implements {@link GarbageCollectorMXBean} on {@link GarbageCollections}. */
+record GarbageCollectorView(GarbageCollections collections, CollectionTimer timer) implements GarbageCollectorMXBean {
+    @Override
+    public boolean isRunning() {
+        return collections.running().isPresent() || collections.isRunningByItself();
+    }
+
+    @Override
+    public boolean isPaused() {
+        return collections.isPaused();
+    }
+
+    @Override
+    public void setPaused(boolean paused) {
+        collections.setPaused(Cause.JMX, paused);
+    }
+
+    @Override
+    public long getRateBytesPerSecond() {
+        return collections.bytesPerSecond();
+    }
+
+    @Override
+    public void setRateBytesPerSecond(long rateBytesPerSecond) {
+        collections.setBytesPerSecond(Cause.JMX, rateBytesPerSecond);
+    }
+
+    @Override
+    public long getBytesDone() {
+        return collections.latest().map(CollectionStatus::bytesDone).orElse(0L);
+    }
+
+    @Override
+    public long getBytes() {
+        return collections.latest().map(CollectionStatus::bytes).orElse(0L);
+    }
+
+    @Override
+    public long getReturnedBytes() {
+        return collections.latest().map(CollectionStatus::returnedBytes).orElse(0L);
+    }
+
+    @Override
+    public String getSchedule() {
+        return timer.schedule().toString();
+    }
+
+    @Override
+    public String getNext() {
+        return timer.next()
+                .map(time -> DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(time.truncatedTo(ChronoUnit.SECONDS)))
+                .orElse("");
+    }
+
+    @Override
+    public String getLastState() {
+        return collections
+                .last()
+                .map(last -> last.state().name().toLowerCase(Locale.ROOT))
+                .orElse("");
+    }
+
+    @Override
+    public String getLastCause() {
+        return collections.last().map(last -> last.cause().toString()).orElse("");
+    }
+
+    @Override
+    public String getLastEnded() {
+        return collections
+                .last()
+                .map(CollectionStatus::ended)
+                .map(ended -> ended.truncatedTo(ChronoUnit.SECONDS))
+                .map(Instant::toString)
+                .orElse("");
+    }
+
+    @Override
+    public double getLastSeconds() {
+        return collections.last().map(CollectionStatus::seconds).orElse(0.0);
+    }
+
+    @Override
+    public long getLastStoredBytes() {
+        return last(CollectionReport::storedBytes);
+    }
+
+    @Override
+    public long getLastGarbageBytes() {
+        return last(CollectionReport::garbageBytes);
+    }
+
+    @Override
+    public long getLastVictims() {
+        return last(CollectionReport::victims);
+    }
+
+    @Override
+    public long getLastRemoved() {
+        return last(CollectionReport::removed);
+    }
+
+    @Override
+    public long getLastRewritten() {
+        return last(CollectionReport::rewritten);
+    }
+
+    @Override
+    public long getLastCopiedBytes() {
+        return last(CollectionReport::copiedBytes);
+    }
+
+    @Override
+    public long getLastReturnedBytes() {
+        return last(CollectionReport::returnedBytes);
+    }
+
+    @Override
+    public long getLastStrayBytes() {
+        return last(CollectionReport::strayBytes);
+    }
+
+    @Override
+    public long getLastKeptContainers() {
+        return last(CollectionReport::keptContainers);
+    }
+
+    @Override
+    public long getLastLeftBytes() {
+        return last(CollectionReport::leftBytes);
+    }
+
+    private long last(ToLongFunction<CollectionReport> figure) {
+        return collections
+                .last()
+                .map(CollectionStatus::report)
+                .map(figure::applyAsLong)
+                .orElse(0L);
+    }
+
+    @Override
+    public void start() {
+        try {
+            var limits = new CollectionLimits(CollectionLimits.DEFAULT_GARBAGE_SHARE, false);
+            if (collections.start(Cause.JMX, limits).isEmpty()) {
+                throw new IllegalStateException("a collection of garbage is running already");
+            }
+        } catch (IOException e) {
+            // JMX clients get an exception with its causes only if it is unchecked.
+            throw new UncheckedIOException(e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void stop() {
+        collections.running().ifPresent(running -> collections.stop(Cause.JMX, running.number()));
+    }
+}

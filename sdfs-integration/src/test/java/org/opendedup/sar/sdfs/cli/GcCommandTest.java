@@ -1,0 +1,296 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.sdfs.cli.command.CommandOutput;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
+import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.collect.FakeCollector;
+
+/** {@code gc} and its commands, with a collector that only says that it did it. */
+@Timeout(60)
+class GcCommandTest {
+    private static final List<String> RESULT = List.of(
+            "name",
+            "started",
+            "state",
+            "cause",
+            "dryRun",
+            "began",
+            "ended",
+            "seconds",
+            "bytesDone",
+            "bytes",
+            "returnedBytes",
+            "containers",
+            "storedBytes",
+            "garbageBytes",
+            "victims",
+            "victimBytes",
+            "removed",
+            "rewritten",
+            "copiedBytes",
+            "strayBytes",
+            "keptContainers",
+            "leftBytes",
+            "paused");
+
+    @TempDir
+    Path folder;
+
+    private final FakeCollector collector = new FakeCollector();
+    private RunningDaemon daemon;
+
+    @BeforeEach
+    void mount() throws Exception {
+        var service = new FakeMountService();
+        service.collector = collector;
+        daemon = new RunningDaemon(folder, service);
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        daemon.close();
+    }
+
+    private void shows(String... parts) {
+        for (String part : parts) {
+            assertTrue(daemon.out().contains(part), () -> part + " is not in\n" + daemon.out());
+        }
+    }
+
+    private Map<String, Object> json(String... arguments) throws IOException {
+        var all = new ArrayList<>(List.of(arguments));
+        all.add("--json");
+        assertEquals(0, daemon.cli(all.toArray(String[]::new)), daemon.err());
+        return Json.read(daemon.out());
+    }
+
+    private Map<String, Object> awaitLast() throws Exception {
+        Map<String, Object> last = Json.object(json("gc", "status"), "last");
+        while (last.isEmpty()) {
+            last = Json.object(json("gc", "status"), "last");
+        }
+        return last;
+    }
+
+    @Test
+    void aWaitingCollectionSaysWhatItReturned() {
+        assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
+        shows(
+                "88.0 MiB returned to the file system in",
+                "15 containers removed, 10 rewritten (12.0 MiB)",
+                "117 MiB of garbage are left, 3.0 % of the stored bytes");
+        assertFalse(daemon.out().contains("cannot be read"), daemon.out());
+        assertEquals(List.of(new CollectionLimits(CollectionLimits.DEFAULT_GARBAGE_SHARE, false)), collector.asked);
+    }
+
+    @Test
+    void whatCannotBeReadAndWhatACrashLeftIsNamed() {
+        collector.unreadable = 3;
+        assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
+        shows("94.0 MiB returned", "6.00 MiB of it were what a crash", "3 containers are kept");
+    }
+
+    @Test
+    void theJsonOfAResultHasStableKeys() throws Exception {
+        Map<String, Object> result = json("gc", "--wait");
+        assertEquals(RESULT, List.copyOf(result.keySet()));
+        assertEquals("done", result.get("state"));
+        assertEquals("sdfscli", result.get("cause"));
+        assertEquals(88 << 20, result.get("returnedBytes"));
+        assertEquals("", daemon.err());
+        Map<String, Object> dryRun = json("gc", "--dry-run");
+        assertEquals(283 << 20, dryRun.remove("wouldReturnBytes"));
+        assertEquals(RESULT, List.copyOf(dryRun.keySet()));
+    }
+
+    @Test
+    void aDryRunWaitsAndSaysWhatWouldBeReturned() throws Exception {
+        assertEquals(0, daemon.cli("gc", "--dry-run", "--leave=0.5"), daemon.err());
+        shows(
+                "Stored: 3.91 GiB in 1000 containers; garbage: 400 MiB, 10.0 %",
+                "Would remove or rewrite 25 containers of 100 MiB",
+                "Would return about 283 MiB to the file system, and leave 117 MiB");
+        assertEquals(List.of(new CollectionLimits(0.005, true)), collector.asked);
+        assertEquals(Map.of(), json("gc", "status").get("last"));
+    }
+
+    @Test
+    void withoutWaitTheCollectionGoesOnWithoutTheCommand() throws Exception {
+        collector.endless = true;
+        assertEquals(0, daemon.cli("gc"), daemon.err());
+        shows("it runs in the daemon", "sdfscli pool0 gc status", "sdfscli pool0 gc stop");
+        assertEquals(true, json("gc", "status").get("running"));
+        assertEquals(0, daemon.cli("gc", "status"), daemon.err());
+        shows("a collection is running, started by sdfscli at ", "50 %, 50.0 MiB of 100 MiB", "30.0 MiB returned");
+        collector.endless = false;
+        assertEquals("done", awaitLast().get("state"));
+        assertEquals(0, daemon.cli("gc", "status"));
+        shows("no collection is running", "started by sdfscli: 88.0 MiB returned");
+    }
+
+    @Test
+    void statusHasStableKeys() throws Exception {
+        Map<String, Object> status = json("gc", "status");
+        assertEquals(
+                List.of("running", "diskFull", "paused", "bytesPerSecond", "schedule", "next", "current", "last"),
+                List.copyOf(status.keySet()));
+        assertEquals("0 0 12 ? * SUN", status.get("schedule"));
+        assertTrue(String.valueOf(status.get("next")).contains("T12:00:00"), status::toString);
+        assertEquals(0, daemon.cli("gc", "status"));
+        shows("no collection is running", "pace      no bound", "0 0 12 ? * SUN; next at ", "none since the volume");
+        collector.diskFull = true;
+        assertEquals(true, json("gc", "status").get("diskFull"));
+        assertEquals(0, daemon.cli("gc", "status"));
+        shows("started by the volume because a disk is full");
+        assertEquals(ExitCode.FAILED, daemon.cli("gc"));
+        assertTrue(daemon.err().contains("because a disk is full"), daemon.err());
+        assertEquals(ExitCode.FAILED, daemon.cli("gc", "stop"));
+        assertTrue(daemon.err().contains("gc set --paused=true"), daemon.err());
+    }
+
+    @Test
+    void aSecondCommandSaysThatOneIsRunningAndWaitAttachesToIt() throws Exception {
+        collector.endless = true;
+        assertEquals(0, daemon.cli("gc"), daemon.err());
+        assertEquals(0, daemon.cli("gc", "--leave=50"), daemon.err());
+        shows("A collection is running already, started by sdfscli at ");
+        assertEquals(false, json("gc").get("started"));
+        assertEquals(ExitCode.FAILED, daemon.cli("gc", "--dry-run"));
+        assertTrue(daemon.err().contains("try again when it has ended"), daemon.err());
+
+        var output = new CommandOutput(folder);
+        var waiting = new FutureTask<>(() ->
+                CommandRunner.run(new SdfsCli(output.environment()), output.environment(), "pool0", "gc", "--wait"));
+        new Thread(waiting, "waiting").start();
+        while (!output.err().contains("waiting for its end")) {
+            Thread.sleep(5);
+        }
+        collector.endless = false;
+        assertEquals(0, waiting.get());
+        assertTrue(output.out().contains("88.0 MiB returned"), output.out());
+        assertEquals(1, collector.asked.size());
+    }
+
+    @Test
+    void nobodyTakesADryRunForACollection() throws Exception {
+        collector.endless = true;
+        var output = new CommandOutput(folder);
+        var dryRun = new FutureTask<>(() ->
+                CommandRunner.run(new SdfsCli(output.environment()), output.environment(), "pool0", "gc", "--dry-run"));
+        new Thread(dryRun, "dry-run").start();
+        while (collector.asked.isEmpty()) {
+            Thread.sleep(5);
+        }
+        assertEquals(ExitCode.FAILED, daemon.cli("gc", "--wait"));
+        assertTrue(daemon.err().contains("a dry run is running already"), daemon.err());
+        assertEquals(0, daemon.cli("gc", "stop"), daemon.err());
+        assertEquals(ExitCode.FAILED, dryRun.get());
+        assertTrue(output.err().contains("the dry run was stopped"), output.err());
+    }
+
+    @Test
+    void stopEndsTheRunningCollection() throws Exception {
+        assertEquals(ExitCode.FAILED, daemon.cli("gc", "stop"));
+        assertTrue(daemon.err().contains("no collection of garbage is running"), daemon.err());
+        collector.endless = true;
+        assertEquals(0, daemon.cli("gc"), daemon.err());
+        assertEquals(0, daemon.cli("gc", "stop"), daemon.err());
+        shows("is being stopped");
+        assertEquals("stopped", awaitLast().get("state"));
+        assertEquals(0, daemon.cli("gc", "status"));
+        shows("stopped; 30.0 MiB returned");
+    }
+
+    @Test
+    void aFailureIsNamedAndIsTheLastResult() throws Exception {
+        collector.failure = new IOException("no space for the copies");
+        assertEquals(ExitCode.FAILED, daemon.cli("gc", "--wait"));
+        assertTrue(daemon.err().contains("the collection failed: no space for the copies"), daemon.err());
+        assertEquals(0, daemon.cli("gc", "status"));
+        shows("failed: no space for the copies");
+    }
+
+    @Test
+    void thePaceIsChangedOnline() throws Exception {
+        assertEquals(0, daemon.cli("gc", "set", "--rate=20.5", "--paused=true"), daemon.err());
+        shows("paused: false -> true", "bytesPerSecond: 0 -> 20500000");
+        assertEquals(20_500_000, collector.pace().bytesPerSecond());
+        assertTrue(collector.pace().isPaused());
+        assertEquals(0, daemon.cli("gc", "status"));
+        shows("paused; at most 20.5 MB/s");
+        collector.endless = true;
+        assertEquals(0, daemon.cli("gc"));
+        shows("Collections are PAUSED");
+        assertEquals(0, daemon.cli("gc", "set", "--paused=true"));
+        shows("Nothing changed");
+        Map<String, Object> reply = json("gc", "set", "--rate=0", "--paused=false");
+        assertEquals(Map.of("paused", true, "bytesPerSecond", 20_500_000), reply.get("before"));
+        assertEquals(Map.of("paused", false, "bytesPerSecond", 0), reply.get("after"));
+        assertFalse(collector.pace().isPaused());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "gc --leave=101 | from 0 to 100",
+                "gc --leave=NaN | from 0 to 100",
+                "gc --wait status | --wait is an option of 'gc' without a command",
+                "gc --dry-run stop | --dry-run is an option of 'gc' without a command",
+                "gc set | name a value to set",
+                "gc set --rate=-1 | MB/s, or 0 for no bound",
+                "gc set --rate=NaN | MB/s, or 0 for no bound",
+                "gc set --rate=0.0000001 | MB/s, or 0 for no bound",
+                "gc set --rate=1000001 | MB/s, or 0 for no bound",
+                "gc statsu | Unmatched argument"
+            })
+    void whatIsNotAllowedIsRefusedAndNothingStarts(String arguments, String why) {
+        assertEquals(ExitCode.USAGE, daemon.cli(arguments.split(" ")));
+        assertTrue(daemon.err().contains(why), daemon.err());
+        assertEquals(List.of(), collector.asked);
+    }
+
+    @Test
+    void theProgressLineEndsWithTheBytesReturned() {
+        var report = Map.<String, Object>of(
+                "bytes", 2L << 30, "bytesDone", 1L << 30, "seconds", 10.0, "returnedBytes", 5L << 20);
+        assertEquals(
+                "[###############...............]  50 %, 1.00 GiB of 2.00 GiB, 107 MB/s, 10 s left, 5.00 MiB returned",
+                JobClient.line(report).strip());
+        var paused = new HashMap<>(report);
+        paused.put("paused", true);
+        assertTrue(
+                JobClient.line(paused).contains("107 MB/s, paused, 5.00 MiB returned"), () -> JobClient.line(paused));
+    }
+
+    @Test
+    void aVolumeThatIsNotMountedCollectsNothing() throws Exception {
+        daemon.close();
+        for (String[] arguments : new String[][] {{"gc"}, {"gc", "status"}}) {
+            assertEquals(ExitCode.FAILED, daemon.cli(arguments));
+            assertTrue(daemon.err().contains("is not mounted"), daemon.err());
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package org.opendedup.sar.sdfs.collect;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.sdfs.collect.CollectionStatus.State;
+import org.opendedup.sar.sdfs.config.CollectionSchedule;
+
+/** The timer, with a clock that the test sets. */
+@Timeout(30)
+class CollectionTimerTest {
+    /** Saturday, the 28th of November 2026, 12:00 in Berlin. */
+    private static final Instant SATURDAY = Instant.parse("2026-11-28T11:00:00Z");
+
+    private final SetClock clock = new SetClock();
+    private final FakeCollector collector = new FakeCollector();
+    private final GarbageCollections collections = new GarbageCollections("pool0", collector, () -> {}, clock);
+    private final CollectionTimer timer =
+            new CollectionTimer(collections, CollectionSchedule.parse(CollectionSchedule.DEFAULT), clock);
+
+    private static final class SetClock extends Clock {
+        private Instant now = SATURDAY;
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneId.of("Europe/Berlin");
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public Instant instant() {
+            return now;
+        }
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        timer.close();
+        collections.close();
+    }
+
+    private int startedAfter(Duration passed) throws IOException, InterruptedException {
+        clock.now = clock.now.plus(passed);
+        timer.step();
+        Optional<CollectionStatus> latest = collections.latest();
+        while (!collector.endless
+                && latest.isPresent()
+                && collections.latest().orElseThrow().state() == State.RUNNING) {
+            Thread.sleep(1);
+        }
+        return (int)
+                collections.latest().map(CollectionStatus::number).orElse(0L).longValue();
+    }
+
+    @Test
+    void aCollectionStartsOnceAtEachTimeOfTheSchedule() throws Exception {
+        assertEquals(
+                "2026-11-29T12:00+01:00",
+                timer.next().orElseThrow().toOffsetDateTime().toString());
+        assertEquals(0, startedAfter(Duration.ofHours(24).minusSeconds(5)), "not yet");
+        assertEquals(1, startedAfter(Duration.ofSeconds(5)));
+        assertEquals(1, startedAfter(Duration.ofSeconds(5)), "once");
+        assertEquals(1, startedAfter(Duration.ofDays(7).minusSeconds(10)));
+        assertEquals(2, startedAfter(Duration.ofSeconds(10)));
+        assertEquals(new CollectionLimits(0.03, false), collector.asked.get(1));
+        assertEquals(Cause.SCHEDULE, collections.last().orElseThrow().cause());
+    }
+
+    @Test
+    void aTimeThatPassedWhileTheMachineSleptIsNotMadeUpFor() throws Exception {
+        assertEquals(
+                0, startedAfter(Duration.ofHours(24).plus(CollectionTimer.LATE).plusSeconds(1)));
+        assertEquals(0, startedAfter(Duration.ofHours(1)));
+        // The control: a little late is not too late.
+        assertEquals(1, startedAfter(Duration.ofDays(7).minusHours(1).minusMinutes(5)));
+    }
+
+    @Test
+    void aClockThatIsSetBackDelaysNothing() throws Exception {
+        assertEquals(0, startedAfter(Duration.ofDays(-14)));
+        assertEquals(1, startedAfter(Duration.ofDays(1)));
+        assertEquals(1, startedAfter(Duration.ofDays(-1)));
+        assertEquals(2, startedAfter(Duration.ofDays(1)));
+    }
+
+    @Test
+    void noneStartsWhileOneIsRunning() throws Exception {
+        collector.endless = true;
+        assertTrue(collections
+                .start(Cause.SDFSCLI, new CollectionLimits(0.5, false))
+                .isPresent());
+        assertEquals(1, startedAfter(Duration.ofHours(24)));
+        assertEquals(1, startedAfter(Duration.ofDays(7)));
+        assertTrue(collections.stop(Cause.SDFSCLI, 1));
+        collector.endless = false;
+        while (collections.running().isPresent()) {
+            Thread.sleep(1);
+        }
+        assertEquals(2, startedAfter(Duration.ofDays(7)));
+    }
+
+    @Test
+    void theTimerGoesOnAfterACollectionThatCannotStart() throws Exception {
+        collector.diskFull = true;
+        assertEquals(0, startedAfter(Duration.ofHours(24)));
+        collector.diskFull = false;
+        assertEquals(1, startedAfter(Duration.ofDays(7)));
+    }
+
+    @Test
+    void withoutAScheduleNoneStarts() throws Exception {
+        try (var off = new CollectionTimer(collections, CollectionSchedule.parse(CollectionSchedule.OFF), clock)) {
+            assertEquals(Optional.empty(), off.next());
+            clock.now = clock.now.plus(Duration.ofHours(24));
+            off.step();
+            assertEquals(Optional.empty(), collections.latest());
+        }
+    }
+}

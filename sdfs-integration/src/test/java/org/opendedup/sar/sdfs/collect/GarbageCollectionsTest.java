@@ -1,0 +1,166 @@
+package org.opendedup.sar.sdfs.collect;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.Pace;
+import org.opendedup.sar.sdfs.collect.CollectionStatus.State;
+import org.slf4j.LoggerFactory;
+
+@Timeout(30)
+class GarbageCollectionsTest {
+    private static final CollectionLimits LIMITS = new CollectionLimits(0.03, false);
+    private static final CollectionLimits DRY = new CollectionLimits(0.03, true);
+
+    private final ch.qos.logback.classic.Logger logger =
+            (ch.qos.logback.classic.Logger) LoggerFactory.getLogger(GarbageCollections.class);
+    private final Level level = logger.getLevel();
+    private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    private final FakeCollector collector = new FakeCollector();
+    private boolean readOnly;
+    private final GarbageCollections collections =
+            new GarbageCollections("pool0", collector, this::checkWritable, Clock.systemUTC());
+
+    private void checkWritable() throws IOException {
+        if (readOnly) {
+            throw new IOException("mounted read-only");
+        }
+    }
+
+    @BeforeEach
+    void listen() {
+        lines.start();
+        logger.addAppender(lines);
+        logger.setLevel(Level.INFO);
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        collections.close();
+        logger.detachAppender(lines);
+        logger.setLevel(level);
+    }
+
+    private CollectionStatus awaitEnd() throws InterruptedException {
+        while (collections.running().isPresent()) {
+            Thread.sleep(1);
+        }
+        return collections.latest().orElseThrow();
+    }
+
+    private List<String> logged() {
+        return lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+    }
+
+    @Test
+    void aCollectionRunsInTheBackgroundAndItsResultStays() throws Exception {
+        assertEquals(Optional.empty(), collections.latest());
+        CollectionStatus begun = collections.start(Cause.SDFSCLI, LIMITS).orElseThrow();
+        assertEquals(1, begun.number());
+        CollectionStatus ended = awaitEnd();
+        assertEquals(State.DONE, ended.state());
+        assertEquals(88L << 20, Objects.requireNonNull(ended.report()).returnedBytes());
+        assertTrue(collections.start(Cause.JMX, DRY).isPresent());
+        assertTrue(awaitEnd().dryRun());
+        collections.close();
+        assertEquals(1, collections.last().orElseThrow().number(), "a dry run is no last result");
+        assertEquals(List.of(LIMITS, DRY), collector.asked);
+        assertEquals(4, logged().size(), () -> logged().toString());
+        assertEquals(
+                "volume pool0, by sdfscli: collection of garbage started; 3.0 % of the stored bytes may stay garbage",
+                logged().get(0));
+        assertTrue(logged().get(1).contains("it has returned 88.0 MiB, removed 15"), () -> logged().toString());
+        assertTrue(logged().get(3).contains("would return about 283 MiB"), () -> logged().toString());
+    }
+
+    @Test
+    void oneRunsAtATimeAndIsStoppedByItsNumber() throws Exception {
+        collector.endless = true;
+        long number = collections.start(Cause.SDFSCLI, LIMITS).orElseThrow().number();
+        assertEquals(Optional.empty(), collections.start(Cause.JMX, DRY));
+        assertFalse(collections.stop(Cause.JMX, number + 1));
+        assertEquals(State.RUNNING, collections.latest().orElseThrow().state());
+        assertTrue(collections.stop(Cause.JMX, number));
+        CollectionStatus ended = awaitEnd();
+        assertEquals(State.STOPPED, ended.state());
+        assertEquals(30L << 20, ended.returnedBytes());
+        assertFalse(collections.stop(Cause.JMX, number));
+        assertEquals(List.of(LIMITS), collector.asked);
+    }
+
+    @Test
+    void aFailureIsReportedAndTheNextOneMayStart() throws Exception {
+        collector.failure = new IOException("no space for the copies");
+        collections.start(Cause.SCHEDULE, LIMITS);
+        CollectionStatus ended = awaitEnd();
+        assertEquals(State.FAILED, ended.state());
+        assertEquals(collector.failure, ended.failure());
+        collector.failure = null;
+        collections.start(Cause.SCHEDULE, LIMITS);
+        assertEquals(State.DONE, awaitEnd().state());
+    }
+
+    @Test
+    void aVolumeThatIsReadOnlyAllowsOnlyADryRun() throws Exception {
+        readOnly = true;
+        assertThrows(IOException.class, () -> collections.start(Cause.SDFSCLI, LIMITS));
+        assertTrue(collections.start(Cause.SDFSCLI, DRY).isPresent());
+        awaitEnd();
+        readOnly = false;
+        assertTrue(collections.start(Cause.SDFSCLI, LIMITS).isPresent());
+        awaitEnd();
+        assertEquals(List.of(DRY, LIMITS), collector.asked);
+    }
+
+    @Test
+    void noneStartsWhileTheVolumeCollectsItself() throws Exception {
+        collector.diskFull = true;
+        assertTrue(collections.isRunningByItself());
+        var e = assertThrows(IOException.class, () -> collections.start(Cause.SDFSCLI, LIMITS));
+        assertTrue(e.getMessage().contains("a disk is full"), e::getMessage);
+    }
+
+    @Test
+    void closingStopsTheRunningOneAndAllowsNoOther() throws Exception {
+        collector.endless = true;
+        collections.start(Cause.SDFSCLI, LIMITS);
+        collections.close();
+        assertEquals(State.STOPPED, collections.latest().orElseThrow().state());
+        assertThrows(IOException.class, () -> collections.start(Cause.SDFSCLI, LIMITS));
+    }
+
+    @Test
+    void eachChangeOfThePaceIsALineInTheLogWithOldAndNewValueAndTheWay() {
+        collections.setPaused(Cause.JMX, true);
+        collections.setPaused(Cause.JMX, true);
+        collections.setBytesPerSecond(Cause.SDFSCLI, 20_000_000);
+        assertEquals(20_000_000, collector.pace().bytesPerSecond());
+        collections.setBytesPerSecond(Cause.JMX, GarbageCollections.NO_BOUND);
+        assertEquals(Pace.UNLIMITED, collector.pace().bytesPerSecond());
+        for (long refused : new long[] {-1, GarbageCollections.BYTES_PER_SECOND_MAX + 1}) {
+            assertThrows(IllegalArgumentException.class, () -> collections.setBytesPerSecond(Cause.JMX, refused));
+        }
+        assertEquals(
+                List.of(
+                        "volume pool0, by JMX: paused of garbage collection changed from false to true",
+                        "volume pool0, by sdfscli: bytesPerSecond of garbage collection changed from 0 to 20000000",
+                        "volume pool0, by JMX: bytesPerSecond of garbage collection changed from 20000000 to 0"),
+                logged());
+        assertTrue(collector.pace().isPaused());
+    }
+}

@@ -1,0 +1,96 @@
+package org.opendedup.sar.sdfs.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CollectionScheduleTest {
+    /** A Saturday; the clocks go forward in the night that follows. */
+    private static final ZonedDateTime SATURDAY =
+            ZonedDateTime.of(2026, 3, 28, 12, 0, 0, 0, ZoneId.of("Europe/Berlin"));
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "0 0 12 ? * SUN | 2026-03-29T12:00+02:00",
+                "0 0 12 ? * 1 | 2026-03-29T12:00+02:00",
+                "0 30 2 * * ? | 2026-03-30T02:30+02:00",
+                "0 0 3 1 * ? | 2026-04-01T03:00+02:00",
+                "0 0 12 * * ? | 2026-03-29T12:00+02:00",
+                "0 0 0/6 ? * MON-FRI 2027-2028 | 2027-01-01T00:00+01:00"
+            })
+    void theNextTimeIsLocal(String schedule, String next) {
+        assertEquals(
+                next,
+                CollectionSchedule.parse(schedule)
+                        .next(SATURDAY)
+                        .orElseThrow()
+                        .toOffsetDateTime()
+                        .toString());
+    }
+
+    @Test
+    void aScheduleInThePastAndNoScheduleHaveNoNextTime() {
+        assertEquals(
+                Optional.empty(), CollectionSchedule.parse("0 0 12 1 1 ? 2020").next(SATURDAY));
+        assertEquals(
+                Optional.empty(),
+                CollectionSchedule.parse(CollectionSchedule.OFF).next(SATURDAY));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "never",
+                "@daily",
+                "* * *",
+                "0 12 * * SUN",
+                "0 0 25 ? * SUN",
+                "0 0 12 * * SUN",
+                "0 0 12 ? * XYZ",
+                "0 0 12 ? * SUN 2026 1"
+            })
+    void whatIsNoScheduleIsRefusedAndARightOneIsShown(String text) {
+        var e = assertThrows(IllegalArgumentException.class, () -> CollectionSchedule.parse(text));
+        assertTrue(
+                e.getMessage().startsWith("'" + text + "' is no schedule")
+                        && e.getMessage().contains(CollectionSchedule.DEFAULT),
+                e::getMessage);
+        assertEquals(
+                e.getMessage(),
+                assertThrows(IllegalArgumentException.class, () -> with(text)).getMessage());
+    }
+
+    @Test
+    void aVolumeTakesEachScheduleThatCanBeParsed() {
+        for (String text : new String[] {CollectionSchedule.DEFAULT, CollectionSchedule.OFF, "0 30 2 * * ?"}) {
+            assertEquals(
+                    text,
+                    CollectionSchedule.parse(with(text).garbageCollectionSchedule())
+                            .toString());
+        }
+    }
+
+    private static VolumeDefinition with(String schedule) {
+        VolumeDefinition plain = Definitions.plain("pool0", Path.of("/srv/pool0"));
+        return new VolumeDefinition(
+                plain.config(),
+                plain.basePath(),
+                plain.indexName(),
+                schedule,
+                plain.fileMode(),
+                plain.sar(),
+                plain.restore());
+    }
+}

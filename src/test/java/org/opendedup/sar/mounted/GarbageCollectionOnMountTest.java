@@ -1,0 +1,187 @@
+package org.opendedup.sar.mounted;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.sdfs.cli.command.Json;
+
+/** Garbage collection of a mounted volume, by its own commands. */
+@Timeout(300)
+class GarbageCollectionOnMountTest {
+    private static final int MIB = 1 << 20;
+    private static final int FILES = 24;
+    private static final int FILE_BYTES = 8 * MIB;
+
+    @TempDir
+    Path folder;
+
+    private MountedVolume make(String name, String... options) throws IOException {
+        return MountedVolume.makeWith(Files.createDirectory(folder.resolve(name)), options)
+                .mount();
+    }
+
+    /** Writes files of random bytes, each with its number as seed, so that none has a chunk of another. */
+    private static void fill(MountedVolume volume) throws IOException {
+        for (int file = 0; file < FILES; file++) {
+            Bytes.writeAndSync(file(volume, file), Bytes.random(file, FILE_BYTES));
+        }
+        Commands.succeed("sync", volume.mountPoint());
+    }
+
+    private static Path file(MountedVolume volume, int number) {
+        return volume.mountPoint().resolve("file" + number);
+    }
+
+    /** Deletes all files but each fourth, so that containers of several files keep some chunks. Returns the others. */
+    private static List<Integer> deleteMost(MountedVolume volume) throws IOException {
+        var left = new ArrayList<Integer>();
+        for (int file = 0; file < FILES; file++) {
+            if (file % 4 == 0) {
+                left.add(file);
+            } else {
+                Files.delete(file(volume, file));
+            }
+        }
+        Commands.succeed("sync", volume.mountPoint());
+        return left;
+    }
+
+    private static void assertContents(MountedVolume volume, List<Integer> files) throws IOException {
+        MountedVolume.dropKernelCaches();
+        for (int file : files) {
+            assertArrayEquals(Bytes.random(file, FILE_BYTES), Files.readAllBytes(file(volume, file)));
+        }
+    }
+
+    /** Bytes that the containers take on their disk. */
+    private static long diskBytes(MountedVolume volume) throws IOException {
+        return Long.parseLong(Commands.succeed("du", "-s", "-B1", "--exclude=ballast", volume.data())
+                .split("\\s")[0]);
+    }
+
+    private static Map<String, Object> gc(MountedVolume volume, String... arguments) throws IOException {
+        var all = new ArrayList<>(List.of(volume.name(), "gc"));
+        all.addAll(List.of(arguments));
+        all.add("--json");
+        Commands.Result result = volume.script("sdfscli", all);
+        assertEquals(0, result.exitCode(), result::output);
+        return Json.read(result.output());
+    }
+
+    private static Map<String, Object> awaitLast(MountedVolume volume) throws Exception {
+        Map<String, Object> last = Json.object(gc(volume, "status"), "last");
+        while (last.isEmpty()) {
+            Thread.sleep(100);
+            last = Json.object(gc(volume, "status"), "last");
+        }
+        return last;
+    }
+
+    @Test
+    void theSpaceOfDeletedFilesComesBackAndTheOthersStay() throws Exception {
+        try (MountedVolume volume = make("space")) {
+            fill(volume);
+            long full = diskBytes(volume);
+            List<Integer> left = deleteMost(volume);
+            long live = (long) left.size() * FILE_BYTES;
+            // The control: deleting alone returns nothing, and a dry run neither.
+            assertTrue(diskBytes(volume) > full - FILE_BYTES);
+            Map<String, Object> dryRun = gc(volume, "--dry-run");
+            assertTrue(diskBytes(volume) > full - FILE_BYTES);
+            assertTrue(Json.number(dryRun, "wouldReturnBytes") > full / 2, dryRun::toString);
+
+            Map<String, Object> result = gc(volume, "--wait");
+
+            assertEquals("done", result.get("state"));
+            long after = diskBytes(volume);
+            // Each lane reserves up to 16 MiB ahead.
+            assertTrue(after < live * 1.1 + 64 * MIB, () -> after + " bytes for " + live);
+            assertTrue(Json.number(result, "returnedBytes") > full / 2, result::toString);
+            assertTrue(volume.figure("stats", "garbageBytes") < live / 10);
+            assertContents(volume, left);
+            volume.remount();
+            assertContents(volume, left);
+            volume.unmount();
+            assertEquals(List.of(), Recount.problems(volume));
+        }
+    }
+
+    @Test
+    void aCollectionThatIsStoppedOrKilledLosesNothingAndTheNextOneGoesOn() throws Exception {
+        try (MountedVolume volume = make("stopped")) {
+            fill(volume);
+            List<Integer> left = deleteMost(volume);
+            long before = diskBytes(volume);
+            // Slow enough that it is under way at the stop and at the kill.
+            gc(volume, "set", "--rate=1");
+            assertEquals(true, gc(volume, "--leave=0").get("started"));
+            gc(volume, "stop");
+            assertEquals("stopped", awaitLast(volume).get("state"));
+            assertContents(volume, left);
+
+            assertEquals(true, gc(volume, "--leave=0").get("started"));
+            volume.kill();
+            volume.mount();
+            assertContents(volume, left);
+            assertEquals("done", gc(volume, "--wait").get("state"));
+            assertTrue(diskBytes(volume) < before / 2);
+            assertContents(volume, left);
+            volume.unmount();
+            assertEquals(List.of(), Recount.problems(volume));
+        }
+    }
+
+    @Test
+    void theScheduleStartsACollection() throws Exception {
+        try (MountedVolume volume = make("schedule", "--io-claim-chunks-schedule=0/2 * * * * ?")) {
+            Map<String, Object> last = awaitLast(volume);
+            assertEquals("the schedule", last.get("cause"));
+            assertEquals("done", last.get("state"));
+        }
+        // The control: without the schedule none starts in that time.
+        try (MountedVolume volume = make("off", "--io-claim-chunks-schedule=off")) {
+            Thread.sleep(15_000);
+            assertEquals(Map.of(), gc(volume, "status").get("last"));
+        }
+    }
+
+    @Test
+    void aReadOnlyMountAllowsOnlyADryRun() throws Exception {
+        Path place = Files.createDirectory(folder.resolve("read-only"));
+        try (MountedVolume volume = MountedVolume.makeWith(place)) {
+            Commands.Result mounted = volume.script(
+                    "mount.sdfs",
+                    List.of("-o", "ro", volume.name(), volume.mountPoint().toString()));
+            assertEquals(0, mounted.exitCode(), mounted::output);
+            volume.adopt();
+            Commands.Result refused = volume.script("sdfscli", List.of(volume.name(), "gc", "--wait"));
+            assertEquals(1, refused.exitCode(), refused::output);
+            assertTrue(refused.output().contains("mounted read-only"), refused::output);
+            assertEquals("done", gc(volume, "--dry-run").get("state"));
+            // The control: the same volume, mounted to be written.
+            volume.remount();
+            assertEquals("done", gc(volume, "--wait").get("state"));
+        }
+    }
+
+    @Test
+    void theBeanSetsThePaceAndShowsTheLastResult() throws Exception {
+        try (MountedVolume volume = make("bean");
+                JmxClient jmx = new JmxClient(volume)) {
+            jmx.set("GarbageCollector", "RateBytesPerSecond", 500_000_000L);
+            assertEquals(500_000_000, Json.number(gc(volume, "status"), "bytesPerSecond"));
+            assertEquals("done", gc(volume, "--wait").get("state"));
+            assertEquals("done", jmx.get("GarbageCollector", "LastState"));
+        }
+    }
+}
