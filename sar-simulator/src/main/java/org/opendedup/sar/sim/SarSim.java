@@ -15,6 +15,7 @@ import org.opendedup.sar.sim.estimate.EstimateCommand;
 import org.opendedup.sar.sim.restore.RestoreCommand;
 import org.opendedup.sar.sim.restore.SeriesCommand;
 import org.opendedup.sar.sim.sar.SarCommand;
+import org.opendedup.sar.sim.year.YearCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -39,6 +40,7 @@ import picocli.CommandLine.Spec;
             SarCommand.class,
             PaperCommand.class,
             SeriesCommand.class,
+            YearCommand.class,
             SelfcheckCommand.class
         },
         footer = {"", "Exit codes:  0 done, 1 failed, 2 wrong usage"})
