@@ -131,7 +131,7 @@ class VolumeCrashTest {
         });
     }
 
-    /** Its garbage is collected before one in so many calls. */
+    /** A volume that collects its garbage before every n-th call. */
     private static final class CollectingVolume extends VolumeInMemory {
         private final AtomicInteger collected;
         private int calls;

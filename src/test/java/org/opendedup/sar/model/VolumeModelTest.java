@@ -59,7 +59,7 @@ class VolumeModelTest {
         assertTrue(collected.get() > 0, "there was never any garbage");
     }
 
-    /** Collects garbage before one in so many calls. */
+    /** Returns a file system that collects garbage before every n-th call. */
     private static FileSystem collecting(VolumeFileSystem volume, AtomicLong collected) {
         int[] calls = new int[1];
         return BeforeCalls.of(volume, method -> {

@@ -121,16 +121,14 @@ public final class Collector {
                 }
                 batch = victims.next(next, BATCH);
             }
-        }
-        if (parts.ownsPacks() && goesOn()) {
-            try (Compaction sweeping = parts.containers().compaction()) {
-                strayBytes = sweeping.sweep();
+            if (parts.ownsPacks() && goesOn()) {
+                strayBytes = compaction.sweep();
             }
         }
         if (stopped) {
             throw new InterruptedIOException("the garbage collection was stopped");
         }
-        return report(victims, Victims.choose(parts.metadata().containers(), 0).garbageBytes());
+        return report(victims, parts.metadata().containers().garbageBytes());
     }
 
     /** Collects a batch once there are no pins; see {@link Batch#collect}. */
@@ -139,7 +137,7 @@ public final class Collector {
             if (!goesOn()) {
                 return List.of();
             }
-            pause();
+            Pace.pause(PAUSE_MS);
         }
         try {
             return new Batch(batch, compaction).collect();
@@ -159,15 +157,6 @@ public final class Collector {
         long bytes = compaction.giveBackOldPlaces();
         givenBackBytes += bytes;
         return bytes;
-    }
-
-    private static void pause() throws InterruptedIOException {
-        try {
-            Thread.sleep(PAUSE_MS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while collecting garbage");
-        }
     }
 
     private CollectionReport report(Victims victims, long leftBytes) {
@@ -194,13 +183,8 @@ public final class Collector {
     }
 
     private void awaitPace(long bytes) throws InterruptedIOException {
-        try {
-            // Who wants a pin must not wait for a slow or paused collection.
-            pace.await(bytes, () -> goesOn() && !parts.pins().exist());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while collecting garbage");
-        }
+        // Who wants a pin must not wait for a slow or paused collection.
+        pace.await(bytes, () -> goesOn() && !parts.pins().exist());
     }
 
     /** Some containers that are collected together. */

@@ -1,5 +1,6 @@
 package org.opendedup.sar.collect;
 
+import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -50,7 +51,7 @@ public final class Pace {
      * Waits until {@code bytes} more bytes may be handled, and while collections are paused; ends early if
      * {@code patience} ends.
      */
-    void await(long bytes, Patience patience) throws InterruptedException {
+    void await(long bytes, Patience patience) throws InterruptedIOException {
         long now = System.nanoTime();
         // Time that passed unused does not allow a burst later.
         paidNanos = Math.max(paidNanos, now - TimeUnit.SECONDS.toNanos(1));
@@ -59,7 +60,21 @@ public final class Pace {
             paidNanos += (long) (bytes / (double) rate * 1e9);
         }
         while (patience.goesOn() && (paused || bytesPerSecond != UNLIMITED && paidNanos > System.nanoTime())) {
-            Thread.sleep(STEP_MS);
+            pause(STEP_MS);
+        }
+    }
+
+    /**
+     * Waits for a moment, as a collection does that looks again and again whether it may go on.
+     *
+     * @throws InterruptedIOException if the thread is interrupted; its interrupt flag is set again
+     */
+    public static void pause(long milliseconds) throws InterruptedIOException {
+        try {
+            Thread.sleep(milliseconds);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while collecting garbage");
         }
     }
 }

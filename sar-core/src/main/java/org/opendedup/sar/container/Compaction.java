@@ -332,10 +332,12 @@ public final class Compaction implements Closeable {
      * Gives back all space in packs that no container has, and deletes packs without a container: what a crash or a
      * failed write left, and what {@link #giveBackOldPlaces} could not give back. Does nothing while changes of the
      * container table wait for a commit. Must not be called if the packs may belong to another history of the volume.
+     * Ends the pack of this object, so that it is swept as well.
      *
      * @return bytes given back
      */
     public long sweep() throws IOException {
+        closePack();
         return rewritten.isEmpty() && !isRecovering.getAsBoolean() ? space.sweep() : 0;
     }
 

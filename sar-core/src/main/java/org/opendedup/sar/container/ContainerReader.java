@@ -70,8 +70,7 @@ final class ContainerReader {
 
     private Frame frameAt(long container, LocatedTable at, int frame, boolean verifyFingerprints) throws IOException {
         if (at.table().isRemoved(frame)) {
-            throw new FrameDecoder.Expected(container, at, frame)
-                    .corrupt("chunks that files refer to", "that they were removed, because no file referred to them");
+            throw new FrameDecoder.Expected(container, at, frame).removed();
         }
         byte[] buffer = buffers.take(at.table().fileLength(frame));
         try (InputCache.Lease lease = inputs.acquire(at.pack())) {

@@ -41,9 +41,6 @@ final class FrameReads {
         }
         LocatedTable at = located(container);
         checkFrame(container, at.table(), frame);
-        if (at.table().isRemoved(frame)) {
-            throw removed(container, at, frame);
-        }
         return reader.frame(container, at, frame, verifyFingerprints);
     }
 
@@ -92,17 +89,12 @@ final class FrameReads {
         for (int i = 0; i < count; i++) {
             checkFrame(container, at.table(), frames[i]);
             if (at.table().isRemoved(frames[i])) {
-                consumer.damaged(frames[i], removed(container, at, frames[i]));
+                consumer.damaged(frames[i], new FrameDecoder.Expected(container, at, frames[i]).removed());
             } else {
                 present[presentCount++] = frames[i];
             }
         }
         reader.frames(container, at, present, presentCount, maxGapBytes, consumer, decoding);
-    }
-
-    /** Returns the error for a reader that wants a frame which the container was written anew without. */
-    private static CorruptionException removed(long container, LocatedTable at, int frame) {
-        return new FrameDecoder.Expected(container, at, frame).removed();
     }
 
     int frameOf(long chunkId) throws IOException {

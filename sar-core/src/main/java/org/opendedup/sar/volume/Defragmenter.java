@@ -125,9 +125,9 @@ final class Defragmenter {
             context.committer().checkWritable();
             long bytes = chunks.values().stream().mapToLong(data -> data.length).sum();
             // The files do not grow: a full volume may be defragmented as long as the disk is not full.
-            context.admitData(bytes);
+            context.collector().admitData(bytes, context::underWayBytes);
             Copies copies;
-            try (GracePeriod.Use use = context.uses().begin()) {
+            try (GracePeriod.Use use = context.collector().uses().begin()) {
                 copies = rewriter.append(chunks);
                 replace(copies);
                 rewriter.insert();

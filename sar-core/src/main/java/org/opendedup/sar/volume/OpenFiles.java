@@ -22,7 +22,7 @@ final class OpenFiles {
     private final Committer committer;
 
     OpenFiles(VolumeContext context, FileRanges ranges) {
-        reader = new FileReader(context.uses());
+        reader = new FileReader(context.collector().uses());
         this.context = context;
         this.ranges = ranges;
         clock = context.clock();
@@ -66,7 +66,7 @@ final class OpenFiles {
         if (length == 0) {
             return;
         }
-        context.admitData(length);
+        context.collector().admitData(length, context::underWayBytes);
         writer.write(new FileWriter.Write(file, offset, source, TimeStamps.now(clock), file.mayUseReserve(), touch));
         context.writtenBytes().add(length);
     }

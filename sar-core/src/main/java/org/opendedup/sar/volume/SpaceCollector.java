@@ -7,12 +7,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.Collector;
 import org.opendedup.sar.collect.Pace;
 import org.opendedup.sar.collect.Pins;
+import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.slf4j.Logger;
@@ -89,13 +91,25 @@ public final class SpaceCollector implements Closeable {
     /** Waits until everything is garbage that was deleted before; not while that waits for space itself. */
     private void awaitFreed(CollectionProgress progress) throws InterruptedIOException {
         Future<?> freed = reaper.freed();
+        while (!freed.isDone() && !devices.isShort() && progress.collected(0, 0, 0)) {
+            Pace.pause(PAUSE_MS);
+        }
+    }
+
+    /**
+     * Admits {@code bytes} more bytes of data, as {@link DeviceSpaces#admitData}. If there is no room, garbage is
+     * collected first. The caller must have no use of a stored copy open, and no lock that a commit needs.
+     *
+     * @param underWayBytes accepted bytes that are not in a container file yet
+     */
+    void admitData(long bytes, LongSupplier underWayBytes) throws IOException {
         try {
-            while (!freed.isDone() && !devices.isShort() && progress.collected(0, 0, 0)) {
-                Thread.sleep(PAUSE_MS);
+            devices.admitData(bytes, underWayBytes.getAsLong());
+        } catch (NoSpaceException e) {
+            if (!makeRoom()) {
+                throw e;
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while collecting garbage");
+            devices.admitData(bytes, underWayBytes.getAsLong());
         }
     }
 
@@ -106,7 +120,7 @@ public final class SpaceCollector implements Closeable {
      *
      * @return whether there may be more space than before the call
      */
-    boolean makeRoom() {
+    private boolean makeRoom() {
         long before = fruitful.get();
         if (!enter(before)) {
             return fruitful.get() != before;
@@ -156,8 +170,9 @@ public final class SpaceCollector implements Closeable {
 
     private void collectWithoutRoom(double garbageShare) {
         try {
-            CollectionReport report =
-                    collect(new CollectionLimits(garbageShare, false), (done, bytes, returned) -> !pace.isPaused());
+            CollectionReport report = collect(
+                    new CollectionLimits(garbageShare, false),
+                    (done, bytes, returned) -> !pace.isPaused() && !parts.pins().exist());
             long bytes = report.returnedBytes() + report.strayBytes();
             if (bytes > 0) {
                 log.info("a device was full: garbage collection gave {} bytes back", bytes);
@@ -171,6 +186,11 @@ public final class SpaceCollector implements Closeable {
 
     Pins pins() {
         return parts.pins();
+    }
+
+    /** Returns the uses of stored copies for which collections wait. */
+    GracePeriod uses() {
+        return parts.uses();
     }
 
     /** Returns the pace of all collections of this mount. */

@@ -20,7 +20,6 @@ import org.opendedup.sar.collect.Collector;
 import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.GracePeriod;
-import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.ContainerOptions;
 import org.opendedup.sar.container.ContainerSize;
@@ -98,9 +97,6 @@ final class VolumeContext implements Closeable {
     private final DiskQueue disk;
     private final RestoreEngine restore;
     private final DeviceSpaces devices;
-    /** Uses of stored copies that references do not protect; see {@link IngestStores}. */
-    private final GracePeriod uses = new GracePeriod();
-
     private final SpaceCollector collector;
     private final Capacity capacity;
     private final DirtyBudget dirtyBudget;
@@ -125,6 +121,7 @@ final class VolumeContext implements Closeable {
             throws IOException {
         Epoch found = VolumeIdentity.read(stores.containers(), metadata.header().volume());
         boolean ownsPacks = found.equals(metadata.epochs().current());
+        GracePeriod uses = new GracePeriod();
         String name = config.name();
         int threads = config.writeThreads();
         clock = stores.clock();
@@ -420,28 +417,8 @@ final class VolumeContext implements Closeable {
         return plan.budget();
     }
 
-    /** Returns the uses of stored copies for which the garbage collector waits. */
-    GracePeriod uses() {
-        return uses;
-    }
-
     SpaceCollector collector() {
         return collector;
-    }
-
-    /**
-     * Admits {@code bytes} more bytes of data, as {@link DeviceSpaces#admitData}. If there is no room, garbage is
-     * collected first. The caller must have no use of a stored copy open, and no lock that a commit needs.
-     */
-    void admitData(long bytes) throws IOException {
-        try {
-            devices.admitData(bytes, underWayBytes());
-        } catch (NoSpaceException e) {
-            if (!collector.makeRoom()) {
-                throw e;
-            }
-            devices.admitData(bytes, underWayBytes());
-        }
     }
 
     /** Returns the maximum number of bytes that are accepted and not in a container file yet. */

@@ -473,7 +473,7 @@ class CollectionRaceTest {
         System.arraycopy(second, 0, both, first.length, second.length);
         Stop writing = new Stop("exists", packOf(chunk));
         Work<Object> writer = writerWithHint(both, writing, "new");
-        GracePeriod.Use other = volume.context().uses().begin();
+        GracePeriod.Use other = volume.context().collector().uses().begin();
         Work<CollectionReport> collection = collection(true).start();
         awaitCondemned(collection, chunk);
         writing.passed.countDown();

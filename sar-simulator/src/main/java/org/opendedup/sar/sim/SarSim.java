@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
         versionProvider = SarSim.Version.class,
         sortOptions = false,
         customSynopsis = {"sar-sim COMMAND [OPTION...]", ""},
-        description = {"Runs the policies of the file system on traces, without a disk.", ""},
+        description = {"Runs the policies of the file system on traces, and a volume for a year.", ""},
         commandListHeading = "%nCommands:%n",
         subcommands = {
             EstimateCommand.class,

@@ -3,6 +3,7 @@ package org.opendedup.sar.sim.year;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.opendedup.sar.sim.block.Mixing;
 import org.opendedup.sar.sim.trace.BackupVersion;
 
 /**

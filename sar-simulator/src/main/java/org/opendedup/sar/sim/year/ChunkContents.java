@@ -1,6 +1,7 @@
 package org.opendedup.sar.sim.year;
 
 import java.util.SplittableRandom;
+import org.opendedup.sar.sim.block.Mixing;
 
 /**
  * Makes the bytes of chunks from their fingerprints: equal fingerprints and lengths have equal bytes. A quarter of the

@@ -1,6 +1,7 @@
 package org.opendedup.sar.sim.year;
 
 import java.util.List;
+import org.opendedup.sar.sim.block.Mixing;
 import org.opendedup.sar.sim.trace.BackupVersion;
 
 /**

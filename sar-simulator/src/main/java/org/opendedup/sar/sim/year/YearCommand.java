@@ -52,7 +52,7 @@ import picocli.CommandLine.Spec;
             "",
             "Columns, in MB: logical (all kept backups), unique (their different chunks, before compression), stored",
             "(containers, garbage included), on disk (allocated to the packs), returned and copied (by the day's",
-            "collection), seconds, MB/s (containers that the collection handled), restore (predicted MB/s of the newest",
+            "collection), seconds, MB/s (containers that it handled), restore (predicted MB/s of the newest",
             "backup, read cold from a hard disk of 13.1 ms and 150 MB/s), its requests, and the MB that it reads.",
             "A day's figures are those after its collection.",
             "",

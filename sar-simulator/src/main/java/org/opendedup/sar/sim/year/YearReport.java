@@ -15,8 +15,8 @@ import org.opendedup.sar.sim.report.Table;
 final class YearReport {
     private static final double MB = 1e6;
 
-    private static final String HEADING =
-            "  day   logical    unique    stored   on disk  returned    copied  seconds    MB/s  restore  requests  disk MB";
+    private static final String HEADING = "  day   logical    unique    stored   on disk  returned    copied  seconds"
+            + "    MB/s  restore  requests  disk MB";
 
     private YearReport() {}
 

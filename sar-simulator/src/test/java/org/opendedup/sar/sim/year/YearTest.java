@@ -92,7 +92,7 @@ class YearTest {
                 .orElseThrow();
         double size = bytes / trace.get(3).bytes();
         assertTrue(size > 0.7 && size < 1.5, () -> "mean size " + size);
-        // The control: half of the drift is told from the whole.
+        // The control: a series with half of the drift has fewer new chunks.
         double less = mean(newShares(series(0.5, TestSeed.next())).subList(3, DAYS - 1));
         assertTrue(less < 0.9 * ofDays, () -> less + " of " + ofDays);
     }

@@ -54,8 +54,8 @@ public final class CollectionSchedule {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             throw new IllegalArgumentException(
                     "'" + text + "' is no schedule of garbage collection: " + cause.getMessage()
-                            + ". Write seconds, minutes, hours, day of month, month and day of week, with ? for one of the"
-                            + " two days, such as '" + DEFAULT + "' (Sundays at 12:00), '0 30 2 * * ?' (each day at"
+                            + ". Write seconds, minutes, hours, day of month, month and day of week, with ? for one of"
+                            + " the two days, such as '" + DEFAULT + "' (Sundays at 12:00), '0 30 2 * * ?' (each day at"
                             + " 2:30) or '0 0 3 1 * ?' (on the first of each month at 3:00); or '" + OFF + "'",
                     e);
         }
