@@ -1,19 +1,26 @@
 #!/usr/bin/env python3
 """Garbage collection through the mount: space returned, restores after it, and what others notice; prints tables, writes JSON.
 
-Run through scripts/bench space. Three parts, each next to its own baseline in the same run:
+Run through scripts/bench space. Four parts, each next to its own baseline in the same run:
 
   restores  five backups on a slow disk (scripts/slow-disk). The oldest three are deleted and collected. The newest two are read back
             cold before and after, and from a fresh volume that got only these two. Stored bytes of all three states.
+  arrange   five backups on a slow disk, nothing deleted: v1, v4 and v5 are read back cold before and after a collection without an
+            arrangement, and after one with it; then the oldest three are deleted, and v4 and v5 read back after a collection with
+            an arrangement. Stored bytes and bytes moved of all states.
   rates     on the work folder's own disk: MB/s of a collection that has to copy what remains of each container, and of one that
             finds nothing but garbage; the share of the disk's space that came back when everything is deleted.
   others    on the same disk: the rate of a writer of new data, and the latency of random reads of 4 KiB with the kernel's caches
             bypassed, alone and beside collections.
+  recompress  the five backups in a volume for each level, compressed anew by a collection: stored bytes before and after, and CPU
+            seconds of the daemon for that, which depend less on other work on the machine than the seconds that passed. Then the
+            newest two read back cold from a slow disk: as they were written, and compressed with --restore-level.
 
 Backups are the tars of scripts/bench ingest. MB are 10^6 bytes. Removes its mounts, loop devices and processes, also when it is interrupted.
 """
 
 import argparse
+import json
 import mmap
 import os
 import platform
@@ -29,7 +36,8 @@ from bench_systems import Deduplicated, table
 from bench_volume import Volume, drop_kernel_caches, measure, run, say, stored_bytes, warm
 
 MB = 1_000_000
-PARTS = ["restores", "rates", "others"]
+PARTS = ["restores", "arrange", "rates", "others", "recompress"]
+LEVELS = [3, 6, 9, 12, 19]
 BLOCK = 1 << 20
 
 
@@ -51,6 +59,8 @@ def collect(volume, *options):
     """Collects, and waits; the report and the seconds."""
     settle(volume)
     begin = time.monotonic()
+    if not any(option.startswith("--arrange") for option in options):
+        options += ("--arrange=0",)
     volume.script("sdfscli", volume.name, "gc", "--wait", *options)
     return time.monotonic() - begin
 
@@ -72,17 +82,18 @@ def block(number):
 class Report:
     def __init__(self):
         self.machine = {"cores": os.cpu_count(), "kernel": platform.release(), "date": time.strftime("%Y-%m-%d %H:%M")}
-        self.restores, self.stored, self.rates, self.others = [], [], [], []
+        self.restores, self.stored, self.rates, self.others, self.levels = [], [], [], [], []
 
     def figures(self):
         return {"machine": self.machine, "stored": self.stored, "restores": self.restores, "rates": self.rates,
-                "others": self.others}
+                "others": self.others, "levels": self.levels}
 
     def print_table(self):
         table("Stored, on the slow disk", self.stored)
         table("Cold restores from the slow disk, the first after mounting", self.restores)
         table("Collections on the work folder's own disk", self.rates)
         table("Others beside collections", self.others)
+        table("Collections that compress harder, on the work folder's own disk", self.levels)
         say(f"\n{self.machine}")
 
 
@@ -97,10 +108,15 @@ class Bench:
         files = bench_series.make(self.work / "series", self.options.seed, self.options.backup_mb * MB)
         if "restores" in self.options.parts:
             self.measure_restores(files)
+        if "arrange" in self.options.parts:
+            self.measure_arrangement(files)
         if "rates" in self.options.parts:
             self.measure_rates()
         if "others" in self.options.parts:
             self.measure_others()
+        if "recompress" in self.options.parts:
+            self.measure_levels(files)
+            self.measure_recompressed_restores(files)
 
     def started(self, name):
         system = Deduplicated(self.work, name, self.options, hash_type="")
@@ -129,6 +145,27 @@ class Bench:
         for round_number in range(self.options.rounds):
             self.read_back(f"after, {round_number + 1}", collected, kept)
             self.read_back(f"fresh, {self.options.rounds + round_number + 1}", fresh, kept)
+        self.clean()
+
+    def measure_arrangement(self, files):
+        system = self.started("arranged")
+        for file in files:
+            system.store(file)
+        read = [files[0], files[3], files[4]]
+        for state, options in (("all five", None), ("all five, collected", ["--arrange=0"]), ("all five, arranged", ["--arrange=10"]),
+                               ("two newest, arranged", ["--arrange=10"])):
+            if state.startswith("two"):
+                for file in files[:3]:
+                    system.path(file).unlink()
+                read = files[3:]
+            if options is not None:
+                seconds = collect(system.volume, *options)
+                last = json.loads(system.volume.script("sdfscli", system.volume.name, "gc", "status", "--json"))["last"]
+                moved = last.get("arrangement", {}).get("movedBytes", 0)
+                say(f"  {state}: {seconds:.1f} s, {moved / MB:.1f} MB moved, {last['copiedBytes'] / MB:.1f} MB copied")
+            self.note_stored(state, system)
+            for round_number in range(self.options.rounds):
+                self.read_back(f"{state}, {round_number + 1}", system, read)
         self.clean()
 
     def note_stored(self, state, system):
@@ -220,6 +257,49 @@ class Bench:
             os.close(descriptor)
         return statistics.median(taken)
 
+    def measure_levels(self, files):
+        for kind, volume_options in (("default", ()), ("--backup-volume", ("--backup-volume",))):
+            for level in self.options.levels:
+                system = Deduplicated(self.work, f"level{level}", self.options, volume_options, slow=False, hash_type="")
+                self.things.append(system)
+                system.start()
+                # Not later: the first files also warm up the JVM.
+                for file in files:
+                    system.store(file)
+                settle(system.volume)
+                before, raw = stored_bytes(system.volume), system.volume.figures()["uniqueBytes"]
+                cpu = system.cpu_seconds()
+                compiling = collect(system.volume)
+                cpu_of_none = system.cpu_seconds() - cpu
+                cpu = system.cpu_seconds()
+                say(f"  {kind}, zstd:{level}; a collection of nothing took {compiling:.1f} s")
+                if level > (3 if volume_options else 1):
+                    seconds = collect(system.volume, f"--recompress=zstd:{level}")
+                    cpu = system.cpu_seconds() - cpu
+                    after = stored_bytes(system.volume)
+                    self.report.levels.append({
+                        "volume": kind, "level": level, "uniqueMb": raw / MB, "storedMb": before / MB, "recompressedMb": after / MB,
+                        "savedShare": 1 - after / before, "cpuSecondsOfNone": cpu_of_none, "cpuSeconds": cpu,
+                        "uniqueMbPerCpuSecond": raw / MB / cpu, "seconds": seconds})
+                self.clean()
+
+    def measure_recompressed_restores(self, files):
+        level = f"zstd:{self.options.restore_level}"
+        written, recompressed = self.started("written"), self.started("recompressed")
+        for file in files:
+            written.store(file)
+            recompressed.store(file)
+        for system in (written, recompressed):
+            settle(system.volume)
+        self.note_stored("five, as written", written)
+        seconds = collect(recompressed.volume, f"--recompress={level}")
+        say(f"  compressed anew with {level} in {seconds:.1f} s")
+        self.note_stored(f"five, {level}", recompressed)
+        for round_number in range(self.options.rounds):
+            self.read_back(f"as written, {round_number + 1}", written, files[3:])
+            self.read_back(f"{level}, {round_number + 1}", recompressed, files[3:])
+        self.clean()
+
     def clean(self):
         for thing in self.things:
             thing.clean()
@@ -243,14 +323,14 @@ class Collections:
                 out.write(block(each))
         settle(self.volume)
         (self.volume.mount_point / "garbage").unlink()
-        self.volume.script("sdfscli", self.volume.name, "gc", "--leave=0")
+        self.volume.script("sdfscli", self.volume.name, "gc", "--leave=0", "--arrange=0")
         self.thread.start()
         return self
 
     def collect_all_the_time(self):
         while not self.ending:
             # The first one may be running still.
-            subprocess.run([Path(__file__).parent / "sdfscli", self.volume.name, "gc", "--wait", "--leave=0"],
+            subprocess.run([Path(__file__).parent / "sdfscli", self.volume.name, "gc", "--wait", "--leave=0", "--arrange=0"],
                            env=self.volume.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
     def __exit__(self, *_):
@@ -267,6 +347,9 @@ def parse():
     parser.add_argument("--backup-mb", type=int, default=300, help="size of the first backup (default: %(default)s)")
     parser.add_argument("--blocks", type=int, default=1500, help="MiB of a file of the rates (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=2, help="of each restore and rate (default: %(default)s)")
+    parser.add_argument("--levels", type=lambda text: [int(level) for level in text.split(",")], default=LEVELS,
+                        help=f"of zstd (default: {','.join(map(str, LEVELS))})")
+    parser.add_argument("--restore-level", type=int, default=9, help="of zstd, for the restores (default: %(default)s)")
     parser.add_argument("--reads", type=int, default=1500, help="random reads (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the backups (default: %(default)s)")
     parser.add_argument("--memory-budget", type=int, default=1024, help="MB of the volume (default: %(default)s)")

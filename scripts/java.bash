@@ -36,7 +36,8 @@ java_feature() {
   printf '%s\n' "${version:-0}"
 }
 
-# Runs a main class of the project in a JVM tuned for short runs. In the project, builds if nothing is built.
+# Runs a main class of the project in a JVM tuned for short runs, with the heap in command_heap, or 256 MB. In the project, builds if
+# nothing is built.
 run_java() {
   local main_class="$1" home classes java feature
   shift
@@ -51,7 +52,7 @@ run_java() {
   java="$(find_java)" || die "there is no java; install a JDK or JRE of release 17 or later, or set JAVA_HOME"
   feature="$(java_feature "$java")"
   ((feature >= 17)) || die "$java is of release $feature; 17 or later is needed (set JAVA_HOME to a newer one)"
-  local -a options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -Xmx256m)
+  local -a options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto "-Xmx${command_heap:-256m}")
   # The daemon inherits these two.
   [[ ! -d "$home/native" ]] || options+=("-Djava.library.path=$home/native" "-Djffi.boot.library.path=$home/native")
   # Archives of the classes, which scripts/install makes: a mount takes a quarter less time. Another JVM ignores them.

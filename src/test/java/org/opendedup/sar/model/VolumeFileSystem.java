@@ -3,8 +3,10 @@ package org.opendedup.sar.model;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.volume.EntryVisitor;
 import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.Volume;
@@ -114,8 +116,13 @@ public final class VolumeFileSystem implements FileSystem {
         return new VolumeHandle(volume, volume.open(inode, writable));
     }
 
-    /** Gives all garbage back. Returns the number of containers that were removed or written anew. */
+    /**
+     * Arranges chunks for a disk with short seeks, and gives all garbage back. Returns the number of containers that
+     * were removed or written anew.
+     */
     public long collect() throws IOException {
+        volume.maintenance()
+                .arrange(new ArrangementLimits(1, 1), DiskModel.configured(0.2, 100_000_000), (done, of) -> true);
         CollectionReport report =
                 volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
         return report.removed() + report.rewritten();

@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -139,6 +141,51 @@ class GarbageCollectionOnMountTest {
             volume.unmount();
             assertEquals(List.of(), Recount.problems(volume));
         }
+    }
+
+    @Test
+    void whatStaysIsCompressedHarderWhenAsked() throws Exception {
+        try (MountedVolume volume = make("harder", "--chunk-store-recompress=zstd:12")) {
+            assertEquals("zstd:12", gc(volume, "status").get("recompress"));
+            byte[] text = words(16 * MIB);
+            Bytes.writeAndSync(volume.mountPoint().resolve("text"), text);
+            Commands.succeed("sync", volume.mountPoint());
+            // The control: what is stored since the mount is too young, and the next collection takes it.
+            assertEquals(0, Json.number(gc(volume, "--wait"), "recompressed"));
+            long before = volume.figure("stats", "storedBytes");
+            Map<String, Object> result = gc(volume, "--wait");
+            assertTrue(Json.number(result, "recompressed") > 0, result::toString);
+            long after = volume.figure("stats", "storedBytes");
+            assertTrue(after < before * 0.97, () -> before + " before, " + after + " after: " + result);
+            assertEquals(0, Json.number(gc(volume, "--wait"), "recompressVictims"));
+
+            gc(volume, "set", "--recompress=off");
+            volume.remount();
+            assertEquals("off", gc(volume, "status").get("recompress"));
+            MountedVolume.dropKernelCaches();
+            assertArrayEquals(text, Files.readAllBytes(volume.mountPoint().resolve("text")));
+            Map<String, Object> once = gc(volume, "--wait", "--recompress=zstd:19");
+            assertTrue(Json.number(once, "recompressVictims") > 0, once::toString);
+            assertEquals("off", gc(volume, "status").get("recompress"));
+            volume.remount();
+            assertArrayEquals(text, Files.readAllBytes(volume.mountPoint().resolve("text")));
+            volume.unmount();
+            assertEquals(List.of(), Recount.problems(volume));
+        }
+    }
+
+    /** Words of a small vocabulary: a high level of zstd compresses them much better than a low one. */
+    private static byte[] words(int bytes) {
+        var chance = new Random(1);
+        byte[] made = new byte[bytes];
+        int at = 0;
+        while (at < bytes) {
+            byte[] word = (Long.toString(chance.nextInt(400) * 7919L, 36) + " ").getBytes(StandardCharsets.US_ASCII);
+            int length = Math.min(word.length, bytes - at);
+            System.arraycopy(word, 0, made, at, length);
+            at += length;
+        }
+        return made;
     }
 
     @Test

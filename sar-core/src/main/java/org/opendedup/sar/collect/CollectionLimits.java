@@ -1,5 +1,7 @@
 package org.opendedup.sar.collect;
 
+import org.opendedup.sar.common.StoredContainer;
+
 /**
  * What a collection does at most.
  *
@@ -7,8 +9,11 @@ package org.opendedup.sar.collect;
  *     share of garbage are collected first, until no more than this is left. Containers without a live chunk are always
  *     removed
  * @param dryRun whether to only report what would be done
+ * @param recompressLevel zstd level with which containers are compressed anew, after the garbage; 0: none
+ * @param recompressesYoung whether containers are compressed anew that may be garbage soon: those that did not exist
+ *     when the collection before this one began
  */
-public record CollectionLimits(double garbageShare, boolean dryRun) {
+public record CollectionLimits(double garbageShare, boolean dryRun, int recompressLevel, boolean recompressesYoung) {
     /** Leaves so little garbage that a volume is at most a few percent larger than a fresh one with the same files. */
     public static final double DEFAULT_GARBAGE_SHARE = 0.03;
 
@@ -16,5 +21,14 @@ public record CollectionLimits(double garbageShare, boolean dryRun) {
         if (!(garbageShare >= 0 && garbageShare <= 1)) {
             throw new IllegalArgumentException("a share is between 0 and 1, not " + garbageShare);
         }
+        if (recompressLevel < 0 || recompressLevel > StoredContainer.MAX_LEVEL) {
+            throw new IllegalArgumentException(
+                    "a level of zstd is from 1 to " + StoredContainer.MAX_LEVEL + ", not " + recompressLevel);
+        }
+    }
+
+    /** Without compressing anew. */
+    public CollectionLimits(double garbageShare, boolean dryRun) {
+        this(garbageShare, dryRun, 0, false);
     }
 }

@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.NoSpaceException;
@@ -15,8 +16,10 @@ import org.opendedup.sar.container.Compaction;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.ContainerEntry;
+import org.opendedup.sar.metadata.ContainerTable;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.ReferenceCounts;
 import org.slf4j.Logger;
@@ -74,10 +77,16 @@ public final class Collector {
     private final Pace pace;
     private final CollectionProgress progress;
 
+    /** Whether the space of a container comes back, and not only that of a whole pack. */
+    private boolean givesPlacesBack = true;
+
     private long removed;
     private long rewritten;
+    private long recompressed;
+    private long incompressible;
     private long kept;
     private long copiedBytes;
+    private long savedBytes;
     private long givenBackBytes;
     private long strayBytes;
     private long doneBytes;
@@ -92,37 +101,34 @@ public final class Collector {
     }
 
     /**
-     * Does one collection.
+     * Does one collection: of the garbage, then, if that is wanted, of containers that are only compressed anew.
      *
      * @throws InterruptedIOException if {@code progress} stopped it
      * @throws NoSpaceException if the disk has no room for the copies; what was given back before stays given back
      */
-    public CollectionReport run(CollectionLimits limits) throws IOException {
+    public CollectionReport run(CollectionLimits limits, Recompression recompression) throws IOException {
         // Only a container that is complete can be collected.
         parts.containers().endAll();
         parts.commits().commit();
-        Victims victims = Victims.choose(parts.metadata().containers(), limits.garbageShare());
-        chosenBytes = victims.chosenBytes();
-        if (limits.dryRun()) {
-            return report(victims, victims.garbageBytes() - victims.chosenGarbageBytes());
-        }
-        try (Compaction compaction = parts.containers().compaction()) {
+        Victims victims;
+        try (Compaction compaction = parts.containers().compaction(recompression.level())) {
+            givesPlacesBack = compaction.givesPlacesBack();
+            victims = choose(limits.garbageShare(), recompression, compaction);
+            chosenBytes = victims.chosenBytes() + victims.recompressBytes();
+            if (limits.dryRun()) {
+                return report(victims, victims.garbageBytes() - victims.chosenGarbageBytes());
+            }
             if (compaction.hasOldPlaces()) {
                 // An earlier collection failed after a commit, or its changes waited for the commit above.
                 giveBack(compaction);
             }
-            long next = 0;
-            List<ContainerEntry> batch = victims.next(next, BATCH);
-            while (!batch.isEmpty() && goesOn()) {
-                next = batch.get(batch.size() - 1).container() + 1;
-                List<ContainerEntry> rest = batch;
-                while (!rest.isEmpty() && goesOn()) {
-                    rest = collect(rest, compaction);
-                }
-                batch = victims.next(next, BATCH);
+            collect(victims::next, compaction, false, () -> false);
+            collect(victims::nextToRecompress, compaction, true, recompression.isUnwanted());
+            if (goesOn()) {
+                sweep(compaction);
             }
-            if (parts.ownsPacks() && goesOn()) {
-                strayBytes = compaction.sweep();
+            if (limits.garbageShare() < 1 && goesOn()) {
+                new LostContainers(parts).forgetGarbage();
             }
         }
         if (stopped) {
@@ -131,8 +137,56 @@ public final class Collector {
         return report(victims, parts.metadata().containers().garbageBytes());
     }
 
+    private Victims choose(double garbageShare, Recompression recompression, Compaction compaction) throws IOException {
+        ContainerTable table = parts.metadata().containers();
+        if (givesPlacesBack) {
+            return Victims.choose(table, garbageShare, recompression);
+        }
+        // To copy a container from a pack that stays would only take more space.
+        Map<Long, Long> packBytes = parts.ownsPacks() ? compaction.packBytes() : Map.of();
+        return Victims.ofPacks(table, DeadPacks.choose(table, packBytes, garbageShare));
+    }
+
+    /**
+     * Gives back what no container has. Where only whole packs come back, these are what the collected containers give.
+     *
+     * @return bytes given back
+     */
+    private long sweep(Compaction compaction) throws IOException {
+        if (!parts.ownsPacks()) {
+            return 0;
+        }
+        long bytes = compaction.sweep();
+        if (givesPlacesBack) {
+            strayBytes += bytes;
+        } else {
+            givenBackBytes += bytes;
+            goesOn();
+        }
+        return bytes;
+    }
+
+    /** Chooses the containers of a batch. */
+    @FunctionalInterface
+    private interface Choice {
+        List<ContainerEntry> next(long from, int count) throws IOException;
+    }
+
+    private void collect(Choice choice, Compaction compaction, boolean ifSmaller, BooleanSupplier isUnwanted)
+            throws IOException {
+        List<ContainerEntry> batch = choice.next(0, BATCH);
+        while (!batch.isEmpty() && goesOn() && !isUnwanted.getAsBoolean()) {
+            long next = batch.get(batch.size() - 1).container() + 1;
+            List<ContainerEntry> rest = batch;
+            while (!rest.isEmpty() && goesOn() && !isUnwanted.getAsBoolean()) {
+                rest = collect(new Batch(rest, compaction, ifSmaller, isUnwanted));
+            }
+            batch = choice.next(next, BATCH);
+        }
+    }
+
     /** Collects a batch once there are no pins; see {@link Batch#collect}. */
-    private List<ContainerEntry> collect(List<ContainerEntry> batch, Compaction compaction) throws IOException {
+    private List<ContainerEntry> collect(Batch batch) throws IOException {
         while (!parts.pins().tryBegin()) {
             if (!goesOn()) {
                 return List.of();
@@ -140,7 +194,7 @@ public final class Collector {
             Pace.pause(PAUSE_MS);
         }
         try {
-            return new Batch(batch, compaction).collect();
+            return batch.collect();
         } finally {
             parts.pins().end();
         }
@@ -166,9 +220,14 @@ public final class Collector {
                 victims.garbageBytes(),
                 victims.chosen(),
                 victims.chosenBytes(),
+                victims.recompressChosen(),
+                victims.recompressBytes(),
                 removed,
                 rewritten,
+                recompressed,
+                incompressible,
                 copiedBytes,
+                savedBytes,
                 givenBackBytes - copiedBytes,
                 strayBytes,
                 kept,
@@ -182,6 +241,10 @@ public final class Collector {
         return !stopped;
     }
 
+    private Importance importance() {
+        return pace.isWaitedFor() ? Importance.STEP : Importance.BACKGROUND;
+    }
+
     private void awaitPace(long bytes) throws InterruptedIOException {
         // Who wants a pin must not wait for a slow or paused collection.
         pace.await(bytes, () -> goesOn() && !parts.pins().exist());
@@ -191,12 +254,18 @@ public final class Collector {
     private final class Batch implements Compaction.Results {
         private final List<ContainerEntry> containers;
         private final Compaction compaction;
+        /** Whether a container with a live chunk is only written anew if it gets smaller. */
+        private final boolean ifSmaller;
+        /** Whether to leave the rest of the containers as they are. */
+        private final BooleanSupplier isUnwanted;
         /** Containers whose garbage is tombstoned, durably, and that are not done. */
         private final Map<Long, ContainerEntry> tombstoned = new LinkedHashMap<>();
 
-        Batch(List<ContainerEntry> containers, Compaction compaction) {
+        Batch(List<ContainerEntry> containers, Compaction compaction, boolean ifSmaller, BooleanSupplier isUnwanted) {
             this.containers = containers;
             this.compaction = compaction;
+            this.ifSmaller = ifSmaller;
+            this.isUnwanted = isUnwanted;
         }
 
         /**
@@ -216,7 +285,7 @@ public final class Collector {
             try {
                 for (ContainerEntry entry : ordered) {
                     awaitPace(entry.stored().bytes());
-                    if (!goesOn() || parts.pins().exist()) {
+                    if (!goesOn() || parts.pins().exist() || isUnwanted.getAsBoolean()) {
                         break;
                     }
                     handle(entry);
@@ -228,6 +297,9 @@ public final class Collector {
             }
             // Also after a failure: containers without a live chunk need no space, and give some back.
             long givenBack = finish(failure);
+            if (failure instanceof NoSpaceException && !givesPlacesBack) {
+                givenBack += sweep(compaction);
+            }
             if (failure == null || failure instanceof NoSpaceException && givenBack > 0) {
                 return List.copyOf(tombstoned.values());
             }
@@ -280,15 +352,20 @@ public final class Collector {
 
         /** Returns the directory of a container; null if it cannot be read. */
         private @Nullable SealedContainer load(ContainerEntry entry, BitSet alive) throws IOException {
-            try (DiskQueue.Turn turn = parts.disk().enter()) {
+            try (DiskQueue.Turn turn = parts.disk().enter(importance())) {
                 long start = System.nanoTime();
-                SealedContainer directory = compaction.load(entry.container(), alive);
-                turn.requested(entry.container(), 0, (int) entry.stored().bytes(), System.nanoTime() - start);
+                SealedContainer directory =
+                        compaction.load(entry.container(), alive, counts.damaged(entry.container()), ifSmaller);
+                turn.requested(
+                        entry.stored().pack(),
+                        entry.stored().offset(),
+                        (int) entry.stored().bytes(),
+                        System.nanoTime() - start);
                 return directory;
             } catch (InterruptedIOException | NoSpaceException e) {
                 throw e;
             } catch (IOException e) {
-                damaged(entry.container(), e);
+                keep(entry.container(), e);
                 return null;
             }
         }
@@ -300,8 +377,7 @@ public final class Collector {
             if (!parts.index().keepsAnything()) {
                 return null;
             }
-            try (DiskQueue.Turn turn = parts.disk().enter()) {
-                turn.moves();
+            try (DiskQueue.Turn turn = parts.disk().enter(importance())) {
                 return parts.containers().directory(container);
             } catch (IOException e) {
                 log.debug("index entries of container {} stay; they lead to nothing", container, e);
@@ -310,15 +386,39 @@ public final class Collector {
         }
 
         @Override
-        public void copied(long container, long bytes) {
+        public void copied(long container, long bytes, long saved) {
             copiedBytes += bytes;
-            rewritten++;
+            savedBytes += saved;
+            if (ifSmaller) {
+                recompressed++;
+            } else {
+                rewritten++;
+            }
             done(container);
         }
 
-        /** Leaves a container in its place, with its garbage: the rest of the volume must not wait for a bad sector. */
         @Override
-        public void damaged(long container, IOException why) {
+        public void incompressible(long container) {
+            incompressible++;
+            done(container);
+        }
+
+        /** Marks the chunks, so that the next collection copies the frame as it is if it finds the same damage. */
+        @Override
+        public void damaged(long container, int firstSlot, int slots, IOException why) {
+            parts.commits().changes().lock();
+            try {
+                counts.markDamaged(container, firstSlot, firstSlot + slots);
+            } catch (IOException e) {
+                log.debug("the damage of container {} is not noted", container, e);
+            } finally {
+                parts.commits().changes().unlock();
+            }
+            keep(container, why);
+        }
+
+        /** Leaves a container in its place, with its garbage: the rest of the volume must not wait for a bad sector. */
+        private void keep(long container, IOException why) {
             kept++;
             done(container);
             log.warn("container {} stays as it is, with its garbage: {}", container, why.getMessage());

@@ -2,10 +2,11 @@ package org.opendedup.sar.collect;
 
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * How fast collections read and write: an upper bound in bytes a second, and a pause. Both can be changed while a
- * collection is running. Safe for use by many threads.
+ * collection is running. The bound does not hold while somebody waits for space. Safe for use by many threads.
  */
 public final class Pace {
     /** Means no bound. */
@@ -16,6 +17,8 @@ public final class Pace {
 
     private volatile long bytesPerSecond = UNLIMITED;
     private volatile boolean paused;
+    /** How many wait for what a collection gives back. */
+    private final AtomicInteger waiting = new AtomicInteger();
     /** When the bytes handled so far are paid for, in nanoseconds. Used by the one collection that is running. */
     private long paidNanos = System.nanoTime();
 
@@ -41,9 +44,29 @@ public final class Pace {
         paused = now;
     }
 
+    /** Lifts the bound until {@link #endHurry}, because somebody waits for space. A pause stays. */
+    public void hurry() {
+        waiting.incrementAndGet();
+    }
+
+    /** Ends what one call of {@link #hurry} began. */
+    public void endHurry() {
+        waiting.decrementAndGet();
+    }
+
+    /** Returns whether somebody waits for space; if not, a collection has the last place at the disk. */
+    public boolean isWaitedFor() {
+        return waiting.get() > 0;
+    }
+
+    /** Returns the bound that is in force now. */
+    private long rate() {
+        return isWaitedFor() ? UNLIMITED : bytesPerSecond;
+    }
+
     /** Whether a waiting collection should go on waiting. */
     @FunctionalInterface
-    interface Patience {
+    public interface Patience {
         boolean goesOn();
     }
 
@@ -51,15 +74,15 @@ public final class Pace {
      * Waits until {@code bytes} more bytes may be handled, and while collections are paused; ends early if
      * {@code patience} ends.
      */
-    void await(long bytes, Patience patience) throws InterruptedIOException {
+    public void await(long bytes, Patience patience) throws InterruptedIOException {
         long now = System.nanoTime();
         // Time that passed unused does not allow a burst later.
         paidNanos = Math.max(paidNanos, now - TimeUnit.SECONDS.toNanos(1));
-        long rate = bytesPerSecond;
+        long rate = rate();
         if (rate != UNLIMITED) {
             paidNanos += (long) (bytes / (double) rate * 1e9);
         }
-        while (patience.goesOn() && (paused || bytesPerSecond != UNLIMITED && paidNanos > System.nanoTime())) {
+        while (patience.goesOn() && (paused || rate() != UNLIMITED && paidNanos > System.nanoTime())) {
             pause(STEP_MS);
         }
     }

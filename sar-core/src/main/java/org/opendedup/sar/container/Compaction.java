@@ -10,6 +10,7 @@ import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -19,14 +20,12 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.SealedContainers.Whole;
 import org.opendedup.sar.container.format.Bytes;
+import org.opendedup.sar.container.format.Compression;
 import org.opendedup.sar.container.format.Compressor;
 import org.opendedup.sar.container.format.ContainerFormat;
-import org.opendedup.sar.container.format.ContainerIdentity;
 import org.opendedup.sar.container.format.FrameCopier;
-import org.opendedup.sar.container.format.FrameDecoder;
 import org.opendedup.sar.container.format.FrameFormat;
 import org.opendedup.sar.container.format.FrameTable;
-import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.Directory;
 import org.slf4j.Logger;
@@ -36,7 +35,7 @@ import org.slf4j.LoggerFactory;
  * Writes sealed containers anew without the chunks that no file refers to, one after another in packs of its own, and
  * removes those without any; then gives the space of their old places back. So what is left of many sparse containers
  * lies together. A container keeps its id and its salt, and gets the next generation; its frames keep their numbers and
- * their slots.
+ * their slots. Compresses them harder on the way if that is asked for.
  *
  * <p>Nothing changes for readers until {@link #force} and a commit after it. Without these, for example after a crash,
  * the old place is valid and the new bytes belong to no container. For use by one thread.
@@ -59,9 +58,13 @@ public final class Compaction implements Closeable {
     private final PackSpace space;
     /** Whether places of recovered containers wait for a commit. */
     private final BooleanSupplier isRecovering;
+    /** zstd level to compress anew with; 0: frames that keep all their chunks are copied as they are. */
+    private final int level;
+    /** Compresses the frames that are compressed anew. */
+    private final Compressor recompressor;
 
     /** Memory for containers that can be loaded. */
-    private final Deque<Scratch> free = new ArrayDeque<>();
+    private final Deque<GenerationCopier> free = new ArrayDeque<>();
     /** Containers that are loaded and not written, in their order. */
     private final Deque<UnderWay> underWay = new ArrayDeque<>();
     /** The pack that is written to; null before the first container, and after a failure. */
@@ -80,14 +83,20 @@ public final class Compaction implements Closeable {
             ExecutorService workers,
             RewrittenContainers rewritten,
             PackSpace space,
-            BooleanSupplier isRecovering) {
+            BooleanSupplier isRecovering,
+            int level) {
         this.directory = directory;
         this.containers = containers;
         this.packs = packs;
         this.workers = workers;
         for (int i = 0; i < LOADED; i++) {
-            free.add(new Scratch(compressor));
+            free.add(new GenerationCopier(compressor));
         }
+        this.level = level;
+        // A compressor takes frames of any size.
+        recompressor = level == 0
+                ? compressor
+                : new Compressor(new Compression(Compression.Codec.ZSTD, level, FrameFormat.MAX_RAW_BYTES));
         this.rewritten = rewritten;
         this.space = space;
         this.isRecovering = isRecovering;
@@ -95,11 +104,20 @@ public final class Compaction implements Closeable {
 
     /** Hears what became of the containers that were loaded, in their order. */
     public interface Results {
-        /** A container was copied; {@code bytes} is the length of the copy. */
-        void copied(long container, long bytes);
+        /**
+         * A container was copied; {@code bytes} is the length of the copy, and {@code saved} by how much it is smaller
+         * because frames were compressed harder.
+         */
+        void copied(long container, long bytes, long saved);
 
-        /** A chunk of a container is not what was written. It stays as it is. */
-        void damaged(long container, IOException why);
+        /** A container that was loaded to be compressed harder stays in its place: that saves too little. */
+        void incompressible(long container);
+
+        /**
+         * Chunks of a container in consecutive slots are not what was written, and were not known to be damaged. The
+         * container stays as it is.
+         */
+        void damaged(long container, int firstSlot, int slots, IOException why);
     }
 
     /**
@@ -119,16 +137,39 @@ public final class Compaction implements Closeable {
      * goes on.
      *
      * @param kept slots whose chunks stay
+     * @param damaged slots that are known to be damaged: a frame that cannot be decoded is copied as it is if it has
+     *     one of them. So no error of a single read is ever written to the disk as damage
+     * @param ifSmaller whether the container is only written anew if it gets smaller by
+     *     1/{@value FrameCopier#MIN_SAVING}
      * @return the container's directory
      * @throws CorruptionException if the directory is damaged
      */
-    public SealedContainer load(long container, BitSet kept) throws IOException {
-        Scratch scratch = free.element();
+    public SealedContainer load(long container, BitSet kept, BitSet damaged, boolean ifSmaller) throws IOException {
+        GenerationCopier scratch = free.element();
         Whole whole = containers.whole(container, scratch.source);
         free.remove();
         scratch.source = whole.bytes();
-        underWay.add(new UnderWay(container, scratch, workers.submit(() -> scratch.copy(whole, kept))));
+        scratch.begin(whole, kept, damaged, recompressor, level);
+        CompletableFuture<NextGeneration> copying = new CompletableFuture<>();
+        workers.execute(() -> copyFrame(scratch, copying));
+        underWay.add(new UnderWay(container, scratch, copying, ifSmaller));
         return whole.directory();
+    }
+
+    /**
+     * Copies one frame, and leaves the next one to another turn of a worker: so a frame that a writer or a reader waits
+     * for waits for a frame at most, however long the container takes.
+     */
+    private void copyFrame(GenerationCopier scratch, CompletableFuture<NextGeneration> copying) {
+        try {
+            if (scratch.copyFrame()) {
+                workers.execute(() -> copyFrame(scratch, copying));
+            } else {
+                copying.complete(scratch.end());
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            copying.completeExceptionally(e);
+        }
     }
 
     /** Writes everything that was loaded. */
@@ -151,18 +192,26 @@ public final class Compaction implements Closeable {
         UnderWay oldest = underWay.remove();
         try {
             NextGeneration next = oldest.await();
+            if (oldest.ifSmaller
+                    && !FrameCopier.isWorth(
+                            next.frameBytesBefore(), next.frames().length())) {
+                rewritten.marked(oldest.container, next.from(), level);
+                results.incompressible(oldest.container);
+                return;
+            }
             StoredContainer to = write(next);
-            copies.put(oldest.container, new Copy(next.from, to, next.table));
-            results.copied(oldest.container, to.bytes());
-        } catch (CorruptionException e) {
-            results.damaged(oldest.container, e);
+            copies.put(oldest.container, new Copy(next.from(), to, next.table()));
+            results.copied(oldest.container, to.bytes(), next.savedBytes());
+        } catch (DamagedFrame e) {
+            results.damaged(oldest.container, e.firstSlot(), e.slots(), e);
         } finally {
             free.add(oldest.scratch);
         }
     }
 
     /** A container that is loaded. */
-    private record UnderWay(long container, Scratch scratch, Future<NextGeneration> copying) {
+    private record UnderWay(
+            long container, GenerationCopier scratch, Future<NextGeneration> copying, boolean ifSmaller) {
         NextGeneration await() throws IOException {
             try {
                 return Objects.requireNonNull(Uninterruptibles.getUninterruptibly(copying));
@@ -184,84 +233,32 @@ public final class Compaction implements Closeable {
         }
     }
 
-    /** The next generation of a container, in memory. */
-    private record NextGeneration(
-            ContainerIdentity identity,
-            StoredContainer from,
-            FrameTable table,
-            Bytes frames,
-            Bytes chunkLists,
-            long rawBytes) {}
-
-    /** Memory for one container and its next generation; used again for others. */
-    private static final class Scratch {
-        private final FrameCopier copier;
-        private final Bytes frames = new Bytes(0);
-        private final Bytes chunkLists = new Bytes(0);
-        private byte[] source = new byte[0];
-
-        Scratch(Compressor compressor) {
-            copier = new FrameCopier(compressor);
-        }
-
-        /** Verifies all chunks by their fingerprints. */
-        NextGeneration copy(Whole whole, BitSet kept) throws CorruptionException {
-            FrameTable table = whole.table();
-            BitSet removed = (BitSet) kept.clone();
-            removed.flip(0, table.slots());
-            ContainerIdentity identity = new ContainerIdentity(
-                    whole.container(), table.writing().salt(), table.writing().generation() + 1);
-            FrameTable.Builder newTable = new FrameTable.Builder(identity.writing());
-            LocatedTable at = whole.at();
-            frames.clear();
-            chunkLists.clear();
-            long rawBytes = 0;
-            for (int frame = 0; frame < table.frames(); frame++) {
-                int offset = ContainerFormat.HEADER_BYTES + frames.length();
-                Bytes copied = copier.copy(
-                        whole.bytes(),
-                        (int) table.fileOffset(frame),
-                        new FrameDecoder.Expected(whole.container(), at, frame),
-                        removed,
-                        identity,
-                        null);
-                int length = copied == null ? 0 : copied.length();
-                if (copied != null) {
-                    frames.putBytes(copied.array(), 0, length);
-                    chunkLists.putBytes(
-                            copied.array(), FrameFormat.HEADER_BYTES, FrameFormat.listBytes(copied.array()));
-                }
-                newTable.add(table.firstSlot(frame), table.slotCount(frame), offset, length, copier.rawBytes());
-                rawBytes += copier.rawBytes();
-            }
-            return new NextGeneration(identity, whole.stored(), newTable.build(), frames, chunkLists, rawBytes);
-        }
-    }
-
     private StoredContainer write(NextGeneration next) throws IOException {
         Bytes tail = ContainerFormat.tail(
-                next.identity,
-                next.table.encode(),
-                next.chunkLists,
-                ContainerFormat.HEADER_BYTES + next.frames.length());
-        Pack target = pack(next.identity.container());
+                next.identity(),
+                next.table().encode(),
+                next.chunkLists(),
+                ContainerFormat.HEADER_BYTES + next.frames().length());
+        Pack target = pack(next.identity().container());
         target.lock().lock();
         try {
             long end = target.position();
             long start = PackFormat.align(end);
             target.append(
-                    ContainerFormat.begin(next.identity, (int) (start - end)).buffer());
-            target.append(ByteBuffer.wrap(next.frames.array(), 0, next.frames.length()));
+                    ContainerFormat.begin(next.identity(), (int) (start - end)).buffer());
+            target.append(
+                    ByteBuffer.wrap(next.frames().array(), 0, next.frames().length()));
             target.append(tail.buffer());
             target.startWriting();
             return new StoredContainer(
-                    next.identity.writing(),
+                    next.identity().writing(),
                     StoredContainer.State.SEALED,
                     target.number(),
                     start,
                     target.position() - start,
-                    next.table.slots(),
-                    next.rawBytes);
+                    next.table().slots(),
+                    next.rawBytes(),
+                    next.recompressed());
         } finally {
             target.lock().unlock();
         }
@@ -312,6 +309,16 @@ public final class Compaction implements Closeable {
         copies.clear();
     }
 
+    /** Returns whether the space of a container comes back, and not only that of a pack as a whole. */
+    public boolean givesPlacesBack() throws IOException {
+        return space.givesPlacesBack();
+    }
+
+    /** Returns the lengths in bytes of the packs that are not written to, by the number of the pack. */
+    public Map<Long, Long> packBytes() throws IOException {
+        return space.packBytes();
+    }
+
     /** Returns whether {@link #giveBackOldPlaces} has something to give back, as far as it is committed. */
     public boolean hasOldPlaces() {
         return rewritten.hasVacated();
@@ -355,5 +362,8 @@ public final class Compaction implements Closeable {
         dropLoaded();
         copies.clear();
         closePack();
+        if (level > 0) {
+            recompressor.close();
+        }
     }
 }

@@ -146,7 +146,7 @@ final class ContainerReader {
         try (InputCache.Lease lease = inputs.acquire(at.pack())) {
             long startNanos = System.nanoTime();
             int bytes = readWanted(container, at, frames, lease.input(), buffer);
-            consumer.requested(table.fileOffset(frames[0]), bytes, System.nanoTime() - startNanos);
+            consumer.requested(at.pack(), at.start(frames[0]), bytes, System.nanoTime() - startNanos);
         } catch (IOException e) {
             buffers.giveBack(buffer);
             decoding.noteFreed(room);

@@ -7,6 +7,7 @@ import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.concurrent.ExecutorService;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
@@ -185,6 +186,11 @@ public final class ContainerStore implements Closeable {
      */
     public long packBytes(long pack) throws IOException {
         return packs.checkedLength(pack);
+    }
+
+    /** Returns the missing packs, by number, with their containers; see {@link Packs#missing}. */
+    public SortedMap<Long, Long> missingPacks() throws IOException {
+        return packs.missing(claims);
     }
 
     /**
@@ -402,10 +408,14 @@ public final class ContainerStore implements Closeable {
     /**
      * Returns a writer of containers without some of their chunks; see {@link Compaction}. At most one may be open, and
      * the store must be open.
+     *
+     * @param level zstd level to compress anew with; 0: as {@link ContainerOptions#compression} says, and only what has
+     *     to be
      */
-    public Compaction compaction() {
+    public Compaction compaction(int level) {
         PackSpace space = new PackSpace(directory, packs, claims, sealed);
-        return new Compaction(directory, sealed, packs, compressor, workers, rewritten, space, this::hasRecovered);
+        return new Compaction(
+                directory, sealed, packs, compressor, workers, rewritten, space, this::hasRecovered, level);
     }
 
     /**

@@ -59,6 +59,15 @@ final class DirectoryReader {
         if (!header.equals(footer.identity())) {
             throw new CorruptionException(place, 0, footer.identity().toString(), header.toString());
         }
+        return directory(footer);
+    }
+
+    /** Reads the directory, and checks the footer as well. */
+    SealedContainer directoryWithoutHeader() throws IOException {
+        return directory(footer());
+    }
+
+    private SealedContainer directory(Footer footer) throws IOException {
         byte[] bytes = read(footer.directoryOffset(), footer.directoryBytes());
         SealedContainer sealed = SealedContainer.decode(container, bytes, footer, place);
         checkGeneration(sealed.frameTable(), footer);

@@ -12,10 +12,10 @@ public interface FrameConsumer {
     void damaged(int frame, IOException failure);
 
     /**
-     * Reports one disk request for these frames: offset in the container's file, length in bytes, and duration in
+     * Reports one disk request for these frames: pack, offset in the pack, length in bytes, and duration in
      * nanoseconds. Called by the reading thread.
      */
-    default void requested(long offset, int bytes, long nanos) {}
+    default void requested(long pack, long offset, int bytes, long nanos) {}
 
     /** Returns whether to check the SHA-256 of every chunk, besides the frame's CRC-32C. */
     default boolean verifiesFingerprints() {

@@ -43,6 +43,36 @@ final class PackSpace {
         this.containers = containers;
     }
 
+    /** Returns whether {@link #giveBack} can give places back one by one, and not only packs as a whole. */
+    boolean givesPlacesBack() throws IOException {
+        for (long number : packs.numbers()) {
+            try {
+                return directory.freesRanges(PackFormat.fileName(number));
+            } catch (NoSuchFileException e) {
+                log.debug("pack {} is gone already", number, e);
+            }
+        }
+        return true;
+    }
+
+    /** Returns the lengths in bytes of the packs that are not written to, by pack. */
+    Map<Long, Long> packBytes() throws IOException {
+        Map<Long, Long> bytes = new HashMap<>();
+        long[] numbers = packs.numbers();
+        // Asked after the files, as for a sweep.
+        Set<Long> inUse = packs.inUse();
+        for (long number : numbers) {
+            try {
+                if (!inUse.contains(number)) {
+                    bytes.put(number, directory.length(PackFormat.fileName(number)));
+                }
+            } catch (NoSuchFileException e) {
+                log.debug("pack {} is gone already", number, e);
+            }
+        }
+        return bytes;
+    }
+
     /**
      * Gives back the space of places that no container has any more and no reader uses. The last block of each stays
      * until the next {@link #sweep}: while the pack is written to, nothing after its last byte may be given back.

@@ -5,8 +5,10 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.FileAlreadyExistsException;
 import java.util.HashSet;
-import java.util.OptionalLong;
+import java.util.List;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
@@ -105,11 +107,30 @@ final class Packs implements Closeable {
 
     /** Returns the numbers of all packs, in ascending order. */
     long[] numbers() throws IOException {
-        return directory.list().stream()
-                .map(PackFormat::numberOf)
-                .flatMapToLong(OptionalLong::stream)
-                .sorted()
-                .toArray();
+        return PackReader.packs(directory);
+    }
+
+    /**
+     * Returns the packs that the container table names and that are missing, each with the number of its containers.
+     * Lists the folder once and reads the whole table.
+     */
+    SortedMap<Long, Long> missing(ContainerClaims claims) throws IOException {
+        Set<Long> present = new HashSet<>();
+        for (long pack : numbers()) {
+            present.add(pack);
+        }
+        SortedMap<Long, Long> missing = new TreeMap<>();
+        claims.forEach((container, stored) -> {
+            if (!present.contains(stored.pack())) {
+                missing.merge(stored.pack(), 1L, Long::sum);
+            }
+        });
+        for (long pack : List.copyOf(missing.keySet())) {
+            if (exists(pack)) {
+                missing.remove(pack); // Created after the list.
+            }
+        }
+        return missing;
     }
 
     boolean exists(long pack) throws IOException {

@@ -17,7 +17,10 @@ import org.opendedup.sar.container.format.LocatedTable;
  * space of their old places is given back. Safe for use by many threads.
  */
 final class RewrittenContainers {
-    /** The old place of a container, and the new one with its frame table; both null if it is removed. */
+    /**
+     * The old place of a container, and the new one with its frame table: both null if it is removed; the old one
+     * without a table if only its level changes.
+     */
     private record Move(
             StoredContainer from,
             @Nullable StoredContainer to,
@@ -31,6 +34,11 @@ final class RewrittenContainers {
     /** Adds a container whose new place is durable. */
     synchronized void moved(long container, StoredContainer from, StoredContainer to, FrameTable table) {
         uncommitted.put(container, new Move(from, to, new LocatedTable(to.pack(), to.offset(), table)));
+    }
+
+    /** Adds a container that stays where it is, with its new level. */
+    synchronized void marked(long container, StoredContainer from, int level) {
+        uncommitted.put(container, new Move(from, from.withRecompressed(level), null));
     }
 
     /** Adds a container to be removed. */
@@ -62,7 +70,9 @@ final class RewrittenContainers {
                     ? changes.removed().contains(container)
                     : to.equals(changes.stored().get(container));
             if (isCommitted) {
-                vacated.add(each.getValue().from);
+                if (to == null || !to.isAt(each.getValue().from)) {
+                    vacated.add(each.getValue().from);
+                }
                 LocatedTable table = each.getValue().table;
                 if (table != null) {
                     inNewPlaces.put(container, table);

@@ -5,6 +5,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.format.ByteReader;
+import org.opendedup.sar.container.format.Bytes;
 import org.opendedup.sar.container.format.ContainerFormat;
 import org.opendedup.sar.container.format.ContainerFormat.Footer;
 import org.opendedup.sar.container.format.FrameTable;
@@ -62,6 +63,17 @@ public final class SealedContainer {
 
     FrameTable frameTable() {
         return table;
+    }
+
+    /** Appends the chunk list of a frame, as the directory has it. */
+    void putChunkList(int frame, Bytes out) {
+        int end = table.firstSlot(frame) + table.slotCount(frame);
+        for (int slot = table.firstSlot(frame); slot < end; slot++) {
+            out.putVarint(lengths[slot]);
+            if (lengths[slot] > 0) {
+                out.putBytes(fingerprints, slot * Fingerprints.BYTES, Fingerprints.BYTES);
+            }
+        }
     }
 
     /** Returns the frame table as a {@link SealListener} gets it. */

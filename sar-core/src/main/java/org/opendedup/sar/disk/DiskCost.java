@@ -12,6 +12,8 @@ public final class DiskCost {
     public static final int SEEK_MICROS = 13_100;
     /** Bytes such a disk transfers in a microsecond: 150 MB/s. */
     static final int BYTES_PER_MICRO = 150;
+    /** Bytes that such a disk transfers in the time of a seek. */
+    public static final long SEEK_BYTES = (long) SEEK_MICROS * BYTES_PER_MICRO;
     /** Number of bits that {@link #saving} fits in. */
     static final int SAVING_BITS = 16;
 

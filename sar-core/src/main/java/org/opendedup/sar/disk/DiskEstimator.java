@@ -17,9 +17,9 @@ final class DiskEstimator {
     enum Kind {
         /** Begins where the previous one ended. */
         CONTINUES,
-        /** Begins after the end of the previous one, in the same container. */
+        /** Begins after the end of the previous one, and not far from it. */
         SKIPS,
-        /** In another container, or at a lower offset than the end of the previous one. */
+        /** In another file, far after the end of the previous one, or before it. */
         SEEKS
     }
 

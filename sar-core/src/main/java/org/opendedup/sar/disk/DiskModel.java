@@ -7,8 +7,7 @@ package org.opendedup.sar.disk;
  * configured, assumed or measured; reads are planned with it. Predictions (fragmentation, estimates) take {@link #HDD},
  * or what their user gives, whatever the device is, so that their figures can be compared.
  *
- * @param skipNanos time from the end of a request to the first byte of one a little further on in the same container,
- *     in nanoseconds
+ * @param skipNanos time from the end of a request to the first byte of one a little further on, in nanoseconds
  * @param seekNanos mean time from the end of a request to the first byte of one elsewhere, in nanoseconds
  * @param bytesPerSecond transfer rate after the first byte, in bytes a second
  * @param source where these figures were taken from
@@ -84,19 +83,19 @@ public record DiskModel(long skipNanos, long seekNanos, long bytesPerSecond, Sou
     }
 
     /**
-     * Returns the number of bytes that are transferred in the time of a seek. Predictions, and restores in the order of
-     * the containers, read over gaps of up to this size.
+     * Returns the number of bytes that are transferred in the time of a seek. Predictions read over gaps of up to this
+     * size.
      */
     public long seekBytes() {
         return (long) ((double) seekNanos * bytesPerSecond / 1e9);
     }
 
     /**
-     * Returns the largest gap, in bytes, between two wanted ranges of a container that is read rather than skipped: its
-     * transfer takes as long as a skip. From {@value #MIN_GAP_BYTES} to {@value #MAX_GAP_BYTES}. Gaps are independent
-     * of each other, so joining over these gaps and no others is the cheapest plan for the wanted bytes of a container;
-     * if all its gaps are this small, it is one read. Bytes ahead of the first range and after the last are never worth
-     * a read: those that the reader's window wants are wanted ranges themselves.
+     * Returns the largest gap, in bytes, between two wanted ranges that is read rather than skipped: its transfer takes
+     * as long as a skip. From {@value #MIN_GAP_BYTES} to {@value #MAX_GAP_BYTES}. Gaps are independent of each other,
+     * so joining over these gaps and no others is the cheapest plan for the wanted bytes of a container; if all its
+     * gaps are this small, it is one read. Bytes ahead of the first range and after the last are never worth a read:
+     * those that the reader's window wants are wanted ranges themselves.
      */
     public int gapBytes() {
         double bytes = (double) skipNanos * bytesPerSecond / 1e9;

@@ -7,5 +7,6 @@ package org.opendedup.sar.disk;
  * @param requestsAtOnce most readers at the device at once
  * @param readers number of readers at the device
  * @param waiting number of readers that wait for their turn
+ * @param background number of works in the background that wait for their turn
  */
-public record DiskStatus(DiskModel model, int requestsAtOnce, int readers, int waiting) {}
+public record DiskStatus(DiskModel model, int requestsAtOnce, int readers, int waiting, int background) {}

@@ -6,15 +6,17 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerWriter;
+import org.opendedup.sar.metadata.HeldRecipe;
 
 /**
  * Stores new copies of chunks next to each other, so that recipes can refer to them instead of the old copies. The
- * steps are in the same order as in the write path: {@link #append}; then the caller calls {@link #tellLengths} and
- * changes recipes and counts; then {@link #insert} makes the index lead to the new copies. A crash in between leaves
- * copies without references. For use by one thread.
+ * steps are in the same order as in the write path: {@link #append}; {@link #tellLengths}; then the caller changes
+ * recipes and counts; then {@link #insert} makes the index lead to the new copies. A crash in between leaves copies
+ * without references. For use by one thread.
  */
 public final class ChunkRewriter implements Closeable {
     /** Maximum number of chunks of one append: 1 MiB with chunks of 8 KiB, 8 MiB with the longest chunks. */
@@ -101,17 +103,35 @@ public final class ChunkRewriter implements Closeable {
 
     /**
      * Records in the reference counts the lengths of the copies of the last append. Must be called before the first
-     * reference, with the change lock held.
+     * reference.
+     *
+     * @param changes the change lock
      */
-    public void tellLengths() throws IOException {
-        for (int chunk = 0; chunk < segment.count(); chunk++) {
-            if (segment.isFresh(chunk)) {
-                stores.metadata().counts().setLength(segment.chunkId(chunk), segment.length(chunk));
+    public void tellLengths(Lock changes) throws IOException {
+        // Reads the counts before it acquires the lock.
+        try (HeldRecipe held = stores.metadata().recipes().holdFew(0, 0, 0)) {
+            for (int chunk = 0; chunk < segment.count(); chunk++) {
+                if (segment.isFresh(chunk)) {
+                    held.holdCount(segment.chunkId(chunk));
+                }
+            }
+            changes.lock();
+            try {
+                for (int chunk = 0; chunk < segment.count(); chunk++) {
+                    if (segment.isFresh(chunk)) {
+                        stores.metadata().counts().setLength(segment.chunkId(chunk), segment.length(chunk));
+                    }
+                }
+            } finally {
+                changes.unlock();
             }
         }
     }
 
-    /** Makes the index lead to the copies of the last append. They must already be referenced. */
+    /**
+     * Makes the index lead to the copies of the last append. Unless they are referenced already, no garbage may be
+     * collected until they are.
+     */
     public void insert() {
         index.insert(segment);
     }

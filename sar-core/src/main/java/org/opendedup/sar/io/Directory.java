@@ -67,6 +67,16 @@ public interface Directory {
     }
 
     /**
+     * Returns whether {@link #release} gives back just what it is asked for. False if it can give back nothing, or only
+     * more than that, as Btrfs does with whole extents: then only the deletion of a file surely gives space back.
+     *
+     * @param name a file, which is not changed
+     */
+    default boolean freesRanges(String name) throws IOException {
+        return false;
+    }
+
+    /**
      * Returns the bytes that a file takes on the disk: without its holes, with space reserved for it and with bytes
      * that are not written yet. Where that is not known, returns the file's length.
      */

@@ -40,6 +40,14 @@ public final class FileDirectory implements Directory {
     /** Default number of transfer buffers of a directory: 2 MiB at most. */
     public static final int TRANSFER_BUFFERS = 8;
 
+    /** Type of a file system that frees a range only with all that was written or reserved at once around it. */
+    private static final String FREES_WHOLE_EXTENTS = "btrfs";
+
+    /** More than is ever reserved behind the end of a file, in bytes. */
+    private static final long FAR_BYTES = 1L << 30;
+
+    private static final int BLOCK_BYTES = 4096;
+
     /** System calls on folders, as an interface: a test waits in them. */
     interface FolderCalls {
         void create(Path folder) throws IOException;
@@ -232,6 +240,18 @@ public final class FileDirectory implements Directory {
                 return file != null && release(file, ranges);
             }
         });
+    }
+
+    @Override
+    public boolean freesRanges(String name) throws IOException {
+        Path path = resolve(name);
+        if (Files.getFileStore(path).type().equals(FREES_WHOLE_EXTENTS)) {
+            return false;
+        }
+        try (Descriptor file = openExisting(path, Libc.O_WRONLY)) {
+            // Nothing is reserved so far behind the end. So this changes nothing, and shows whether it is possible.
+            return file != null && file.release(new FileRange(Files.size(path) + FAR_BYTES, BLOCK_BYTES));
+        }
     }
 
     private static boolean release(Descriptor file, List<FileRange> ranges) throws IOException {

@@ -9,7 +9,7 @@ import org.opendedup.sar.common.Writing;
 
 /** The stored format of {@link ContainerEntry}, specified in docs/FORMAT.md. */
 final class ContainerEntryFormat {
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     private static final int OPEN = 0;
     private static final int SEALED = 1;
@@ -33,6 +33,7 @@ final class ContainerEntryFormat {
                 .writeVarint(stored.rawBytes())
                 .writeVarint(entry.liveBytes())
                 .writeVarint(entry.damagedSlots())
+                .writeVarint(stored.recompressed())
                 .toBytes();
     }
 
@@ -47,10 +48,11 @@ final class ContainerEntryFormat {
         long rawBytes = in.readVarint(Long.MAX_VALUE);
         long liveBytes = in.readVarint(Long.MAX_VALUE);
         int damagedSlots = (int) in.readVarint(ChunkId.MAX_SLOTS);
+        int recompressed = (int) in.readVarint(StoredContainer.MAX_LEVEL);
         in.expectEnd();
         return new ContainerEntry(
                 container,
-                new StoredContainer(writing, state, pack, offset, bytes, slots, rawBytes),
+                new StoredContainer(writing, state, pack, offset, bytes, slots, rawBytes, recompressed),
                 liveBytes,
                 damagedSlots);
     }

@@ -203,6 +203,11 @@ final class CountRecord implements ContainerCounts {
         return alive;
     }
 
+    /** Returns the slots that are known to be damaged, as a copy. */
+    BitSet damaged() {
+        return (BitSet) damaged.clone();
+    }
+
     /** Returns the number of slots that are known to be damaged. */
     int damagedSlots() {
         return damaged.cardinality();

@@ -18,6 +18,17 @@ public final class KeyValueStores {
         return RocksDbKeyValueStore.open(folder, memoryBytes, create);
     }
 
+    /**
+     * Opens a RocksDB database for reading, and changes nothing in it. It has what a crash left, up to the last whole
+     * change. A commit fails.
+     *
+     * @throws IOException if another process uses it
+     * @throws org.opendedup.sar.common.CorruptionException if it is damaged, or does not exist
+     */
+    public static KeyValueStore lookIntoRocksDb(Path folder, long memoryBytes) throws IOException {
+        return RocksDbKeyValueStore.look(folder, memoryBytes);
+    }
+
     /** Returns a new, empty store in memory: the model for tests, and the store of a volume without a disk. */
     public static KeyValueStore heap() {
         return new HeapKeyValueStore();

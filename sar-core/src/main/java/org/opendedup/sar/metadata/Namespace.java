@@ -59,6 +59,24 @@ public final class Namespace {
         }
     }
 
+    /**
+     * Visits inodes in ascending order of numbers, at most {@code max} of them, so that no cursor stays open for long.
+     *
+     * @param from smallest number to visit
+     * @return the number to go on from; 0 if there are no more
+     */
+    public long someInodes(long from, int max, InodeConsumer consumer) throws IOException {
+        try (Cursor cursor = overlay.scan(Family.INODE, Keys.of(from), Keys.END)) {
+            for (int visited = 0; visited < max; visited++) {
+                if (!cursor.next()) {
+                    return 0;
+                }
+                consumer.accept(InodeFormat.decode(Keys.longAt(cursor.key(), 0), cursor.value()));
+            }
+            return cursor.next() ? Keys.longAt(cursor.key(), 0) : 0;
+        }
+    }
+
     public @Nullable Entry entry(long directory, byte[] name) throws IOException {
         byte[] value = overlay.get(Family.ENTRY, entryKey(directory, name));
         return value == null ? null : EntryFormat.decode(directory, value);

@@ -136,6 +136,40 @@ public final class RecipeStore {
         }
     }
 
+    /** Receives pages of many files; see {@link #somePages}. */
+    @FunctionalInterface
+    public interface PageVisitor {
+        void visit(long inode, long page, RecipePage recipe);
+    }
+
+    /** A page of a file. */
+    public record Position(long inode, long page) {
+        public static final Position FIRST = new Position(0, 0);
+    }
+
+    /**
+     * Visits pages of all files that have a record, in the order of inode numbers and pages, at most {@code max} of
+     * them, so that no cursor stays open for long. Leaves out damaged records.
+     *
+     * @param from first page to visit
+     * @return the page to go on from; null if there are no more
+     */
+    public @Nullable Position somePages(Position from, int max, PageVisitor visitor) throws IOException {
+        try (Cursor cursor = overlay.scan(Family.RECIPE, Keys.of(from.inode, from.page), Keys.END)) {
+            for (int visited = 0; visited < max; visited++) {
+                if (!cursor.next()) {
+                    return null;
+                }
+                try {
+                    visitor.visit(Keys.longAt(cursor.key(), 0), pageNumber(cursor), decode(cursor));
+                } catch (CorruptionException | UnsupportedFormatException e) {
+                    // Whoever reads this page of the file is told.
+                }
+            }
+            return cursor.next() ? new Position(Keys.longAt(cursor.key(), 0), pageNumber(cursor)) : null;
+        }
+    }
+
     /** Returns a cursor over the records of pages {@code from} (inclusive) to {@code to} (exclusive), in order. */
     Cursor scan(long inode, long from, long to) throws IOException {
         return overlay.scan(Family.RECIPE, Keys.of(inode, from), Keys.of(inode, to));

@@ -62,6 +62,14 @@ public final class ReferenceCounts {
         }
     }
 
+    /** Returns the slots of a container that are known to be damaged. */
+    public BitSet damaged(long container) throws IOException {
+        CountStripe stripe = read(container);
+        synchronized (stripe) {
+            return stripe.record(container).damaged();
+        }
+    }
+
     /**
      * Records that copies are damaged, so that no new reference is made to them; a change like any other. Does nothing
      * in a container without existing copies: its record may be removed.
@@ -290,6 +298,23 @@ public final class ReferenceCounts {
             }
         }
         visitAll(uncommitted, visitor);
+    }
+
+    /** Visits the ids of the containers that have a record as of the last commit, in ascending order. */
+    public void forEachCommitted(LongConsumer visitor) throws IOException {
+        try (Cursor cursor = overlay.database().scan(Family.COUNT, Keys.FIRST, Keys.END)) {
+            while (cursor.next()) {
+                visitor.accept(Keys.longAt(cursor.key(), 0));
+            }
+        }
+    }
+
+    /** Returns the highest slot of a container that its record knows, plus 1. */
+    public int slots(long container) throws IOException {
+        CountStripe stripe = read(container);
+        synchronized (stripe) {
+            return stripe.record(container).slots();
+        }
     }
 
     /** Keeps a container's newest record in memory until {@link #release}, which must follow each call. */

@@ -122,6 +122,25 @@ final class RocksDbKeyValueStore implements KeyValueStore {
         }
     }
 
+    /** Opens a database for reading, and changes nothing in it. */
+    static RocksDbKeyValueStore look(Path folder, long memoryBytes) throws IOException {
+        if (!Files.exists(folder.resolve("CURRENT"))) {
+            throw new CorruptionException(place(folder), -1, "a database", "none; is its disk mounted?");
+        }
+        AcknowledgedSequence acknowledged = AcknowledgedSequence.open(folder, false);
+        try {
+            OpenDatabase opened = OpenDatabase.look(folder, memoryBytes, acknowledged);
+            RocksDbKeyValueStore store = new RocksDbKeyValueStore(folder, memoryBytes, acknowledged, opened);
+            store.recovery = () -> {
+                throw new IOException(place(folder) + " is open for reading only");
+            };
+            return store;
+        } catch (IOException | RuntimeException e) {
+            acknowledged.close();
+            throw e;
+        }
+    }
+
     @Override
     public byte @Nullable [] get(Family family, byte[] key) throws IOException {
         OpenDatabase entered = enter();

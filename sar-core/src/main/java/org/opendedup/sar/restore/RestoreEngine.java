@@ -7,7 +7,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.container.ContainerStore;
-import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.metadata.RecipeStore;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
@@ -96,15 +95,12 @@ public final class RestoreEngine {
         return new ReadStream(reads, new ReadAhead(streams, inode, mostPositions), inode);
     }
 
-    /**
-     * Returns a restore of many files at once. It takes turns at the disk with all other readers; {@code model} is the
-     * cost model of its disk.
-     */
-    public ContainerOrderRestore inContainerOrder(DiskModel model) {
-        return new ContainerOrderRestore(containers, disk, model, true);
+    /** Returns a restore of many files at once. It takes turns at the disk with all other readers. */
+    public ContainerOrderRestore inContainerOrder() {
+        return new ContainerOrderRestore(containers, disk, true);
     }
 
-    /** Returns frames for background work, which takes turns at the disk with all readers. */
+    /** Returns frames for background work, which takes turns at the disk while readers leave it unused. */
     public HomeFrames inBackground() {
         return new BackgroundFrames(containers, disk, frames);
     }

@@ -15,6 +15,7 @@ import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.metadata.ReferenceCounts;
+import org.opendedup.sar.restore.frame.DamageListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * content again stores a new copy. A report has effect immediately. The next commit makes it durable with the counts,
  * so that the next mount knows it too.
  */
-final class DamagedFrames {
+final class DamagedFrames implements DamageListener {
     private static final Logger log = LoggerFactory.getLogger(DamagedFrames.class);
     /**
      * Maximum number of frames remembered. A disk with more of them is failing anyway, and each further one is found
@@ -60,11 +61,21 @@ final class DamagedFrames {
      *
      * @param frame the frame's number, or -1 if the container has no such slot
      */
-    void report(long inode, long container, int frame, IOException cause) {
+    @Override
+    public void damaged(long inode, long container, int frame, IOException cause) {
+        report(inode, container, frame, cause, isCollected(container, frame));
+    }
+
+    @Override
+    public void damagedChunk(long inode, long chunk, int frame, IOException cause) {
+        report(inode, ChunkId.container(chunk), frame, cause, isCollected(chunk));
+    }
+
+    private void report(long inode, long container, int frame, IOException cause, boolean isCollected) {
         if (cause instanceof ClosedChannelException || cause instanceof InterruptedIOException) {
             return;
         }
-        if (isCollected(container, frame)) {
+        if (isCollected) {
             log.debug(
                     "container {}, frame {}: a reader of inode {} that was ahead of a change of the file found it"
                             + " collected",
@@ -109,6 +120,16 @@ final class DamagedFrames {
             return next < 0 || next >= table.firstSlot(frame) + table.slotCount(frame);
         } catch (IOException e) {
             log.debug("whether container {} has chunks that files refer to is not known", container, e);
+            return false;
+        }
+    }
+
+    /** Returns whether no file refers to a chunk any more, although one may refer to others of its frame. */
+    private boolean isCollected(long chunk) {
+        try {
+            return !counts.isAlive(chunk);
+        } catch (IOException e) {
+            log.debug("whether files refer to chunk {} is not known", ChunkId.toString(chunk), e);
             return false;
         }
     }

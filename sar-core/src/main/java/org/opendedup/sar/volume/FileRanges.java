@@ -7,7 +7,6 @@ import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.metadata.HeldRecipe;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.StepLimit;
-import org.opendedup.sar.volume.store.DeviceSpaces;
 
 /**
  * Allocates and zeroes ranges of files, and searches for data and holes. Zeroing removes the recipe pages of a range in
@@ -34,7 +33,7 @@ final class FileRanges {
     private final FileWriter writer;
     private final Committer committer;
     private final Capacity capacity;
-    private final DeviceSpaces devices;
+    private final SpaceCollector collector;
 
     FileRanges(VolumeContext context) {
         metadata = context.metadata();
@@ -42,13 +41,13 @@ final class FileRanges {
         writer = context.writer();
         committer = context.committer();
         capacity = context.capacity();
-        devices = context.devices();
+        collector = context.collector();
     }
 
     /**
      * Extends the file to the end of a range, or only sets its times if the size is to be kept. Reserves nothing.
-     * ENOSPC if the range needs more bytes than are free in the capacity and on the devices. This is a minimum
-     * estimate: the data of the file is assumed to be in the range.
+     * ENOSPC if the range needs more bytes than are free in the capacity and on the devices, also after garbage was
+     * collected. This is a minimum estimate: the data of the file is assumed to be in the range.
      *
      * @param mayUseReserve whether the caller may use the part of the capacity that is reserved for root
      */
@@ -59,7 +58,7 @@ final class FileRanges {
             there = Math.min(node.inUseBytes(), Math.max(0, Math.min(end, node.size) - from));
         }
         capacity.check(end - from - there, mayUseReserve);
-        devices.check(end - from - there);
+        collector.check(end - from - there);
         lengthen(node, end, keepSize, nowNs);
     }
 

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Brings the fingerprint index up to date with the containers: reads the directories of those that it does not cover.
  * Skips chunks that no file ever referred to, and those that are tombstoned. Runs concurrently with normal work;
- * content that is not covered yet is at worst stored twice.
+ * content that is not covered yet is at worst stored twice. First logs which packs are missing.
  */
 final class IndexRebuilder implements Closeable {
     private static final Logger log = LoggerFactory.getLogger(IndexRebuilder.class);
@@ -33,6 +33,7 @@ final class IndexRebuilder implements Closeable {
     private final ContainerStore containers;
     private final ChunkIndex index;
     private final ReferenceCounts counts;
+    private final String volume;
     private final Thread thread;
     private final CountDownLatch done = new CountDownLatch(1);
     private volatile boolean closing;
@@ -43,6 +44,7 @@ final class IndexRebuilder implements Closeable {
         this.containers = containers;
         this.index = index;
         this.counts = counts;
+        volume = name;
         thread = Threads.named(name + "-index").newThread(this::run);
     }
 
@@ -61,6 +63,7 @@ final class IndexRebuilder implements Closeable {
 
     private void run() {
         try {
+            MissingPacks.log(containers, volume);
             if (!index.keepsAnything()) {
                 return;
             }

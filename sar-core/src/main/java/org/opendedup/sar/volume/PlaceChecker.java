@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Consumer;
-import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.check.PlaceCheck;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.metadata.ContainerEntry;
@@ -31,29 +31,17 @@ final class PlaceChecker {
         entries.sort(Comparator.comparingLong(
                         (ContainerEntry entry) -> entry.stored().pack())
                 .thenComparingLong(entry -> entry.stored().offset()));
-        long pack = 0;
-        long length = 0;
-        long end = 0;
-        for (ContainerEntry entry : entries) {
-            StoredContainer stored = entry.stored();
-            if (stored.pack() != pack) {
-                pack = stored.pack();
-                length = length(pack);
-                end = PackFormat.FIRST_CONTAINER;
+        for (int first = 0; first < entries.size(); ) {
+            long pack = entries.get(first).stored().pack();
+            int end = first;
+            while (end < entries.size() && entries.get(end).stored().pack() == pack) {
+                end++;
             }
-            if (stored.offset() < end) {
-                report(entry, "begins before byte " + end + ", where what precedes it ends");
-            }
-            if (stored.offset() % PackFormat.ALIGNMENT != 0) {
-                report(entry, "does not begin at a multiple of " + PackFormat.ALIGNMENT);
-            }
-            end = stored.offset() + stored.bytes();
-            if (end > length) {
-                report(entry, "ends after the file, which has " + length + " bytes");
-            }
-            if (entry.container() > pack) {
-                report(entry, "has an id above the number of its pack");
-            }
+            PlaceCheck.run(
+                    entries.subList(first, end),
+                    length(pack),
+                    (entry, problem) -> report.accept(PlaceCheck.name(entry) + " " + problem));
+            first = end;
         }
     }
 
@@ -64,11 +52,5 @@ final class PlaceChecker {
             report.accept("pack " + PackFormat.fileName(pack) + " is in the container table and cannot be read: " + e);
             return Long.MAX_VALUE;
         }
-    }
-
-    private void report(ContainerEntry entry, String problem) {
-        StoredContainer stored = entry.stored();
-        report.accept("container " + entry.container() + ", " + stored.bytes() + " bytes at byte " + stored.offset()
-                + " of pack " + PackFormat.fileName(stored.pack()) + ", " + problem);
     }
 }

@@ -5,15 +5,20 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.collect.Collector;
 import org.opendedup.sar.collect.Pace;
 import org.opendedup.sar.collect.Pins;
+import org.opendedup.sar.collect.Recompression;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.volume.store.DeviceSpaces;
@@ -33,12 +38,16 @@ public final class SpaceCollector implements Closeable {
     /** Time between two looks whether what was deleted is freed, in milliseconds. */
     private static final long PAUSE_MS = 20;
 
+    /** Collections in turn for one caller. */
+    private static final int MAX_COLLECTIONS = 3;
+
     private final Collector.Parts parts;
     private final Reaper reaper;
     private final DeviceSpaces devices;
     private final Pace pace = new Pace();
     private final ReentrantLock running = new ReentrantLock();
     private volatile boolean closing;
+    private volatile CollectionWatcher watcher = limits -> CollectionWatcher.IDLE;
 
     /** How often collections of this mount have given something back. */
     private final AtomicLong fruitful = new AtomicLong();
@@ -46,15 +55,24 @@ public final class SpaceCollector implements Closeable {
     private long fruitlessNanos = System.nanoTime() - FRUITLESS_NS;
     /** Garbage at that time, in bytes: more of it is worth another collection at once. */
     private long fruitlessGarbage;
+    /**
+     * Containers with lower ids existed when the last collection began that was to compress containers anew, or the
+     * volume was opened. Guarded by the lock.
+     */
+    private long youngFrom;
+    /** Threads that wait until there is room. */
+    private final AtomicInteger waiting = new AtomicInteger();
 
     /**
      * @param reaper frees what was deleted, which must be done before it can be collected
      * @param devices know whether the reaper waits for space
+     * @param youngFrom first container id that was not allocated when the volume was opened
      */
-    SpaceCollector(Collector.Parts parts, Reaper reaper, DeviceSpaces devices) {
+    SpaceCollector(Collector.Parts parts, Reaper reaper, DeviceSpaces devices, long youngFrom) {
         this.parts = parts;
         this.reaper = reaper;
         this.devices = devices;
+        this.youngFrom = youngFrom;
     }
 
     /**
@@ -78,11 +96,46 @@ public final class SpaceCollector implements Closeable {
                 return progress.collected(done, bytes, returned) && !closing;
             };
             awaitFreed(orClosing);
-            CollectionReport report = new Collector(parts, pace, orClosing).run(limits);
+            CollectionReport report = new Collector(parts, pace, orClosing).run(limits, recompression(limits));
             if (report.strayBytes() > 0) {
                 fruitful.incrementAndGet();
             }
             return report;
+        } finally {
+            running.unlock();
+        }
+    }
+
+    /** Also notes, for the next collection, what is young then. */
+    private Recompression recompression(CollectionLimits limits) throws IOException {
+        if (limits.recompressLevel() == 0) {
+            return Recompression.NONE;
+        }
+        long before = youngFrom;
+        if (!limits.dryRun()) {
+            youngFrom = parts.metadata().firstFreeContainer();
+        }
+        return new Recompression(
+                limits.recompressLevel(),
+                limits.recompressesYoung() ? Long.MAX_VALUE : before,
+                () -> waiting.get() > 0);
+    }
+
+    /** Work that relies on no collection running. */
+    @FunctionalInterface
+    interface Work<T> {
+        /** @param isWanted tells whether somebody waits for a collection, or the volume is being closed */
+        T run(BooleanSupplier isWanted) throws IOException;
+    }
+
+    /** Does work while no collection runs. If one is running, waits for its end. */
+    <T> T withoutCollections(Work<T> work) throws IOException {
+        running.lock();
+        try {
+            if (closing) {
+                throw new InterruptedIOException("the volume is being closed");
+            }
+            return work.run(() -> closing || running.hasQueuedThreads());
         } finally {
             running.unlock();
         }
@@ -103,13 +156,42 @@ public final class SpaceCollector implements Closeable {
      * @param underWayBytes accepted bytes that are not in a container file yet
      */
     void admitData(long bytes, LongSupplier underWayBytes) throws IOException {
-        try {
-            devices.admitData(bytes, underWayBytes.getAsLong());
-        } catch (NoSpaceException e) {
-            if (!makeRoom()) {
-                throw e;
+        withRoom(() -> devices.admitData(bytes, underWayBytes.getAsLong()));
+    }
+
+    /**
+     * Checks that {@code bytes} bytes can be stored, as {@link DeviceSpaces#check}. If there is no room, garbage is
+     * collected first, unless all of it would not be enough. The caller must have no use of a stored copy open, and no
+     * lock that a commit needs.
+     */
+    void check(long bytes) throws IOException {
+        // What was deleted and is not freed yet is not in the estimate: wait for that only if there is too little.
+        if (bytes > devices.freeBytes() + garbageBytes()) {
+            awaitFreed((done, of, returned) -> !closing);
+        }
+        if (bytes > devices.freeBytes() + garbageBytes()) {
+            devices.check(bytes);
+        }
+        withRoom(() -> devices.check(bytes));
+    }
+
+    /** Admits something, or throws {@link NoSpaceException}. */
+    @FunctionalInterface
+    private interface Admission {
+        void admit() throws IOException;
+    }
+
+    private void withRoom(Admission admission) throws IOException {
+        for (int collected = 0; ; collected++) {
+            try {
+                admission.admit();
+                return;
+            } catch (NoSpaceException e) {
+                // Others may take what a collection returns; and containers that have to be copied come second.
+                if (collected == MAX_COLLECTIONS || !makeRoom()) {
+                    throw e;
+                }
             }
-            devices.admitData(bytes, underWayBytes.getAsLong());
         }
     }
 
@@ -121,6 +203,15 @@ public final class SpaceCollector implements Closeable {
      * @return whether there may be more space than before the call
      */
     private boolean makeRoom() {
+        pace.hurry();
+        try {
+            return makeRoomInAHurry();
+        } finally {
+            pace.endHurry();
+        }
+    }
+
+    private boolean makeRoomInAHurry() {
         long before = fruitful.get();
         if (!enter(before)) {
             return fruitful.get() != before;
@@ -152,14 +243,21 @@ public final class SpaceCollector implements Closeable {
 
     /** Acquires the lock. Returns false without it if that is not needed any more, or may last for ever. */
     private boolean enter(long before) {
+        waiting.incrementAndGet();
         try {
-            while (fruitful.get() == before && !closing && !pace.isPaused()) {
+            // A pin may last for hours, and the collection that runs waits for it.
+            while (fruitful.get() == before
+                    && !closing
+                    && !pace.isPaused()
+                    && !parts.pins().exist()) {
                 if (running.tryLock(STEP_MS, TimeUnit.MILLISECONDS)) {
                     return true;
                 }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } finally {
+            waiting.decrementAndGet();
         }
         return false;
     }
@@ -169,19 +267,34 @@ public final class SpaceCollector implements Closeable {
     }
 
     private void collectWithoutRoom(double garbageShare) {
+        CollectionLimits limits = new CollectionLimits(garbageShare, false);
+        CollectionWatcher.Watch watch = watcher.begun(limits);
+        @Nullable CollectionReport report = null;
+        @Nullable Exception failure = null;
         try {
-            CollectionReport report = collect(
-                    new CollectionLimits(garbageShare, false),
-                    (done, bytes, returned) -> !pace.isPaused() && !parts.pins().exist());
+            report = collect(
+                    limits,
+                    (done, bytes, returned) -> watch.collected(done, bytes, returned)
+                            && !pace.isPaused()
+                            && !parts.pins().exist());
             long bytes = report.returnedBytes() + report.strayBytes();
             if (bytes > 0) {
                 log.info("a device was full: garbage collection gave {} bytes back", bytes);
             }
         } catch (NoSpaceException e) {
+            failure = e;
             log.debug("garbage collection found no room for copies: {}", e.getMessage());
         } catch (IOException e) {
+            failure = e;
             log.warn("garbage collection for a full device failed: {}", e.getMessage());
+        } finally {
+            watch.ended(report, failure);
         }
+    }
+
+    /** Sets who hears of the collections that begin because a device is full. */
+    public void watch(CollectionWatcher now) {
+        watcher = now;
     }
 
     Pins pins() {

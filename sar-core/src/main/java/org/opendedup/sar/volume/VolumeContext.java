@@ -179,7 +179,7 @@ final class VolumeContext implements Closeable {
                 config.restore().budget(plan.streams()),
                 prefetchers,
                 verification == Verification.FINGERPRINTS,
-                damaged::report);
+                damaged);
         promotion = tier.isConfigured() ? promoteInBackground(config) : null;
         if (promotion != null) {
             opened.push(promotion::close);
@@ -216,7 +216,8 @@ final class VolumeContext implements Closeable {
         collector = new SpaceCollector(
                 new Collector.Parts(metadata, containers, index, committer, uses, new Pins(), disk, ownsPacks),
                 reaper,
-                devices);
+                devices,
+                metadata.firstFreeContainer());
     }
 
     private void updateIndex() throws IOException {

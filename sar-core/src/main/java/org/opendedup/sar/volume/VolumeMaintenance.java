@@ -4,10 +4,17 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.arrange.ArrangementLimits;
+import org.opendedup.sar.arrange.ArrangementProgress;
+import org.opendedup.sar.arrange.ArrangementReport;
+import org.opendedup.sar.arrange.Arranger;
+import org.opendedup.sar.arrange.ChunkReader;
 import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.common.PosixException.Reason;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.ingest.ChunkRewriter;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
@@ -27,6 +34,9 @@ import org.opendedup.sar.volume.config.VolumeConfig;
 public final class VolumeMaintenance {
     /** Lookahead window, as a multiple of the cache size. */
     public static final int WINDOWS_OF_CACHE = 8;
+
+    /** Stream of the copies that arrangements store; no inode has this number. */
+    private static final long ARRANGED = -1;
 
     private final VolumeConfig config;
     private final VolumeContext context;
@@ -133,6 +143,34 @@ public final class VolumeMaintenance {
     }
 
     /**
+     * Arranges the chunks of the volume as its newest files want them, while it is in use: see {@link Arranger}. The
+     * old copies become garbage, so call it before a collection. No collection runs meanwhile, and it ends early if
+     * somebody waits for one, or the volume is being closed. What it moved is durable when this returns.
+     *
+     * @param disk the disk for which read times are predicted; null: the one that holds the containers
+     * @throws java.io.InterruptedIOException if {@code progress} stopped it, or the volume was being closed before
+     */
+    public ArrangementReport arrange(ArrangementLimits limits, @Nullable DiskModel disk, ArrangementProgress progress)
+            throws IOException {
+        return context.collector().withoutCollections(others -> {
+            // A stream of its own: these chunks are not read together with those of a file that is being written.
+            try (ChunkRewriter rewriter = context.ingest().rewriter(ARRANGED)) {
+                Arranger.Parts parts = new Arranger.Parts(
+                        metadata,
+                        context.containers()::located,
+                        new ChunkReader(context.restore().inBackground()),
+                        rewriter,
+                        new VolumeFiles(context),
+                        context.collector().uses(),
+                        disk == null ? context.disk().model() : disk,
+                        WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache(),
+                        context.collector().pace());
+                return new Arranger(parts, limits, progress, others).run();
+            }
+        });
+    }
+
+    /**
      * Visits the chunk references of a file's first {@code size} bytes, according to its present recipe. Skips holes,
      * runs of zeros, and bytes that are still dirty. EISDIR, EINVAL.
      *
@@ -155,8 +193,8 @@ public final class VolumeMaintenance {
      * Returns a restore that reads chunks of many files in the order of the containers, and verifies all of them by
      * their fingerprints. The caller has a pin, from before it looked for the references.
      */
-    public ContainerOrderRestore restorer(DiskModel disk) {
-        return context.restore().inContainerOrder(disk);
+    public ContainerOrderRestore restorer() {
+        return context.restore().inContainerOrder();
     }
 
     private <T> T withRegularFile(long inode, NodeTable.Use<T> use) throws IOException {

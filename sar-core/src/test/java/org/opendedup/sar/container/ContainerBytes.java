@@ -68,7 +68,7 @@ public record ContainerBytes(ContainerIdentity identity, byte[] bytes, FrameTabl
      * Returns the next generation.
      *
      * @param removed slots whose chunks it leaves out
-     * @param recompress compresses all frames anew; null: only those that lose chunks
+     * @param recompress compresses all frames anew that get smaller by it; null: only those that lose chunks
      */
     public ContainerBytes without(BitSet removed, Compressor compressor, @Nullable Compressor recompress)
             throws IOException {
@@ -81,7 +81,14 @@ public record ContainerBytes(ContainerIdentity identity, byte[] bytes, FrameTabl
         for (int frame = 0; frame < table.frames(); frame++) {
             int first = table.firstSlot(frame);
             int slots = table.slotCount(frame);
-            Bytes copy = copier.copy(bytes, (int) table.fileOffset(frame), expected(frame), removed, next, recompress);
+            Bytes copy = copier.copy(
+                    bytes,
+                    (int) table.fileOffset(frame),
+                    expected(frame),
+                    removed,
+                    next,
+                    recompress == null ? compressor : recompress,
+                    recompress != null);
             if (copy == null) {
                 frames.addRemoved(first, slots);
             } else {

@@ -200,6 +200,19 @@ class FrameCopierTest {
     }
 
     @Test
+    void aFrameThatGetsLittleSmallerStaysAsItIs() throws IOException {
+        Random random = new Random(TestSeed.next());
+        ContainerBytes first = write(random, 5, compressor(Compression.Codec.ZSTD), false);
+        ContainerBytes second =
+                first.without(new BitSet(), compressor(Compression.Codec.NONE), compressor(Compression.Codec.NONE));
+        for (int frame = 0; frame < 5; frame++) {
+            assertEquals(first.table().fileLength(frame), second.table().fileLength(frame));
+        }
+        assertTrue(FrameCopier.isWorth(3200, 3100) && !FrameCopier.isWorth(3200, 3101));
+        check(second, first.table(), new BitSet(), compressor(Compression.Codec.ZSTD));
+    }
+
+    @Test
     void rawBytesAreThoseThatStay() throws IOException {
         Random random = new Random(TestSeed.next());
         Compressor compressor = compressor(Compression.Codec.LZ4);
@@ -207,11 +220,12 @@ class FrameCopierTest {
         FrameCopier copier = new FrameCopier(compressor);
         ContainerIdentity next = new ContainerIdentity(12, FIRST.salt(), 2);
         int offset = (int) container.table().fileOffset(0);
-        assertNotNull(copier.copy(container.bytes(), offset, container.expected(0), new BitSet(), next, null));
+        assertNotNull(
+                copier.copy(container.bytes(), offset, container.expected(0), new BitSet(), next, compressor, false));
         assertEquals(container.table().rawLength(0), copier.rawBytes());
         BitSet all = new BitSet();
         all.set(0, container.table().slots());
-        assertNull(copier.copy(container.bytes(), offset, container.expected(0), all, next, null));
+        assertNull(copier.copy(container.bytes(), offset, container.expected(0), all, next, compressor, false));
         assertEquals(0, copier.rawBytes());
     }
 
@@ -230,14 +244,14 @@ class FrameCopierTest {
         int offset = (int) table.fileOffset(1);
         int bytes = table.fileLength(1);
         BitSet without = some ? removed : new BitSet();
-        assertNotNull(copier.copy(container.bytes(), offset, container.expected(1), without, next, null));
+        assertNotNull(copier.copy(container.bytes(), offset, container.expected(1), without, next, compressor, false));
         for (int i = 0; i < 300; i++) {
             byte[] damaged = container.bytes().clone();
             int bit = i < 8 ? i : random.nextInt(bytes * 8);
             damaged[offset + bit / 8] ^= (byte) (1 << bit % 8);
             CorruptionException refused = assertThrows(
                     CorruptionException.class,
-                    () -> copier.copy(damaged, offset, container.expected(1), without, next, null),
+                    () -> copier.copy(damaged, offset, container.expected(1), without, next, compressor, false),
                     "bit " + bit);
             assertTrue(refused.getMessage().contains("container 12"), refused.getMessage());
             assertEquals(0, copier.rawBytes());
@@ -262,7 +276,9 @@ class FrameCopierTest {
         wrong.set(1);
         FrameCopier copier = new FrameCopier(compressor);
         ContainerIdentity next = new ContainerIdentity(12, FIRST.salt(), 2);
-        assertThrows(CorruptionException.class, () -> copier.copy(encoded.array(), 0, expected, wrong, next, null));
+        assertThrows(
+                CorruptionException.class,
+                () -> copier.copy(encoded.array(), 0, expected, wrong, next, compressor, false));
         // Only the fingerprint is wrong: a reader that does not verify takes the frame.
         assertTrue(FrameDecoder.decode(encoded.array(), 0, expected, compressor, false)
                 .holds(1));

@@ -135,7 +135,7 @@ class RemovedChunksTest {
         }
 
         @Override
-        public void requested(long offset, int length, long nanos) {
+        public void requested(long pack, long offset, int length, long nanos) {
             requests++;
             bytes += length;
         }

@@ -93,7 +93,7 @@ final class DiskModelTest {
         private long bytes;
 
         @Override
-        public void requested(long offset, int requestBytes, long nanos) {
+        public void requested(long pack, long offset, int requestBytes, long nanos) {
             count++;
             bytes += requestBytes;
         }

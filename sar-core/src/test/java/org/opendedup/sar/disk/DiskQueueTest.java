@@ -55,7 +55,7 @@ final class DiskQueueTest {
 
     private static Thread reader(DiskQueue queue, Runnable atDisk) {
         return start(queue, () -> {
-            try (DiskQueue.Turn turn = queue.enter()) {
+            try (DiskQueue.Turn turn = queue.enter(Importance.STEP)) {
                 atDisk.run();
             }
         });
@@ -76,10 +76,10 @@ final class DiskQueueTest {
         DiskQueue queue = queue("hdd", this::readFromDevice);
         List<String> events = Collections.synchronizedList(new ArrayList<>());
         List<Thread> threads = new ArrayList<>();
-        try (DiskQueue.Turn first = queue.enter()) {
-            try (DiskQueue.Turn notNeeded = queue.next()) {
+        try (DiskQueue.Turn first = queue.enter(Importance.STEP)) {
+            try (DiskQueue.Turn notNeeded = queue.next(Importance.STEP)) {
                 threads.add(new Thread(() -> {
-                    try (DiskQueue.Turn second = queue.next()) {
+                    try (DiskQueue.Turn second = queue.next(Importance.STEP)) {
                         events.add("second is next");
                         second.begin();
                         events.add("second is at the disk");
@@ -111,7 +111,7 @@ final class DiskQueueTest {
         DiskQueue queue = queue("hdd", this::readFromDevice);
         List<Integer> order = Collections.synchronizedList(new ArrayList<>());
         List<Thread> threads = new ArrayList<>();
-        try (DiskQueue.Turn first = queue.enter()) {
+        try (DiskQueue.Turn first = queue.enter(Importance.STEP)) {
             for (int i = 0; i < READERS; i++) {
                 int number = i;
                 threads.add(reader(queue, () -> order.add(number)));
@@ -129,16 +129,16 @@ final class DiskQueueTest {
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
         List<Thread> threads = new ArrayList<>();
-        try (DiskQueue.Turn one = queue.enter();
-                DiskQueue.Turn two = queue.enter();
-                DiskQueue.Turn three = queue.enter()) {
+        try (DiskQueue.Turn one = queue.enter(Importance.STEP);
+                DiskQueue.Turn two = queue.enter(Importance.STEP);
+                DiskQueue.Turn three = queue.enter(Importance.STEP)) {
             for (int i = 0; i < READERS; i++) {
                 threads.add(reader(queue, () -> {
                     most.accumulateAndGet(inside.incrementAndGet(), Math::max);
                     inside.decrementAndGet();
                 }));
             }
-            assertEquals(new DiskStatus(queue.model(), 3, 3, READERS), queue.status());
+            assertEquals(new DiskStatus(queue.model(), 3, 3, READERS, 0), queue.status());
         }
         join(threads);
         assertTrue(most.get() <= 3, most::toString);
@@ -147,7 +147,7 @@ final class DiskQueueTest {
     /** Reads ranges of several containers; those for which {@code cached} returns true come from the kernel's cache. */
     private void read(DiskQueue queue, int requests, double cachedShare) {
         for (int container = 0; container * 10 < requests; container++) {
-            try (DiskQueue.Turn turn = queue.enter()) {
+            try (DiskQueue.Turn turn = queue.enter(Importance.STEP)) {
                 long at = 0;
                 for (int i = 0; i < 10; i++) {
                     int bytes = (64 << 10) * (1 + random.nextInt(20));
@@ -221,7 +221,7 @@ final class DiskQueueTest {
         Deque<DiskQueue.Turn> inside = new ArrayDeque<>();
         double crowded = 0;
         for (int i = 0; i < 3; i++) {
-            start(queue, () -> entered.add(queue.enter()));
+            start(queue, () -> entered.add(queue.enter(Importance.STEP)));
         }
         // It is treated as a hard disk, for which the first trial waits half a minute.
         while (clock.get() < 120_000_000_000L) {
@@ -234,7 +234,7 @@ final class DiskQueueTest {
             inside.element().requested(1, clock.get(), 1 << 20, nanos);
             if (random.nextInt(32) == 0) {
                 inside.remove().close();
-                start(queue, () -> entered.add(queue.enter()));
+                start(queue, () -> entered.add(queue.enter(Importance.STEP)));
             }
         }
         for (int left = 3; left > 0; left--) {

@@ -136,6 +136,7 @@ public final class CrashDirectory implements Directory {
         }
         CrashDirectory after = new CrashDirectory(random.nextLong());
         left.forEach((name, file) -> after.names.put(name, afterCrash(file, random)));
+        after.refusesReleases = refusesReleases;
         after.syncedNames = new TreeMap<>(after.names);
         return after;
     }
@@ -393,6 +394,11 @@ public final class CrashDirectory implements Directory {
             }
         }
         return true;
+    }
+
+    @Override
+    public synchronized boolean freesRanges(String name) throws IOException {
+        return existing(name) != null && !refusesReleases;
     }
 
     /** @param anyOnly makes any of the blocks zeros, not all */

@@ -248,6 +248,18 @@ abstract class DirectoryContract {
         assertArrayEquals(new byte[] {1, 0, 0}, read("file", 0, 3));
     }
 
+    /** Asked of the temporary folder's file system, which is none that gives back whole extents only. */
+    @Test
+    void whetherRangesComeBackIsKnownWithoutAChange() throws IOException {
+        write("file", new byte[] {1, 2, 3});
+        long allocated = directory.allocatedBytes("file");
+        assertTrue(directory.freesRanges("file"));
+        assertEquals(3, directory.length("file"));
+        assertEquals(allocated, directory.allocatedBytes("file"));
+        assertArrayEquals(new byte[] {1, 2, 3}, read("file", 0, 3));
+        assertThrows(NoSuchFileException.class, () -> directory.freesRanges("missing"));
+    }
+
     @Test
     void ofAMissingFileNothingIsReleased() {
         assertThrows(NoSuchFileException.class, () -> directory.release("missing", List.of(new FileRange(0, 1))));

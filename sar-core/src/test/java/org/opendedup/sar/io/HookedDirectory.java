@@ -124,6 +124,11 @@ public final class HookedDirectory implements Directory {
     }
 
     @Override
+    public boolean freesRanges(String name) throws IOException {
+        return directory.freesRanges(name);
+    }
+
+    @Override
     public long allocatedBytes(String name) throws IOException {
         return directory.allocatedBytes(name);
     }

@@ -39,10 +39,10 @@ final class FormatsTest {
     private static final String GOLDEN_RECIPE =
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
     private static final String GOLDEN_COUNTS = "040202010201060500040102ea078040ff3f808008ffff0700000202010203";
-    private static final String GOLDEN_HEADER = "0105010000000000000002000000000000008080108080d0e2c6bfce972f";
+    private static final String GOLDEN_HEADER = "0106010000000000000002000000000000008080108080d0e2c6bfce972f";
     private static final String GOLDEN_TOTALS = "018080808080400a8080808008808010808080019003";
     private static final String GOLDEN_CONTAINERS = "01c0843d808080808080018080808001030701ac02";
-    private static final String GOLDEN_ENTRY = "010103808040b0deff01efcdab896745230101a403a0d492028092f40102";
+    private static final String GOLDEN_ENTRY = "020103808040b0deff01efcdab896745230101a403a0d492028092f4010209";
 
     private static final List<String> GOLDEN_WITHOUT_CHECKSUM =
             List.of(GOLDEN_INODE, GOLDEN_COUNTS, GOLDEN_HEADER, GOLDEN_TOTALS, GOLDEN_CONTAINERS, GOLDEN_ENTRY);
@@ -94,7 +94,7 @@ final class FormatsTest {
 
     @Test
     void systemRecordsAreStoredAsSpecified() throws IOException {
-        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 5);
+        MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 6);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
         Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200));
@@ -115,12 +115,12 @@ final class FormatsTest {
     void entriesOfContainersAreStoredAsSpecified() throws IOException {
         Writing writing = new Writing(0x0123456789abcdefL, 1);
         ContainerEntry sealed = new ContainerEntry(
-                5, new StoredContainer(writing, State.SEALED, 3, 1 << 20, 4_190_000, 420, 4_500_000), 4_000_000, 2);
+                5, new StoredContainer(writing, State.SEALED, 3, 1 << 20, 4_190_000, 420, 4_500_000, 9), 4_000_000, 2);
         assertEquals(GOLDEN_ENTRY, hex(ContainerEntryFormat.encode(sealed)));
         assertEquals(sealed, ContainerEntryFormat.decode(5, unhex(GOLDEN_ENTRY)));
         ContainerEntry open =
                 new ContainerEntry(6, new StoredContainer(Writing.UNKNOWN, State.OPEN, 0, 0, 0, 0, 0), 0, 0);
-        assertEquals("0100" + "00".repeat(16), hex(ContainerEntryFormat.encode(open)));
+        assertEquals("0200" + "00".repeat(17), hex(ContainerEntryFormat.encode(open)));
         assertEquals(open, ContainerEntryFormat.decode(6, ContainerEntryFormat.encode(open)));
     }
 
@@ -225,6 +225,17 @@ final class FormatsTest {
         assertTrue(e.getMessage().contains("copy the files into a new volume"), e.getMessage());
         byte[] counts = unhex("03efcdab8967452301010202020101060500040102ea078040ff3f808008ffff0700000202010203");
         assertThrows(UnsupportedFormatException.class, () -> CountRecord.decode(5, counts, 1));
+    }
+
+    @Test
+    void aVolumeWhoseContainersSayNotHowTheyAreCompressedIsRefusedWithTheWayOut() {
+        byte[] header = unhex("0105" + GOLDEN_HEADER.substring(4));
+        UnsupportedFormatException e =
+                assertThrows(UnsupportedFormatException.class, () -> SystemRecords.decodeHeader(header));
+        assertTrue(e.getMessage().contains("format version 5"), e.getMessage());
+        assertTrue(e.getMessage().contains("copy the files into a new volume"), e.getMessage());
+        byte[] entry = unhex("01" + GOLDEN_ENTRY.substring(2, GOLDEN_ENTRY.length() - 2));
+        assertThrows(UnsupportedFormatException.class, () -> ContainerEntryFormat.decode(5, entry));
     }
 
     private static Object decode(String golden, byte[] value) throws IOException {

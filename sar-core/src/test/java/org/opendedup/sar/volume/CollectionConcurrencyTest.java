@@ -21,18 +21,21 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.Collector;
 import org.opendedup.sar.collect.Pace;
 import org.opendedup.sar.collect.Pins;
+import org.opendedup.sar.collect.Recompression;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.metadata.Inode;
@@ -45,10 +48,13 @@ import org.opendedup.sar.volume.store.ChunkIndexes;
 
 /**
  * Threads write, delete, copy, read and defragment, each its own files whose contents it knows, all with the same few
- * contents, so that what one deletes is stored again by another, while a collection follows the other.
+ * contents, so that what one deletes is stored again by another, while arrangements and collections follow each other.
  * {@code -Dsar.ops=STEPS} runs more.
  */
 class CollectionConcurrencyTest {
+    /** Collections also compress anew, with this level of zstd. */
+    private static final int LEVEL = 9;
+
     private static final int THREADS = 4;
     private static final int STEPS = 120;
     private static final int CONTROL_STEPS = 20_000;
@@ -66,7 +72,16 @@ class CollectionConcurrencyTest {
     @TempDir
     Path folder;
 
+    /** So long that it is read alone. */
+    private static final int OLD_BYTES = 10 << 20;
+
+    private static final int PIECE = 64 << 10;
+    private static final int APART = 10 * PIECE;
+    private static final DiskModel SHORT_SEEKS = DiskModel.configured(1, 100_000_000);
+
     private volatile boolean ended;
+    /** References that arrangements replaced. */
+    private final AtomicLong arranged = new AtomicLong();
 
     /** One thread's files, by name. */
     private final class Worker {
@@ -136,6 +151,9 @@ class CollectionConcurrencyTest {
             int length = 1 + random.nextInt(random.nextInt(3) == 0 ? MAX_WRITE_BYTES : 100_000);
             boolean isFresh = random.nextInt(6) == 0;
             SplittableRandom source = new SplittableRandom(isFresh ? random.nextLong() : random.nextInt(CONTENTS));
+            if (source.nextBoolean()) {
+                return GarbageTrial.text(source, length);
+            }
             byte[] data = new byte[length];
             source.nextBytes(data);
             return data;
@@ -297,7 +315,24 @@ class CollectionConcurrencyTest {
     }
 
     private static CollectionReport collect(Volume volume) throws IOException {
-        return volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
+        return volume.collector().collect(new CollectionLimits(0, false, LEVEL, true), (done, of, returned) -> true);
+    }
+
+    /** Makes a file of pieces of an old one, which are worth moving, and arranges and collects. */
+    private CollectionReport arrangeAndCollect(Volume volume, byte[] old, SplittableRandom random) throws IOException {
+        byte[] mixed = new byte[old.length / APART * PIECE];
+        for (int at = 0; at < mixed.length; at += PIECE) {
+            int from = at / PIECE * APART + random.nextInt(2) * PIECE;
+            System.arraycopy(old, from, mixed, at, PIECE);
+        }
+        GarbageTrial.store(volume, "mixed", mixed);
+        arranged.addAndGet(volume.maintenance()
+                .arrange(new ArrangementLimits(1, 1), SHORT_SEEKS, (done, of) -> true)
+                .replacedReferences());
+        assertArrayEquals(mixed, GarbageTrial.read(volume, "mixed", mixed.length));
+        assertArrayEquals(old, GarbageTrial.read(volume, "old", old.length));
+        volume.unlink(Inode.ROOT, bytes("mixed"));
+        return collect(volume);
     }
 
     private static void assertSound(Volume volume) throws IOException {
@@ -322,7 +357,8 @@ class CollectionConcurrencyTest {
                 new Pins(),
                 context.disk(),
                 true);
-        return new Collector(parts, new Pace(), (done, of, returned) -> true).run(new CollectionLimits(0, false));
+        return new Collector(parts, new Pace(), (done, of, returned) -> true)
+                .run(new CollectionLimits(0, false), Recompression.NONE);
     }
 
     @Test
@@ -350,9 +386,14 @@ class CollectionConcurrencyTest {
         List<Worker> workers;
         try (Volume volume = Volume.open(config)) {
             workers = workers(volume, seed);
-            run(workers, Integer.getInteger("sar.ops", STEPS), () -> collect(volume));
+            SplittableRandom random = new SplittableRandom(seed);
+            byte[] old = new byte[OLD_BYTES];
+            random.nextBytes(old);
+            GarbageTrial.store(volume, "old", old);
+            run(workers, Integer.getInteger("sar.ops", STEPS), () -> arrangeAndCollect(volume, old, random));
             volume.sync();
             assertSound(volume);
+            assertTrue(arranged.get() > 0, "nothing was arranged");
         }
         try (Volume volume = Volume.open(config)) {
             for (int i = 0; i < THREADS; i++) {
@@ -367,6 +408,10 @@ class CollectionConcurrencyTest {
             assertTrue(report.leftBytes() < MAX_LEFT_BYTES, report::toString);
             VolumeStatistics now = volume.statistics();
             assertTrue(now.garbageBytes() < MAX_LEFT_BYTES, report::toString);
+            volume.context()
+                    .metadata()
+                    .containers()
+                    .forEach(entry -> assertEquals(LEVEL, entry.stored().recompressed()));
             assertTrue(now.storedBytes() < now.uniqueBytes() + MAX_LEFT_BYTES, report::toString);
             assertSound(volume);
         }

@@ -11,12 +11,13 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.CorruptionException;
@@ -37,6 +38,8 @@ class CollectionCrashTest {
 
     private final long seed = TestSeed.next();
     private GarbageTrial trial;
+    /** Whether the file system of the data location gives back parts of files. */
+    private boolean freesRanges = true;
 
     /** Whether the stores keep their promises while a collection runs; each control breaks one. */
     enum Promise {
@@ -49,9 +52,9 @@ class CollectionCrashTest {
         TOMBSTONES_COME_LATER
     }
 
-    @BeforeEach
-    void makeGarbage() throws IOException {
-        trial = new GarbageTrial(VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.SHA256), seed);
+    /** @param level zstd level with which collections compress anew; 0 for none */
+    private void makeGarbage(int level) throws IOException {
+        trial = new GarbageTrial(VolumeConfigs.in(Path.of("in memory"), 100L << 30, Chunking.SHA256), seed, level);
     }
 
     /** One collection, and a power cut during it. */
@@ -79,6 +82,9 @@ class CollectionCrashTest {
             this.inTheMiddle = inTheMiddle;
             this.crashSeed = crashSeed;
             data = trial.data(crashSeed);
+            if (!freesRanges) {
+                data.refuseReleases();
+            }
             metadata = trial.metadata();
         }
 
@@ -95,7 +101,7 @@ class CollectionCrashTest {
             collecting = true;
             metadata.setCommitIsNotDurable(promise == Promise.COMMIT_IS_NOT_DURABLE);
             try {
-                GarbageTrial.collect(volume);
+                trial.collect(volume);
             } catch (IOException e) {
                 if (!off) {
                     throw e;
@@ -174,17 +180,33 @@ class CollectionCrashTest {
 
     /** The check notices each broken promise after a crash at the end of a collection, or somewhere before. */
     @ParameterizedTest
-    @EnumSource(
-            value = Promise.class,
-            names = {"KEPT"},
-            mode = EnumSource.Mode.EXCLUDE)
-    void controlABrokenPromiseIsNoticed(Promise promise) throws IOException {
+    @CsvSource({
+        "0, FORCE_DOES_NOTHING",
+        "0, COMMIT_IS_NOT_DURABLE",
+        "0, TOMBSTONES_COME_LATER",
+        "19, FORCE_DOES_NOTHING",
+        "19, COMMIT_IS_NOT_DURABLE",
+        "19, TOMBSTONES_COME_LATER"
+    })
+    void controlABrokenPromiseIsNoticed(int level, Promise promise) throws IOException {
+        makeGarbage(level);
         int changes = new Cut(promise, NEVER, false, seed).run().changes.size();
         boolean noticed = false;
         for (int at = changes; at > 0 && !noticed; at--) {
             noticed = isNoticed(promise, at);
         }
         assertTrue(noticed, () -> promise + " is not noticed");
+    }
+
+    /** Whole packs are deleted then, instead of ranges being released. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Promise.class,
+            names = {"KEPT"},
+            mode = EnumSource.Mode.EXCLUDE)
+    void controlABrokenPromiseIsNoticedWhereNoRangeCanBeReleased(Promise promise) throws IOException {
+        freesRanges = false;
+        controlABrokenPromiseIsNoticed(0, promise);
     }
 
     private boolean isNoticed(Promise promise, int at) throws IOException {
@@ -195,8 +217,10 @@ class CollectionCrashTest {
         }
     }
 
-    @Test
-    void aCrashAtAnyChangeLosesNothing() throws IOException {
+    @ParameterizedTest
+    @ValueSource(ints = {0, 19})
+    void aCrashAtAnyChangeLosesNothing(int level) throws IOException {
+        makeGarbage(level);
         int changes = new Cut(Promise.KEPT, NEVER, false, seed).run().changes.size();
         for (int at = 0; at <= changes; at++) {
             for (boolean inTheMiddle : new boolean[] {false, true}) {
@@ -208,9 +232,17 @@ class CollectionCrashTest {
         assertTrue(changes > 20, "it was done after " + changes + " changes");
     }
 
-    /** So the cuts are also between any two of these, and in the middle of each. */
     @Test
-    void theChangesAreMadeInThisOrder() throws IOException {
+    void aCrashAtAnyChangeLosesNothingWhereNoRangeCanBeReleased() throws IOException {
+        freesRanges = false;
+        aCrashAtAnyChangeLosesNothing(0);
+    }
+
+    /** So the cuts are also between any two of these, and in the middle of each. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 19})
+    void theChangesAreMadeInThisOrder(int level) throws IOException {
+        makeGarbage(level);
         List<String> changes = new Cut(Promise.KEPT, NEVER, false, seed)
                 .run().changes.stream()
                         .map(change -> change.split(" ")[1])
@@ -225,6 +257,12 @@ class CollectionCrashTest {
         // Tombstones; copies; their places, and records that go; old places; strays. Each commit forces names first.
         String expected =
                 "(sync )?(commit (sync )?)+create force sync (delete )?commit release (sync )?delete (release )?sync ";
-        assertTrue(order.toString().matches(expected), order::toString);
+        if (level > 0) {
+            // The same once more, in the pack that is there, for what is only compressed anew.
+            expected =
+                    expected.replaceFirst(" release", " release (sync )?(commit (sync )?)*force sync commit release");
+        }
+        String wanted = expected;
+        assertTrue(order.toString().matches(wanted), () -> order + " is not " + wanted);
     }
 }

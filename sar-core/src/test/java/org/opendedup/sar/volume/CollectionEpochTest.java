@@ -48,7 +48,7 @@ class CollectionEpochTest {
             bytes.add(data.contents(pack));
         }
         try (Volume volume = trial.open(data, trial.metadata())) {
-            assertEquals(0, GarbageTrial.collect(volume).strayBytes());
+            assertEquals(0, trial.collect(volume).strayBytes());
             assertEquals(List.of(), trial.problems(volume));
         }
         for (int i = 0; i < newer.size(); i++) {
@@ -62,7 +62,7 @@ class CollectionEpochTest {
         CrashKeyValueStore metadata = trial.metadata();
         trial.open(data, metadata).close();
         try (Volume volume = trial.open(data, metadata)) {
-            assertTrue(GarbageTrial.collect(volume).strayBytes() > 0);
+            assertTrue(trial.collect(volume).strayBytes() > 0);
             assertEquals(List.of(), trial.problems(volume));
         }
         assertTrue(newer.stream().noneMatch(data.list()::contains));

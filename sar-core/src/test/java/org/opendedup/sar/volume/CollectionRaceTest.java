@@ -32,6 +32,7 @@ import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.Collector;
 import org.opendedup.sar.collect.Pace;
 import org.opendedup.sar.collect.Pins;
+import org.opendedup.sar.collect.Recompression;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.container.ContainerStore;
@@ -234,8 +235,8 @@ class CollectionRaceTest {
                 new Pins(),
                 context.disk(),
                 true);
-        return new Work<>(
-                () -> new Collector(parts, new Pace(), (a, b, c) -> true).run(new CollectionLimits(0, false)));
+        return new Work<>(() -> new Collector(parts, new Pace(), (a, b, c) -> true)
+                .run(new CollectionLimits(0, false), Recompression.NONE));
     }
 
     /** Waits until a collection has condemned a chunk, and waits for its users. */

@@ -28,6 +28,7 @@ import org.opendedup.sar.common.PosixException;
 import org.opendedup.sar.container.PackedContainer;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
 import org.opendedup.sar.volume.Defragmentation.Limits;
@@ -202,10 +203,10 @@ class DefragmentationTest {
     void itReadsWhenItsTurnAtTheDiskComes() throws Exception {
         DiskQueue disk = volume.context().disk();
         FutureTask<Defragmentation> defragmenting = new FutureTask<>(() -> defragment(0.05, false));
-        try (DiskQueue.Turn others = disk.enter()) {
+        try (DiskQueue.Turn others = disk.enter(Importance.STEP)) {
             long chunks = volume.statistics().chunks();
             new Thread(defragmenting).start();
-            while (volume.disk().waiting() == 0) {
+            while (volume.disk().background() == 0) {
                 Thread.sleep(1);
             }
             assertEquals(chunks, volume.statistics().chunks());

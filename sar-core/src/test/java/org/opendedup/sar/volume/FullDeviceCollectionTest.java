@@ -3,6 +3,8 @@ package org.opendedup.sar.volume;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,16 +16,29 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.CollectionWatcher;
+import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -196,6 +211,164 @@ class FullDeviceCollectionTest {
         store(files);
     }
 
+    /** A rate is for the sake of others. A writer that waits is such another. */
+    @Test
+    void noRateSlowsACollectionForWhichAWriterWaits() throws Exception {
+        int files = fill();
+        volume.collector().pace().setBytesPerSecond(1);
+        for (int file = 0; file < files; file++) {
+            remove(file);
+        }
+        // On request, at a byte a second; it begins with a container of some MB. That is the control.
+        CountDownLatch begun = new CountDownLatch(1);
+        AtomicLong doneBytes = new AtomicLong();
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            Future<?> slow = thread.submit(() -> volume.collector()
+                    .collect(new CollectionLimits(0, false), (done, of, returned) -> {
+                        doneBytes.set(done);
+                        if (of > 0) {
+                            begun.countDown();
+                        }
+                        return true;
+                    }));
+            begun.await();
+            assertEquals(0, doneBytes.get());
+            store(files);
+            assertTrue(doneBytes.get() > 0);
+            slow.get();
+        } finally {
+            thread.shutdownNow();
+        }
+        // The same for collections that begin because the device is full.
+        for (int file = files + 1; file < files + FILES; file++) {
+            store(file);
+            remove(file);
+        }
+    }
+
+    /** A collection that begins because the device is full shows its progress and its result. */
+    @Test
+    void whoWatchesSeesWhatAFullDeviceBegins() throws IOException {
+        List<CollectionReport> reports = new ArrayList<>();
+        AtomicLong most = new AtomicLong();
+        volume.collector().watch(limits -> new CollectionWatcher.Watch() {
+            @Override
+            public boolean collected(long done, long bytes, long returned) {
+                most.accumulateAndGet(returned, Math::max);
+                return true;
+            }
+
+            @Override
+            public void ended(CollectionReport report, Exception failure) {
+                assertNull(failure);
+                reports.add(report);
+            }
+        });
+        int files = fill();
+        assertEquals(0, most.get());
+        reports.clear();
+        for (int file = 0; file < files; file++) {
+            remove(file);
+        }
+        store(files);
+        assertEquals(1, reports.size());
+        assertTrue(reports.get(0).returnedBytes() > FILE_BYTES, () -> reports.toString());
+        assertEquals(most.get(), reports.get(0).returnedBytes());
+    }
+
+    private void allocate(int file, long bytes) throws IOException {
+        long inode = volume.makeNode(Inode.ROOT, name(file), 0100644, 0, new Owner(0, 0))
+                .inode();
+        OpenFile open = volume.open(inode, true);
+        try {
+            volume.allocate(open, 0, bytes, false);
+        } finally {
+            volume.close(open);
+            volume.forget(inode, 1);
+            volume.unlink(Inode.ROOT, name(file));
+        }
+    }
+
+    @Test
+    void whatWasDeletedIsRoomForFallocate() throws IOException {
+        int files = fill();
+        assertThrows(NoSpaceException.class, () -> allocate(files, 4 * FILE_BYTES), "the control: no garbage");
+        for (int file = 0; file < files / 2; file++) {
+            remove(file);
+        }
+        volume.collector().pace().setPaused(true);
+        assertThrows(NoSpaceException.class, () -> allocate(files, 4 * FILE_BYTES), "the control: nothing collects");
+        volume.collector().pace().setPaused(false);
+        allocate(files, 4 * FILE_BYTES);
+    }
+
+    /**
+     * A writer waits neither for a collection that is paused nor for one that waits for a pin: both may last for hours.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aWriterDoesNotWaitForACollectionThatWaits(boolean forPin) throws Exception {
+        int files = fill();
+        for (int file = 0; file < files; file++) {
+            remove(file);
+        }
+        CountDownLatch begun = new CountDownLatch(1);
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        Pins.Pin pin = null;
+        try {
+            if (forPin) {
+                pin = volume.collector().pins().pin();
+            } else {
+                volume.collector().pace().setPaused(true);
+            }
+            Future<?> collection = thread.submit(() -> volume.collector()
+                    .collect(new CollectionLimits(0, false), (done, of, returned) -> {
+                        if (of > 0) {
+                            begun.countDown();
+                        }
+                        return true;
+                    }));
+            begun.await();
+            assertThrows(NoSpaceException.class, () -> store(files));
+            assertFalse(collection.isDone());
+            if (forPin) {
+                pin.close();
+                pin = null;
+            } else {
+                volume.collector().pace().setPaused(false);
+            }
+            collection.get();
+        } finally {
+            if (pin != null) {
+                pin.close();
+            }
+            volume.collector().pace().setPaused(false);
+            thread.shutdownNow();
+        }
+        volume.unlink(Inode.ROOT, name(files));
+        // The control: nothing holds the collection any more.
+        store(files + 1);
+    }
+
+    /** More than all garbage would give is refused without a collection. */
+    @Test
+    void whatNeverFitsIsRefusedByFallocateAtOnce() throws IOException {
+        int files = fill();
+        for (int file = 0; file < files / 2; file++) {
+            remove(file);
+        }
+        AtomicLong begun = new AtomicLong();
+        volume.collector().watch(limits -> {
+            begun.incrementAndGet();
+            return CollectionWatcher.IDLE;
+        });
+        assertThrows(NoSpaceException.class, () -> allocate(files, 2 * DEVICE_BYTES));
+        assertEquals(0, begun.get());
+        allocate(files, 4 * FILE_BYTES);
+        assertTrue(begun.get() > 0);
+    }
+
     /** Every container keeps a part of its chunks, so that each has to be copied while there is hardly any room. */
     @Test
     void garbageInEveryContainerMakesRoom() throws IOException {
@@ -213,6 +386,47 @@ class FullDeviceCollectionTest {
         }
         for (int file = files; file < files + files / 4; file++) {
             store(file);
+        }
+    }
+
+    /** The collection takes its turns like a reader: a writer waits for it. */
+    @Test
+    void aCollectionForWhichAWriterWaitsIsNotInTheBackground() throws Exception {
+        int files = fill();
+        for (int file = 0; file < files; file++) {
+            remove(file);
+        }
+        FutureTask<Void> writing = new FutureTask<>(() -> {
+            store(files);
+            return null;
+        });
+        try (DiskQueue.Turn reader = volume.context().disk().enter(Importance.STEP)) {
+            new Thread(writing).start();
+            awaitTrue(() -> volume.disk().waiting() == 1);
+            assertEquals(0, volume.disk().background());
+        }
+        writing.get();
+    }
+
+    /** The control. */
+    @Test
+    void aCollectionForWhichNobodyWaitsIsInTheBackground() throws Exception {
+        store(0);
+        volume.sync();
+        remove(0);
+        FutureTask<CollectionReport> collecting = new FutureTask<>(
+                () -> volume.collector().collect(new CollectionLimits(0, false), (done, bytes, returned) -> true));
+        try (DiskQueue.Turn reader = volume.context().disk().enter(Importance.STEP)) {
+            new Thread(collecting).start();
+            awaitTrue(() -> volume.disk().background() == 1);
+            assertEquals(0, volume.disk().waiting());
+        }
+        assertTrue(collecting.get().returnedBytes() > 0);
+    }
+
+    private static void awaitTrue(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            LockSupport.parkNanos(100_000);
         }
     }
 

@@ -67,7 +67,7 @@ public final class Bytes {
     }
 
     /** Appends a varint: seven bits per byte, the lowest first; a set top bit means that another byte follows. */
-    void putVarint(int value) {
+    public void putVarint(int value) {
         int rest = value;
         while (rest >>> 7 != 0) {
             putByte((rest & 0x7f) | 0x80);

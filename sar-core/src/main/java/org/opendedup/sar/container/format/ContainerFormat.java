@@ -92,6 +92,23 @@ public final class ContainerFormat {
         out.putInt(identity.generation());
     }
 
+    /** Returns whether the bytes at {@code offset} are the magic number with which a container begins. */
+    public static boolean magicAt(byte[] bytes, int offset) {
+        return Bytes.getInt(bytes, offset) == HEADER_MAGIC;
+    }
+
+    /** Returns whether the bytes at {@code offset} are the magic number with which a footer begins. */
+    public static boolean footerMagicAt(byte[] bytes, int offset) {
+        return Bytes.getInt(bytes, offset) == FOOTER_MAGIC;
+    }
+
+    /** Reads the header of whatever container it is that of. */
+    public static ContainerIdentity readHeader(byte[] header, String place)
+            throws CorruptionException, UnsupportedFormatException {
+        checkEnvelope(header, HEADER_BYTES, HEADER_MAGIC, place, 0);
+        return readIdentity(header, Bytes.getLong(header, 8), place, 0);
+    }
+
     public static ContainerIdentity readHeader(byte[] header, long container, String place)
             throws CorruptionException, UnsupportedFormatException {
         checkEnvelope(header, HEADER_BYTES, HEADER_MAGIC, place, 0);

@@ -13,14 +13,21 @@ import org.opendedup.sar.common.Fingerprints;
 public final class FrameCopier {
     private static final int BUFFER_BYTES = 256 << 10;
 
-    private final Compressor compressor;
+    /**
+     * The least part of a frame, or of a container, for which it is compressed anew: about 3 %, as for compressing at
+     * all. Less is not worth the bytes that are written.
+     */
+    public static final int MIN_SAVING = 32;
+
+    private final Compressor decompressor;
     private final RawFrame raw = new RawFrame(BUFFER_BYTES);
     private final Bytes out = new Bytes(BUFFER_BYTES);
     private int rawBytes;
+    private int savedBytes;
+    private boolean isCompressedAnew;
 
-    /** @param compressor compresses the frames that lose some of their chunks */
-    public FrameCopier(Compressor compressor) {
-        this.compressor = compressor;
+    public FrameCopier(Compressor decompressor) {
+        this.decompressor = decompressor;
     }
 
     /**
@@ -31,8 +38,9 @@ public final class FrameCopier {
      * @param expected the frame in the present generation
      * @param removed slots of the container whose chunks are to be removed
      * @param next the writing that the copy belongs to: the same container and salt, another generation
-     * @param recompress compresses the chunks anew, also if all of them stay; null: only a frame that loses chunks is
-     *     compressed anew
+     * @param recompressor compresses a frame that loses chunks
+     * @param alsoWhole whether a frame that keeps all its chunks is compressed anew as well, if it gets smaller by at
+     *     least 1/{@value #MIN_SAVING}
      * @throws CorruptionException if any chunk of the frame, also one that is to be removed, is not what was written;
      *     not noticed if the whole frame is to be removed
      */
@@ -42,16 +50,19 @@ public final class FrameCopier {
             FrameDecoder.Expected expected,
             BitSet removed,
             ContainerIdentity next,
-            @Nullable Compressor recompress)
+            Compressor recompressor,
+            boolean alsoWhole)
             throws CorruptionException {
         rawBytes = 0;
+        savedBytes = 0;
+        isCompressedAnew = false;
         FrameTable table = expected.table();
         int first = table.firstSlot(expected.frame());
         int end = first + table.slotCount(expected.frame());
         if (table.isRemoved(expected.frame()) || removed.nextClearBit(first) >= end) {
             return null;
         }
-        Frame frame = FrameDecoder.decode(source, offset, expected, compressor, true);
+        Frame frame = FrameDecoder.decode(source, offset, expected, decompressor, true);
         FrameFormat.Header header = FrameFormat.readHeader(source, offset, offset + table.fileLength(expected.frame()));
         if (header == null) {
             throw new AssertionError("the decoder has read the header of " + expected);
@@ -66,13 +77,26 @@ public final class FrameCopier {
         if (rawBytes == 0) {
             return null;
         }
-        if (rawBytes == frame.data().length && recompress == null) {
+        boolean isWhole = rawBytes == frame.data().length;
+        isCompressedAnew = !isWhole || alsoWhole;
+        if (isCompressedAnew) {
+            FrameFormat.encode(raw, next, recompressor, out);
+        }
+        if (isWhole) {
+            int before = table.fileLength(expected.frame());
+            savedBytes = isCompressedAnew && isWorth(before, out.length()) ? before - out.length() : 0;
+            isCompressedAnew = savedBytes > 0;
+        }
+        if (!isCompressedAnew) {
             out.clear();
             FrameFormat.copy(source, offset, header, next, out);
-        } else {
-            FrameFormat.encode(raw, next, recompress == null ? compressor : recompress, out);
         }
         return out;
+    }
+
+    /** Returns whether it is worth writing {@code after} bytes in the place of {@code before}. */
+    public static boolean isWorth(long before, long after) {
+        return after <= before - before / MIN_SAVING;
     }
 
     /**
@@ -93,6 +117,43 @@ public final class FrameCopier {
                 raw.add(frame.data(), frame.offset(slot), length, source, fingerprint);
             }
         }
+    }
+
+    /**
+     * Returns a damaged frame for the next generation, valid until the next call, with all its chunks: it stays as
+     * readable as it was, and as damaged. If its checksum holds, so that a fingerprint shows the damage, it gets the
+     * header and the checksum of the next generation. Else its bytes stay, and no checksum will hold for them.
+     *
+     * @param source has the whole frame, from {@code offset} on
+     * @param expected the frame in the present generation
+     * @param next as for {@link #copy}
+     */
+    public Bytes copyDamaged(byte[] source, int offset, FrameDecoder.Expected expected, ContainerIdentity next) {
+        int length = expected.table().fileLength(expected.frame());
+        FrameFormat.Header header = FrameFormat.readHeader(source, offset, offset + length);
+        out.clear();
+        if (header != null
+                && header.frameBytes() == length
+                && FrameFormat.crcHolds(source, offset, header)
+                && header.identity().container() == expected.container()
+                && header.identity().writing().equals(expected.table().writing())) {
+            FrameFormat.copy(source, offset, header, next, out);
+        } else {
+            out.putBytes(source, offset, length);
+        }
+        return out;
+    }
+
+    /**
+     * Returns whether the frame that {@link #copy} returned was compressed anew, because it lost chunks or got smaller.
+     */
+    public boolean isCompressedAnew() {
+        return isCompressedAnew;
+    }
+
+    /** Returns by how much the frame that {@link #copy} returned is smaller, if all its chunks stay, in bytes. */
+    public int savedBytes() {
+        return savedBytes;
     }
 
     /** Returns the bytes of the chunks in the frame that {@link #copy} returned, before compression; 0 for none. */

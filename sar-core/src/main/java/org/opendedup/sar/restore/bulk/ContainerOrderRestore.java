@@ -6,30 +6,28 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.Decoding;
-import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
 
 /**
  * Restores many files at once, in the order of the containers. Each container is read once, whole or in ranges,
- * whichever is cheaper for the disk, and its chunks are written to all their places. (In the order of a file, a
- * container is read each time the file returns to it.) Data is decoded and written while the disk continues to read.
- * Readers of mounted files have their turns at the disk between two containers. For use by one thread.
+ * whichever is cheaper by the measured costs of the disk, and its chunks are written to all their places. (In the order
+ * of a file, a container is read each time the file returns to it.) Data is decoded and written while the disk
+ * continues to read. Readers of mounted files have their turns at the disk between two containers. For use by one
+ * thread.
  */
 public final class ContainerOrderRestore {
     private final ContainerStore containers;
     private final DiskQueue queue;
-    private final int maxGapBytes;
     private final boolean verifyFingerprints;
 
     /**
      * @param queue queue in which this takes a turn for each container
      * @param verifyFingerprints whether every chunk is also hashed, in addition to the frames' checksums
      */
-    public ContainerOrderRestore(
-            ContainerStore containers, DiskQueue queue, DiskModel disk, boolean verifyFingerprints) {
+    public ContainerOrderRestore(ContainerStore containers, DiskQueue queue, boolean verifyFingerprints) {
         this.containers = containers;
         this.queue = queue;
-        this.maxGapBytes = (int) Math.min(Integer.MAX_VALUE, disk.seekBytes());
         this.verifyFingerprints = verifyFingerprints;
     }
 
@@ -89,8 +87,10 @@ public final class ContainerOrderRestore {
     }
 
     private void readInTurn(long container, int[] frames, PlaceBatch batch, Decoding decoding) throws IOException {
-        try (DiskQueue.Turn turn = queue.enter()) {
-            containers.readFrames(container, frames, frames.length, maxGapBytes, batch, decoding);
+        try (DiskQueue.Turn turn = queue.enter(Importance.STEP)) {
+            batch.readIn(turn);
+            containers.readFrames(
+                    container, frames, frames.length, queue.model().gapBytes(), batch, decoding);
         }
     }
 

@@ -9,6 +9,7 @@ import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
+import org.opendedup.sar.disk.DiskQueue;
 
 /**
  * Places of one container's chunks, by slot. Receives the container's frames, and writes their chunks to all their
@@ -22,6 +23,9 @@ final class PlaceBatch implements FrameConsumer {
     private final boolean verifyFingerprints;
     /** The first failure to write, of any batch. */
     private final AtomicReference<@Nullable IOException> failure;
+
+    /** The turn at the disk in which the frames are read; null before. */
+    private DiskQueue.@Nullable Turn turn;
 
     private int count;
     private long[] chunkIds = new long[256];
@@ -37,6 +41,18 @@ final class PlaceBatch implements FrameConsumer {
         this.writer = writer;
         this.verifyFingerprints = verifyFingerprints;
         this.failure = failure;
+    }
+
+    /** Sets the turn at the disk in which the frames are read; it learns of the requests. */
+    void readIn(DiskQueue.Turn present) {
+        turn = present;
+    }
+
+    @Override
+    public void requested(long pack, long offset, int bytes, long nanos) {
+        if (turn != null) {
+            turn.requested(pack, offset, bytes, nanos);
+        }
     }
 
     boolean isFull() {

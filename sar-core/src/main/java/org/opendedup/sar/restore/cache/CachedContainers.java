@@ -17,6 +17,8 @@ final class CachedContainers {
     private long[] containers = new long[INITIAL];
     private long[] bytes = new long[INITIAL];
     private int[] chunks = new int[INITIAL];
+    /** By place, a number that is more than any slot. */
+    private int[] ends = new int[INITIAL];
     /** By place and slot, the length of the chunk in memory in bytes, else 0. */
     private int[][] lengths = new int[INITIAL][0];
 
@@ -38,14 +40,15 @@ final class CachedContainers {
         return length(place, slot) > 0;
     }
 
-    /** Adds a container that is not in memory, as most recently used and without slots; returns its place. */
-    int add(long container, int chunksInContainer) {
+    /** Adds a container that is not in memory, as most recently used and without chunks; returns its place. */
+    int add(long container, int slots, int chunksInContainer) {
         int place = newPlace();
         containers[place] = container;
         chunks[place] = chunksInContainer;
+        ends[place] = slots;
         bytes[place] = 0;
-        if (lengths[place].length < chunksInContainer) {
-            lengths[place] = new int[chunksInContainer];
+        if (lengths[place].length < slots) {
+            lengths[place] = new int[slots];
         } else {
             Arrays.fill(lengths[place], 0);
         }
@@ -55,13 +58,14 @@ final class CachedContainers {
     }
 
     void addChunk(int place, int slot, int length) {
-        if (slot >= chunks[place]) {
+        if (slot >= ends[place]) {
             // A container that is being written has more chunks now than when it was added.
             int capacity = lengths[place].length;
             if (slot >= capacity) {
                 lengths[place] = Arrays.copyOf(lengths[place], Math.max(slot + 1, 2 * capacity));
             }
-            chunks[place] = slot + 1;
+            chunks[place] += slot + 1 - ends[place];
+            ends[place] = slot + 1;
         }
         lengths[place][slot] = length;
         bytes[place] += length;
@@ -103,9 +107,14 @@ final class CachedContainers {
         return chunks[place];
     }
 
+    /** Returns a number that is more than any slot of the container. */
+    int slots(int place) {
+        return ends[place];
+    }
+
     /** Returns the length of a chunk in memory, in bytes, else 0. */
     int length(int place, int slot) {
-        return slot < chunks[place] ? lengths[place][slot] : 0;
+        return slot < ends[place] ? lengths[place][slot] : 0;
     }
 
     long weightBytes() {
@@ -168,6 +177,7 @@ final class CachedContainers {
         containers = Arrays.copyOf(containers, length);
         bytes = Arrays.copyOf(bytes, length);
         chunks = Arrays.copyOf(chunks, length);
+        ends = Arrays.copyOf(ends, length);
         older = Arrays.copyOf(older, length);
         newer = Arrays.copyOf(newer, length);
         int from = lengths.length;

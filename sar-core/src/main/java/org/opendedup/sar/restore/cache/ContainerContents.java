@@ -5,8 +5,13 @@ package org.opendedup.sar.restore.cache;
  * one object.
  */
 public interface ContainerContents {
-    /** Number of chunks in the container, read or not. */
+    /** Number of chunks in the container, read or not. Those that were removed from it do not count. */
     int chunksInContainer();
+
+    /** Number of slots of the container, also of removed chunks: more than any slot. */
+    default int slotsInContainer() {
+        return chunksInContainer();
+    }
 
     /** Number of chunks that were read. */
     int count();

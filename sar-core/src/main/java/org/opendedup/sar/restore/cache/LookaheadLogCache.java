@@ -53,7 +53,7 @@ final class LookaheadLogCache extends WholeContainerCache {
     @Override
     void evict(int place) {
         if (!isHot(place)) {
-            for (int slot = 0; slot < cached.chunksInContainer(place); slot++) {
+            for (int slot = 0; slot < cached.slots(place); slot++) {
                 long chunkId = ChunkId.of(cached.container(place), slot);
                 if (cached.contains(place, slot) && isWanted(chunkId) && !log.contains(chunkId)) {
                     log(chunkId, cached.length(place, slot));

@@ -69,7 +69,7 @@ class WholeContainerCache implements ContainerCache {
         // The victim may have been the container itself, of which another part was in memory.
         int place = cached.find(container);
         if (place == CachedContainers.NONE) {
-            place = cached.add(container, contents.chunksInContainer());
+            place = cached.add(container, contents.slotsInContainer(), contents.chunksInContainer());
             rule.added(place);
         }
         keep(place, contents);
@@ -103,7 +103,7 @@ class WholeContainerCache implements ContainerCache {
     void evict(int place) {
         long container = cached.container(place);
         cached.remove(place);
-        for (int slot = 0; slot < cached.chunksInContainer(place); slot++) {
+        for (int slot = 0; slot < cached.slots(place); slot++) {
             long chunkId = ChunkId.of(container, slot);
             if (cached.contains(place, slot) && !contains(chunkId)) {
                 holder.drop(chunkId);

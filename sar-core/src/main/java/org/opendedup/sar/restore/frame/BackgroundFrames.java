@@ -6,11 +6,12 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.tier.promotion.HomeFrames;
 
 /**
  * The frames of a volume for background work. Frames that readers have in memory are used; others are read from the
- * disk, in turn with the readers. Frames read here enter no cache, and are not counted as reads.
+ * disk in turns of which readers come first. Frames read here enter no cache, and are not counted as reads.
  */
 public record BackgroundFrames(ContainerStore containers, DiskQueue disk, FrameCache cache) implements HomeFrames {
     @Override
@@ -30,13 +31,13 @@ public record BackgroundFrames(ContainerStore containers, DiskQueue disk, FrameC
 
     @Override
     public void read(long container, int[] frames, int count, FrameConsumer consumer) throws IOException {
-        try (DiskQueue.Turn turn = disk.enter()) {
-            containers.readFrames(container, frames, count, gapBytes(), new InTurn(container, turn, consumer));
+        try (DiskQueue.Turn turn = disk.enter(Importance.BACKGROUND)) {
+            containers.readFrames(container, frames, count, gapBytes(), new InTurn(turn, consumer));
         }
     }
 
     /** Passes frames on, and notes their requests for the model of the disk. */
-    private record InTurn(long container, DiskQueue.Turn turn, FrameConsumer consumer) implements FrameConsumer {
+    private record InTurn(DiskQueue.Turn turn, FrameConsumer consumer) implements FrameConsumer {
         @Override
         public void frame(int frame, Frame contents) {
             consumer.frame(frame, contents);
@@ -48,9 +49,9 @@ public record BackgroundFrames(ContainerStore containers, DiskQueue disk, FrameC
         }
 
         @Override
-        public void requested(long offset, int bytes, long nanos) {
-            turn.requested(container, offset, bytes, nanos);
-            consumer.requested(offset, bytes, nanos);
+        public void requested(long pack, long offset, int bytes, long nanos) {
+            turn.requested(pack, offset, bytes, nanos);
+            consumer.requested(pack, offset, bytes, nanos);
         }
 
         @Override

@@ -16,6 +16,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
 
 /**
  * Brings frames into memory: from the cache, or from their containers. A single frame is read at once; many are read in
@@ -72,7 +73,7 @@ public final class FrameLoader {
         try {
             return containers.frameOf(chunk);
         } catch (CorruptionException e) {
-            damage.damaged(inode, ChunkId.container(chunk), -1, e);
+            damage.damagedChunk(inode, chunk, -1, e);
             throw e;
         }
     }
@@ -83,8 +84,21 @@ public final class FrameLoader {
     }
 
     /** Number of slots of a container, including those whose chunk is removed. */
-    public int chunksIn(long container) throws IOException {
+    public int slotsIn(long container) throws IOException {
         return containers.frameTable(container).slots();
+    }
+
+    /**
+     * Number of chunks in the frames of a container that are not removed. Removed chunks in frames of which others stay
+     * are counted: only the frame itself tells them.
+     */
+    public int chunksIn(long container) throws IOException {
+        FrameTable table = containers.frameTable(container);
+        int chunks = 0;
+        for (int frame = 0; frame < table.frames(); frame++) {
+            chunks += table.isRemoved(frame) ? 0 : table.slotCount(frame);
+        }
+        return chunks;
     }
 
     /** Bytes of all chunks in a container. */
@@ -167,7 +181,7 @@ public final class FrameLoader {
             Frame theirs = await(others);
             return theirs != null ? theirs : load(inode, container, number);
         }
-        try {
+        try (DiskQueue.SingleRead reading = shared.disk().singleRead()) {
             misses.increment();
             Frame frame = containers.frame(container, number, verifyFingerprints);
             cache.put(container, number, frame);
@@ -217,7 +231,7 @@ public final class FrameLoader {
                 Integer.toHexString(frame.fingerprintPrefix(slot)) + "… and " + frame.length(slot));
         // A frame from which a chunk was removed is not damaged.
         int damaged = frame.holds(slot) ? containers.frameOf(chunk) : -1;
-        damage.damaged(inode, frame.container(), damaged, mismatch);
+        damage.damagedChunk(inode, chunk, damaged, mismatch);
         throw mismatch;
     }
 
@@ -231,18 +245,19 @@ public final class FrameLoader {
      *
      * @param inode file whose damage is reported if a frame cannot be read
      */
-    public FrameTurn next(long inode, FrameSink sink) {
-        return FrameTurn.next(shared, inode, sink);
+    public FrameTurn next(Importance importance, long inode, FrameSink sink) {
+        return FrameTurn.next(shared, importance, inode, sink);
     }
 
     /**
-     * Brings frames into the cache in one turn at the disk. Leaves out frames that another thread has read or is
-     * reading, and frames that cannot be read: a caller that needs one waits for it, or gets the error.
+     * Brings frames for which a program waits into the cache, in one turn at the disk. Leaves out frames that another
+     * thread has read or is reading, and frames that cannot be read: a caller that needs one waits for it, or gets the
+     * error.
      *
      * @param frames {@link FrameId}s of frames that the cache lacks, each once, in ascending order
      */
     public void fetch(long inode, long[] frames, FrameSink sink) {
-        try (FrameTurn turn = next(inode, sink)) {
+        try (FrameTurn turn = next(Importance.REQUEST, inode, sink)) {
             turn.claim(frames);
             turn.begin();
             turn.read();

@@ -17,6 +17,7 @@ import org.opendedup.sar.container.FrameConsumer;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.io.FileLayout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * disk and chooses its frames then, so that the disk need not wait for the choice:
  *
  * <pre>{@code
- * try (FrameTurn turn = loader.next(inode, sink)) {
+ * try (FrameTurn turn = loader.next(importance, inode, sink)) {
  *     turn.claim(frames);
  *     turn.begin();
  *     turn.read();
@@ -73,10 +74,10 @@ public final class FrameTurn implements AutoCloseable {
         this.turn = turn;
     }
 
-    /** Waits until the caller is next at the disk. */
-    static FrameTurn next(Shared shared, long inode, FrameSink sink) {
+    /** Waits until the caller is next at the disk, among those of its importance. */
+    static FrameTurn next(Shared shared, Importance importance, long inode, FrameSink sink) {
         Decoding decoding = shared.containers.decoding(sink.memory());
-        return new FrameTurn(shared, inode, sink, decoding, shared.disk.next());
+        return new FrameTurn(shared, inode, sink, decoding, shared.disk.next(importance));
     }
 
     /**
@@ -178,6 +179,12 @@ public final class FrameTurn implements AutoCloseable {
         private int readCount;
 
         private long nanos;
+        /**
+         * Place of the piece that is being read, and the offset in its pack at which its first request began, or -1.
+         */
+        private long readPlace;
+
+        private long readFrom = -1;
 
         Fetch(long container) throws IOException {
             this.container = container;
@@ -238,7 +245,8 @@ public final class FrameTurn implements AutoCloseable {
         void read(Piece piece) throws IOException {
             int[] wanted = Arrays.copyOfRange(frames, piece.from, piece.to);
             shared.misses.add(wanted.length);
-            turn.moves();
+            readPlace = piece.place;
+            readFrom = -1;
             long start = System.nanoTime();
             shared.containers.readFrames(
                     container, wanted, wanted.length, shared.disk.model().gapBytes(), this, decoding);
@@ -251,8 +259,13 @@ public final class FrameTurn implements AutoCloseable {
         }
 
         @Override
-        public void requested(long offset, int bytes, long nanos) {
-            turn.requested(container, offset, bytes, nanos);
+        public void requested(long pack, long offset, int bytes, long nanos) {
+            readFrom = readFrom < 0 ? offset : readFrom;
+            if (readPlace < 0) {
+                turn.requested(pack, offset, bytes, nanos);
+            } else {
+                turn.requested(DiskQueue.DEVICE, readPlace + offset - readFrom, bytes, nanos);
+            }
         }
 
         @Override

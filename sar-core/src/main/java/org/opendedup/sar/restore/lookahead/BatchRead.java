@@ -10,6 +10,7 @@ import org.opendedup.sar.common.ByteGauge;
 import org.opendedup.sar.common.FrameId;
 import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.restore.frame.FrameLoader;
 import org.opendedup.sar.restore.frame.FrameSink;
 import org.opendedup.sar.restore.frame.FrameTurn;
@@ -110,7 +111,7 @@ final class BatchRead implements AutoCloseable {
     }
 
     private Turn next(boolean always) {
-        return new Turn(always || missingFrames().length > 0 ? loader.next(inode, filling) : null);
+        return new Turn(always || missingFrames().length > 0 ? loader.next(Importance.STEP, inode, filling) : null);
     }
 
     /** The batch's turn at the disk. Nothing is read if the batch does not need the disk. */

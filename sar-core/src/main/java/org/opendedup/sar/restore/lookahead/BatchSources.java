@@ -34,6 +34,10 @@ public record BatchSources(
     }
 
     /** Number of slots of a container, including those whose chunk is removed. */
+    int slotsIn(long container) throws IOException {
+        return loader.slotsIn(container);
+    }
+
     int chunksIn(long container) throws IOException {
         return loader.chunksIn(container);
     }

@@ -156,7 +156,7 @@ final class PrefetchBatch implements AutoCloseable {
      */
     void addWholeContainer(BatchRead.Turn turn) throws IOException {
         surplus.allow(2 * sources.chunkBytesIn(whole));
-        long[] frames = new long[sources.chunksIn(whole)];
+        long[] frames = new long[sources.slotsIn(whole)];
         int count = 0;
         for (int slot = 0; slot < frames.length; slot++) {
             long chunkId = ChunkId.of(whole, slot);
@@ -219,7 +219,8 @@ final class PrefetchBatch implements AutoCloseable {
             while (to < chunks.length && ChunkId.container(chunks[to]) == container) {
                 to++;
             }
-            cache.read(container, new Contents(chunks, from, to, sources.chunksIn(container)));
+            cache.read(
+                    container, new Contents(chunks, from, to, sources.chunksIn(container), sources.slotsIn(container)));
             from = to;
         }
     }
@@ -264,17 +265,24 @@ final class PrefetchBatch implements AutoCloseable {
         private final int from;
         private final int to;
         private final int chunksInContainer;
+        private final int slotsInContainer;
 
-        Contents(long[] chunks, int from, int to, int chunksInContainer) {
+        Contents(long[] chunks, int from, int to, int chunksInContainer, int slotsInContainer) {
             this.chunks = chunks;
             this.from = from;
             this.to = to;
             this.chunksInContainer = chunksInContainer;
+            this.slotsInContainer = slotsInContainer;
         }
 
         @Override
         public int chunksInContainer() {
             return chunksInContainer;
+        }
+
+        @Override
+        public int slotsInContainer() {
+            return slotsInContainer;
         }
 
         @Override

@@ -19,6 +19,9 @@ public record ReferenceCountPolicy(int threshold, long maxRunBytes) implements P
     private static final int MAX_COUNT = 0xffff;
 
     private static final int HEAT_BITS = 8;
+    /** The heat, and 16 bits of the saving. */
+    private static final int SIZE_SHIFT = HEAT_BITS + 16;
+
     private static final int COUNT_SHIFT = 44;
     /** Upper bound of the record size, in bytes. */
     private static final int SIZES = (1 << 20) - 1;
@@ -53,7 +56,7 @@ public record ReferenceCountPolicy(int threshold, long maxRunBytes) implements P
         return cause == Cause.READ && count < threshold ? Math.min(count, 1) : count;
     }
 
-    /** Returns the saving unchanged: the rank does not use it. */
+    /** Returns the saving unchanged: the rank uses it only between records of one size. */
     @Override
     public int expectedSaving(Cause cause, int saving) {
         return saving;
@@ -66,14 +69,18 @@ public record ReferenceCountPolicy(int threshold, long maxRunBytes) implements P
 
     /**
      * Ranks by references first: fewer are demoted earlier. Among equal counts the larger record is demoted earlier,
-     * then the one with less heat. A candidate's record is not compressed yet, so its size must not decide against an
-     * entry: size weighs less than any reference.
+     * then the one that the disk reads in less time, then the one with less heat. A candidate's record is not
+     * compressed yet, so its size must not decide against an entry: size weighs less than any reference.
      */
     @Override
     public long rank(int count, int recordBytes, int saving, int heat) {
-        // 16 bits of count, 16 free, 20 of size, 8 of heat: a rank never uses the sign bit, and the admission's margin
+        // 16 bits of count, 20 of size, 16 of saving, 8 of heat: a rank never uses the sign bit, and the admission's
+        // margin
         // is counted in references.
         long smaller = SIZES - Math.min(recordBytes, SIZES);
-        return (long) Math.min(count, MAX_COUNT) << COUNT_SHIFT | smaller << HEAT_BITS | heat;
+        return (long) Math.min(count, MAX_COUNT) << COUNT_SHIFT
+                | smaller << SIZE_SHIFT
+                | (long) saving << HEAT_BITS
+                | heat;
     }
 }

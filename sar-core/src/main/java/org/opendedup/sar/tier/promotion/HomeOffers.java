@@ -55,15 +55,15 @@ final class HomeOffers {
      * @throws PromotionStopped if the SSD accepts nothing, or the volume is being closed
      */
     void offer(RecipeRequests requests, int request) throws IOException {
-        long container = requests.container(request);
-        FrameTable table = containers.frameTable(container);
         int end = requests.firstChunk(request + 1);
         for (int from = requests.firstChunk(request); from < end; ) {
             int[] frames = new int[end - from];
             int count = 0;
             int bytes = 0;
             int to = from;
-            for (; to < end; to++) {
+            long container = ChunkId.container(requests.chunkId(from));
+            FrameTable table = containers.frameTable(container);
+            for (; to < end && ChunkId.container(requests.chunkId(to)) == container; to++) {
                 int frame = home.frameOf(requests.chunkId(to));
                 if (count > 0 && frames[count - 1] == frame) {
                     continue;

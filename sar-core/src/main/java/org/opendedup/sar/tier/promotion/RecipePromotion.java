@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Promotes from whole recipes, beyond the paper. Once a file with duplicates is written, its recipe shows which
- * containers a restore needs little of. The chunks needed from these are read, in disk order, and offered to the SSD;
+ * Promotes from whole recipes, beyond the paper. Once a file with duplicates is written, its recipe shows which places
+ * of the disk a restore needs little of. The chunks needed from these are read, in disk order, and offered to the SSD;
  * the requests that save most are chosen first. Any thread may note files; the background thread examines them.
  */
 final class RecipePromotion {
@@ -160,7 +160,7 @@ final class RecipePromotion {
             return null;
         }
         try {
-            return ContainerLayout.of(sources.containers().frameTable(container));
+            return ContainerLayout.of(sources.containers().located(container));
         } catch (IOException e) {
             log.warn("container {} is left out of promotion: {}", container, e.getMessage());
             return null;

@@ -1,12 +1,12 @@
 package org.opendedup.sar.tier.promotion;
 
 import java.util.Arrays;
-import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.disk.DiskCost;
 
 /**
- * The disk requests of a restore that read few useful bytes, as {@link RecipeUse} found them: by container in ascending
- * order, each with its chunks. SSD copies save a request only if all its chunks have one. A struct of arrays.
+ * The disk requests of a restore that read few useful bytes, as {@link RecipeUse} found them: about in the order of the
+ * disk, each with its chunks in this order. They may be of several containers that lie one after another. SSD copies
+ * save a request only if all its chunks have one. A struct of arrays.
  */
 final class RecipeRequests {
     private int count;
@@ -28,24 +28,20 @@ final class RecipeRequests {
     }
 
     /** Completes a request of the chunks added since the last call. */
-    void end(int saving, int visitsOfContainer) {
+    void end(int saving, int visitsOfPlace) {
         if (count + 1 == firstChunks.length) {
             firstChunks = Arrays.copyOf(firstChunks, 2 * firstChunks.length);
             savings = Arrays.copyOf(savings, 2 * savings.length);
             visits = Arrays.copyOf(visits, 2 * visits.length);
         }
         savings[count] = saving;
-        visits[count] = visitsOfContainer;
+        visits[count] = visitsOfPlace;
         firstChunks[++count] = chunks;
     }
 
     /** Returns the number of requests. */
     int count() {
         return count;
-    }
-
-    long container(int request) {
-        return ChunkId.container(chunkIds[firstChunks[request]]);
     }
 
     /**
@@ -70,7 +66,7 @@ final class RecipeRequests {
         return savings[request];
     }
 
-    /** Returns how often a restore visits the container. */
+    /** Returns how often a restore visits the place. */
     int visits(int request) {
         return visits[request];
     }

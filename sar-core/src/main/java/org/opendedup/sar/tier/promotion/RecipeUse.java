@@ -1,13 +1,16 @@
 package org.opendedup.sar.tier.promotion;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.disk.DiskCost;
 
 /**
- * Determines what a part of a file's recipe needs of each container, and what that costs a disk: plain values in,
- * {@link RecipeRequests} out. A restore is slowed by containers of which it needs little, or which it must visit again.
- * For use by one thread.
+ * Determines which disk requests a part of a file's recipe needs, and what they cost: plain values in,
+ * {@link RecipeRequests} out. The requests follow the places in the packs: a container right behind another costs no
+ * seek, but one chunk far from all others does, even in the same container. A restore is slowed by places of which it
+ * needs little, or which it must visit again. For use by one thread.
  */
 final class RecipeUse {
     private static final int POSITION_BITS = 20;
@@ -22,8 +25,8 @@ final class RecipeUse {
     private int count;
 
     /**
-     * @param windowBytes bytes of the file over which a restore keeps what it has read in memory: a container needed
-     *     again later must be visited again
+     * @param windowBytes bytes of the file over which a restore keeps what it has read in memory: a place needed again
+     *     later must be visited again
      */
     RecipeUse(long windowBytes) {
         this(windowBytes, MAX_REFERENCES);
@@ -76,13 +79,33 @@ final class RecipeUse {
     }
 
     /**
-     * Returns the disk requests of visits that need less than half of their container.
+     * Returns the disk requests of which the disk spends more time on the seek than on the transfer.
      *
      * @param gapBytes largest gap between two frames, in bytes, over which a restore joins them to one request
      */
     RecipeRequests analyse(ContainerLayout.Source layouts, int gapBytes) {
         RecipeRequests requests = new RecipeRequests();
+        RequestJoiner joiner = new RequestJoiner(gapBytes, windowBytes, requests);
         int[] order = byContainer();
+        for (Part part : parts(layouts, order)) {
+            joiner.begin(part.layout);
+            addVisits(part, order, joiner);
+        }
+        joiner.end();
+        return requests;
+    }
+
+    /**
+     * What is wanted of one container.
+     *
+     * @param from first of its positions in the order by container
+     * @param to end of them
+     */
+    private record Part(ContainerLayout layout, int from, int to) {}
+
+    /** Returns the parts of all containers that are available, in the order of their places. */
+    private List<Part> parts(ContainerLayout.Source layouts, int[] order) {
+        List<Part> parts = new ArrayList<>();
         for (int from = 0; from < count; ) {
             long container = ChunkId.container(chunkIds[order[from]]);
             int to = from + 1;
@@ -91,11 +114,13 @@ final class RecipeUse {
             }
             ContainerLayout layout = layouts.of(container);
             if (layout != null) {
-                addVisits(layout, gapBytes, order, from, to, requests);
+                parts.add(new Part(layout, from, to));
             }
             from = to;
         }
-        return requests;
+        parts.sort(Comparator.<Part>comparingLong(part -> part.layout.pack())
+                .thenComparingLong(part -> part.layout.offset()));
+        return parts;
     }
 
     /** Returns the positions of all references, by container; those of one container in file order. */
@@ -130,19 +155,21 @@ final class RecipeUse {
         return distinct;
     }
 
-    private void addVisits(
-            ContainerLayout layout, int gapBytes, int[] order, int from, int to, RecipeRequests requests) {
+    private void addVisits(Part part, int[] order, RequestJoiner joiner) {
         int visits = 1;
-        for (int i = from + 1; i < to; i++) {
+        for (int i = part.from + 1; i < part.to; i++) {
             visits += isFarBehind(order[i], order[i - 1]) ? 1 : 0;
         }
-        long container = ChunkId.container(chunkIds[order[from]]);
-        for (int start = from; start < to; ) {
+        long container = ChunkId.container(chunkIds[order[part.from]]);
+        for (int start = part.from; start < part.to; ) {
             int end = start + 1;
-            while (end < to && !isFarBehind(order[end], order[end - 1])) {
+            while (end < part.to && !isFarBehind(order[end], order[end - 1])) {
                 end++;
             }
-            new Visit(container, layout, gapBytes, wanted(order, start, end)).addTo(requests, visits);
+            joiner.visit(offsets[order[start]], offsets[order[end - 1]], visits);
+            for (long wanted : wanted(order, start, end)) {
+                joiner.add(ChunkId.of(container, (int) (wanted >>> Integer.SIZE)), (int) wanted);
+            }
             start = end;
         }
     }
@@ -171,58 +198,5 @@ final class RecipeUse {
             }
         }
         return Arrays.copyOf(wanted, distinct);
-    }
-
-    /** What is needed of a container between its read and the end of the window. */
-    private record Visit(long container, ContainerLayout layout, int gapBytes, long[] wanted) {
-        void addTo(RecipeRequests requests, int visitsOfContainer) {
-            if (2 * bytes(0, wanted.length) >= layout.rawBytes()) {
-                return;
-            }
-            for (int from = 0; from < wanted.length; ) {
-                int to = from + 1;
-                while (to < wanted.length && joins(frame(to - 1), frame(to))) {
-                    to++;
-                }
-                if (frame(from) >= 0) {
-                    addRequest(requests, from, to, visitsOfContainer);
-                }
-                from = to;
-            }
-        }
-
-        private void addRequest(RecipeRequests requests, int from, int to, int visitsOfContainer) {
-            for (int i = from; i < to; i++) {
-                requests.add(ChunkId.of(container, slot(i)), (int) wanted[i]);
-            }
-            int last = frame(to - 1);
-            long transferred = layout.fileOffset(last) + layout.fileLength(last) - layout.fileOffset(frame(from));
-            requests.end(DiskCost.saving(bytes(from, to), transferred), visitsOfContainer);
-        }
-
-        /** Returns whether the disk reads two frames in one request. */
-        private boolean joins(int frame, int next) {
-            return frame == next
-                    || frame >= 0
-                            && next >= 0
-                            && layout.fileOffset(next) - layout.fileOffset(frame) - layout.fileLength(frame)
-                                    <= gapBytes;
-        }
-
-        private long bytes(int from, int to) {
-            long bytes = 0;
-            for (int i = from; i < to; i++) {
-                bytes += (int) wanted[i];
-            }
-            return bytes;
-        }
-
-        private int slot(int i) {
-            return (int) (wanted[i] >>> Integer.SIZE);
-        }
-
-        private int frame(int i) {
-            return layout.frameOf(slot(i));
-        }
     }
 }

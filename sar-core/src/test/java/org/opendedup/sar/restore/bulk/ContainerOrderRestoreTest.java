@@ -27,7 +27,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.common.ChunkId;
-import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.Inode;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore.Milestones;
@@ -128,7 +127,7 @@ class ContainerOrderRestoreTest {
 
     private InMemory restore(int length, long from, Milestones milestones) throws IOException {
         InMemory target = new InMemory(length);
-        volume.maintenance().restorer(DiskModel.HDD).restore(places, from, target, milestones);
+        volume.maintenance().restorer().restore(places, from, target, milestones);
         return target;
     }
 
@@ -169,7 +168,7 @@ class ContainerOrderRestoreTest {
         List<Long> reached = new ArrayList<>();
         InMemory target = new InMemory(FILE_BYTES);
         long first = ChunkId.container(references.get(0).chunkId);
-        volume.maintenance().restorer(DiskModel.HDD).restore(places, 0, target, new Milestones() {
+        volume.maintenance().restorer().restore(places, 0, target, new Milestones() {
             @Override
             public boolean isDue() {
                 return true;
@@ -249,8 +248,7 @@ class ContainerOrderRestoreTest {
             }
         };
         var e = assertThrows(
-                IOException.class,
-                () -> volume.maintenance().restorer(DiskModel.HDD).restore(places, 0, full, NONE));
+                IOException.class, () -> volume.maintenance().restorer().restore(places, 0, full, NONE));
         assertEquals("the disk is full", e.getMessage());
         assertTrue(calls.get() < references.size() / 2, () -> calls + " calls");
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,7 +14,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
-import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.io.FileDirectory;
@@ -28,7 +28,7 @@ class DiskTurnsTest {
     Path folder;
 
     @Test
-    void itTakesOneForEachContainer() throws IOException {
+    void itTakesOneForEachContainerAndTellsItsRequests() throws IOException {
         Path stored = Files.createDirectory(folder.resolve("stored"));
         try (TieredVolume volume = new TieredVolume(stored, TestSeed.next(), CHUNKS);
                 Places places = new Places(
@@ -44,9 +44,14 @@ class DiskTurnsTest {
                 offset += chunk.length;
                 containers.add(ChunkId.container(volume.ids.get(i)));
             }
-            DiskQueue queue = DiskQueue.of(DiskOption.parse("hdd"), stored);
+            AtomicInteger asked = new AtomicInteger();
+            // The queue asks for the bytes read from devices when a turn begins, and after each reported request.
+            DiskQueue queue = new DiskQueue(DiskOption.AUTO, true, System::nanoTime, () -> {
+                asked.incrementAndGet();
+                return OptionalLong.empty();
+            });
             AtomicInteger written = new AtomicInteger();
-            new ContainerOrderRestore(volume.containers, queue, DiskModel.HDD, true)
+            new ContainerOrderRestore(volume.containers, queue, true)
                     .restore(
                             places,
                             0,
@@ -72,6 +77,8 @@ class DiskTurnsTest {
                             });
             assertEquals(offset, written.get());
             assertEquals(containers.size(), queue.turns());
+            // Every chunk is wanted, so each container is one request.
+            assertEquals(2 * containers.size(), asked.get());
             assertEquals(0, queue.status().readers());
         }
     }

@@ -51,7 +51,7 @@ class BackgroundFramesTest {
         }
 
         @Override
-        public void requested(long offset, int bytes, long nanos) {
+        public void requested(long pack, long offset, int bytes, long nanos) {
             requests++;
         }
     }

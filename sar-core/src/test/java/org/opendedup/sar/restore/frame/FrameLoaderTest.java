@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,6 +26,7 @@ import org.opendedup.sar.container.format.Frame;
 import org.opendedup.sar.container.format.FrameTable;
 import org.opendedup.sar.disk.DiskOption;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.restore.TieredVolume;
 
 @Timeout(60)
@@ -33,11 +35,14 @@ class FrameLoaderTest {
 
     private TieredVolume volume;
     private FrameLoader loader;
+    /** The disk's time, which does not pass by itself. */
+    private final AtomicLong clock = new AtomicLong();
+
+    private final DiskQueue disk = new DiskQueue(DiskOption.parse("hdd"), true, clock::get, OptionalLong::empty);
 
     @BeforeEach
     void storeChunks(@TempDir Path folder) throws IOException {
         volume = new TieredVolume(folder, TestSeed.next(), CHUNKS);
-        DiskQueue disk = new DiskQueue(DiskOption.parse("hdd"), true, System::nanoTime, OptionalLong::empty);
         loader = new FrameLoader(
                 volume.containers, disk, FrameCaches.lru(1 << 20), false, (inode, container, frame, cause) -> {});
     }
@@ -106,6 +111,25 @@ class FrameLoaderTest {
         assertHolds(waiting.get(), 0);
         assertThrows(Exception.class, fetching::get);
         assertFalse(loader.isBeingRead(wanted[0]));
+    }
+
+    /** A read of one frame takes no turn, but work in the background does not begin shortly after it. */
+    @Test
+    void aReadOfOneFrameKeepsTheBackgroundFromTheDisk() throws Exception {
+        // The control: nobody has used the disk.
+        disk.enter(Importance.BACKGROUND).close();
+        loader.frame(TieredVolume.INODE, volume.ids.get(0));
+        assertEquals(1, disk.turns());
+        Thread background = new Thread(() -> disk.enter(Importance.BACKGROUND).close());
+        background.start();
+        while (disk.status().background() == 0 || background.getState() == Thread.State.RUNNABLE) {
+            LockSupport.parkNanos(100_000);
+        }
+        Thread.sleep(20);
+        assertEquals(1, disk.turns());
+        clock.addAndGet(disk.model().seekNanos());
+        background.join();
+        assertEquals(2, disk.turns());
     }
 
     /** The frame tables of containers that do not exist cannot be read. */

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.TestSeed;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.restore.ReadStream;
 import org.opendedup.sar.restore.RestoreEngine;
 import org.opendedup.sar.restore.TieredVolume;
@@ -183,7 +184,7 @@ class LookaheadCloseTest {
                 return same;
             });
             Thread reader = new Thread(reading);
-            try (DiskQueue.Turn others = volume.disk.enter()) {
+            try (DiskQueue.Turn others = volume.disk.enter(Importance.STEP)) {
                 reader.start();
                 awaitWaiting(reader);
                 TieredVolume.streams(engine).tidy(0);

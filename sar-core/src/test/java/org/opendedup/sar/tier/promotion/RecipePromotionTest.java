@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.disk.DiskQueue;
+import org.opendedup.sar.disk.Importance;
 import org.opendedup.sar.metadata.RecipePage;
 import org.opendedup.sar.ssd.OfferAnswer;
 import org.opendedup.sar.tier.copies.Cause;
@@ -38,7 +39,13 @@ class RecipePromotionTest {
     private static final int CHUNK = StoredHome.CHUNK;
     private static final int PAGE_BYTES = 32 * CHUNK;
     private static final int PER_CONTAINER = StoredHome.PER_CONTAINER;
-    private static final int CONTAINERS = 14;
+    /** Containers of which little is wanted: every second one, so that those between are too long to read through. */
+    private static final int SPARSE = 13;
+
+    /** Containers that are wanted whole: together long enough to stay on the disk. */
+    private static final int WHOLE = 2;
+
+    private static final int CONTAINERS = WHOLE + 2 * SPARSE;
     private static final int WANTED = 40;
 
     private final FakeSsd ssd = new FakeSsd(Long.MAX_VALUE);
@@ -79,8 +86,9 @@ class RecipePromotionTest {
         RecipePage.Builder page = new RecipePage.Builder();
         long pages = 0;
         for (int i = 0; i < chunkIds.length; i++) {
-            boolean whole = i < PER_CONTAINER;
-            if (whole || i % PER_CONTAINER < WANTED) {
+            boolean whole = i < WHOLE * PER_CONTAINER;
+            boolean sparse = i / PER_CONTAINER % 2 == 1 && i % PER_CONTAINER < WANTED;
+            if (whole || sparse) {
                 page.add(chunkIds[i], 0, CHUNK, 0);
                 if (!whole) {
                     wanted.add(chunkIds[i]);
@@ -216,15 +224,15 @@ class RecipePromotionTest {
     @Test
     void itReadsWhenItsTurnAtTheDiskComes() {
         try (BackgroundPromotion recipes = promotion(Policy.COST, ssd)) {
-            try (DiskQueue.Turn others = home.disk.enter()) {
+            try (DiskQueue.Turn others = home.disk.enter(Importance.STEP)) {
                 recipes.note(INODE);
-                await(() -> home.disk.status().waiting() == 1);
+                await(() -> home.disk.status().background() == 1);
                 assertEquals(0, ssd.size());
             }
             await(() -> ssd.size() == wanted.size());
         }
         // One turn for each container, as 40 chunks of 8 KiB are less than the 2 MiB of a turn.
-        assertEquals(CONTAINERS - 1, home.turns.size());
+        assertEquals(SPARSE, home.turns.size());
         assertEquals(1 + home.turns.size(), home.disk.turns());
     }
 
@@ -246,9 +254,9 @@ class RecipePromotionTest {
     void closingWaitsForNoMoreThanATurn() throws InterruptedException {
         BackgroundPromotion recipes = promotion(Policy.COST, ssd);
         Thread closing = new Thread(recipes::close);
-        try (DiskQueue.Turn others = home.disk.enter()) {
+        try (DiskQueue.Turn others = home.disk.enter(Importance.STEP)) {
             recipes.note(INODE);
-            await(() -> home.disk.status().waiting() == 1);
+            await(() -> home.disk.status().background() == 1);
             closing.start();
             await(() -> closing.getState() == Thread.State.WAITING);
         }

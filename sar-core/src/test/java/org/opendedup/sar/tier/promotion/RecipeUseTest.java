@@ -22,25 +22,23 @@ class RecipeUseTest {
     private final RecipeUse use = new RecipeUse(WINDOW);
     private long fileOffset;
 
-    private static final class Layout implements ContainerLayout {
+    /** Bytes of a container in its pack, of which the last 4096 are not a frame's. */
+    private static final long CONTAINER_BYTES = 2 * 4096 + CHUNKS / PER_FRAME * FRAME_FILE_BYTES;
+
+    private record Layout(long pack, long offset) implements ContainerLayout {
         @Override
         public int frameOf(int slot) {
             return slot < CHUNKS ? slot / PER_FRAME : -1;
         }
 
         @Override
-        public long fileOffset(int frame) {
-            return 4096 + (long) frame * FRAME_FILE_BYTES;
+        public long start(int frame) {
+            return offset + 4096 + (long) frame * FRAME_FILE_BYTES;
         }
 
         @Override
-        public int fileLength(int frame) {
-            return FRAME_FILE_BYTES;
-        }
-
-        @Override
-        public long rawBytes() {
-            return (long) CHUNKS * CHUNK;
+        public long end(int frame) {
+            return start(frame) + FRAME_FILE_BYTES;
         }
     }
 
@@ -58,7 +56,59 @@ class RecipeUseTest {
     }
 
     private RecipeRequests analyse() {
-        return use.analyse(container -> new Layout(), GAP_BYTES);
+        return use.analyse(apart(), GAP_BYTES);
+    }
+
+    /** Each container in a pack of its own: to go from one to another is a seek. */
+    private static ContainerLayout.Source apart() {
+        return container -> new Layout(container, 0);
+    }
+
+    /** One container right behind another. */
+    private static ContainerLayout.Source inARow() {
+        return container -> new Layout(1, container * CONTAINER_BYTES);
+    }
+
+    private static long container(RecipeRequests requests, int request) {
+        return ChunkId.container(requests.chunkId(requests.firstChunk(request)));
+    }
+
+    /** Ten chunks at the end of a container and ten at the start of the next: one request, if the disk reads on. */
+    @Test
+    void neighboursInTwoContainersAreOneRequest() {
+        want(1, CHUNKS - 10, 10).want(2, 0, 10);
+        RecipeRequests requests = use.analyse(inARow(), GAP_BYTES);
+        assertEquals(1, requests.count());
+        assertEquals(20, requests.firstChunk(1));
+        // The control: the same chunks in containers that do not lie together.
+        assertEquals(2, analyse().count());
+    }
+
+    /** Nothing is saved by copies of a few chunks behind a container that is read whole: the disk only reads on. */
+    @Test
+    void whatLiesBehindAContainerThatIsReadWholeStaysOnTheDisk() {
+        want(1, 0, CHUNKS).want(2, 0, 10);
+        assertEquals(0, use.analyse(inARow(), GAP_BYTES).count());
+        // The control.
+        assertEquals(1, analyse().count());
+        assertEquals(2, container(analyse(), 0));
+    }
+
+    /** The order of the ids says nothing: containers that were moved lie elsewhere. */
+    @Test
+    void movedContainersAreWhereTheyLieNow() {
+        want(1, 0, 10).want(2, 0, 10).want(3, 0, CHUNKS);
+        ContainerLayout.Source moved =
+                container -> new Layout(7, (container == 1 ? 4 : container == 2 ? 9 : 3) * CONTAINER_BYTES);
+        RecipeRequests requests = use.analyse(moved, GAP_BYTES);
+        assertEquals(1, requests.count());
+        assertEquals(2, container(requests, 0));
+    }
+
+    @Test
+    void neighboursThatAreNotWantedTogetherAreTwoRequests() {
+        want(1, CHUNKS - 10, 10).elsewhere(2 * WINDOW).want(2, 0, 10);
+        assertEquals(2, use.analyse(inARow(), GAP_BYTES).count());
     }
 
     @Test
@@ -72,7 +122,6 @@ class RecipeUseTest {
         want(1, 4, 12);
         RecipeRequests requests = analyse();
         assertEquals(1, requests.count());
-        assertEquals(1, requests.container(0));
         assertEquals(12, requests.firstChunk(1));
         assertEquals(ChunkId.of(1, 4), requests.chunkId(0));
         assertEquals(CHUNK, requests.length(0));
@@ -89,11 +138,8 @@ class RecipeUseTest {
         assertEquals(2, requests.firstChunk(1));
         assertEquals(3, requests.firstChunk(2));
         // On a disk that transfers more in the time of a skip they are one, on one that transfers less they are three.
-        assertEquals(
-                1,
-                use.analyse(container -> new Layout(), GAP_BYTES + FRAME_FILE_BYTES)
-                        .count());
-        assertEquals(3, use.analyse(container -> new Layout(), GAP_BYTES - 1).count());
+        assertEquals(1, use.analyse(apart(), GAP_BYTES + FRAME_FILE_BYTES).count());
+        assertEquals(3, use.analyse(apart(), GAP_BYTES - 1).count());
     }
 
     @Test
@@ -130,17 +176,17 @@ class RecipeUseTest {
         RecipeRequests requests = analyse();
         int[] best = requests.bestFirst();
         assertEquals(5, best.length);
-        assertEquals(4, requests.container(best[0]));
-        assertEquals(4, requests.container(best[1]));
+        assertEquals(4, container(requests, best[0]));
+        assertEquals(4, container(requests, best[1]));
         assertArrayEquals(new int[] {1, 2, 0}, new int[] {best[2], best[3], best[4]});
     }
 
     @Test
     void aContainerThatCannotBeReadIsLeftOut() {
         want(1, 0, 1).want(2, 0, 1);
-        RecipeRequests requests = use.analyse(container -> container == 1 ? null : new Layout(), GAP_BYTES);
+        RecipeRequests requests = use.analyse(container -> container == 1 ? null : new Layout(2, 0), GAP_BYTES);
         assertEquals(1, requests.count());
-        assertEquals(2, requests.container(0));
+        assertEquals(2, container(requests, 0));
     }
 
     @Test

@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.opendedup.sar.arrange.ArrangementLimits;
+import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.chunk.Chunking;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
@@ -165,6 +167,15 @@ final class BackupStore implements Closeable {
     /** Collects garbage until the given share of the stored bytes is left. */
     CollectionReport collect(double garbageShare) throws IOException {
         return volume.collector().collect(new CollectionLimits(garbageShare, false), (done, of, returned) -> true);
+    }
+
+    /** Arranges chunks as the newest backups want them, for a hard disk. */
+    ArrangementReport arrange(double gain) throws IOException {
+        return volume.maintenance()
+                .arrange(
+                        new ArrangementLimits(ArrangementLimits.DEFAULT.movedShare(), gain),
+                        DiskModel.HDD,
+                        (done, of) -> true);
     }
 
     /** Closes and opens the volume, so that reads come from the disk and each container is sealed. */

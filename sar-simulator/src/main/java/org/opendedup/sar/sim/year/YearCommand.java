@@ -123,6 +123,17 @@ public final class YearCommand implements Callable<Integer> {
     List<Double> garbageShares = List.of();
 
     @Option(
+            names = "--arrange",
+            split = ",",
+            paramLabel = "GAIN",
+            defaultValue = "0",
+            description =
+                    "Before each collection, move chunks as the newest backups want them, where the predicted time "
+                            + "of reading becomes GAIN times shorter; 1 or more, 0: never. Each of several values is a run of "
+                            + "its own. Default: ${DEFAULT-VALUE}.")
+    List<Double> arrangeGains = List.of();
+
+    @Option(
             names = "--scale",
             paramLabel = "S",
             defaultValue = "0.05",
@@ -185,12 +196,14 @@ public final class YearCommand implements Callable<Integer> {
         YearRun run = new YearRun(settings(), versions, sample);
         for (int every : collectEvery) {
             for (double share : every == 0 ? garbageShares.subList(0, 1) : garbageShares) {
-                print(out, YearReport.heading(every, share));
-                ends.add(run.play(every, share, row -> {
-                    rows.add(row);
-                    print(out, List.of(YearReport.line(row)));
-                }));
-                print(out, YearReport.lines(ends.get(ends.size() - 1)));
+                for (double gain : every == 0 ? List.of(0.0) : arrangeGains) {
+                    print(out, YearReport.heading(every, share, gain));
+                    ends.add(run.play(every, share, gain, row -> {
+                        rows.add(row);
+                        print(out, List.of(YearReport.line(row)));
+                    }));
+                    print(out, YearReport.lines(ends.get(ends.size() - 1)));
+                }
             }
         }
         if (json) {
@@ -214,6 +227,7 @@ public final class YearCommand implements Callable<Integer> {
         require(days >= 1 && keep >= 1, "--days and --keep must be 1 or more");
         require(collectEvery.stream().allMatch(every -> every >= 0), "--collect-every must be 0 or more");
         require(garbageShares.stream().allMatch(share -> share >= 0 && share <= 1), "--garbage-share must be 0 to 1");
+        require(arrangeGains.stream().allMatch(gain -> gain == 0 || gain >= 1), "--arrange must be 0, or 1 or more");
         require(scale > 0 && scale <= 1, "--scale must be above 0 and at most 1");
         require(drift >= 0 && drift <= 1, "--drift must be 0 to 1");
     }

@@ -15,20 +15,24 @@ import org.opendedup.sar.sim.report.Table;
 final class YearReport {
     private static final double MB = 1e6;
 
-    private static final String HEADING = "  day   logical    unique    stored   on disk  returned    copied  seconds"
-            + "    MB/s  restore  requests  disk MB";
+    private static final String HEADING =
+            "  day   logical    unique    stored   on disk  returned  arranged    copied  seconds"
+                    + "    MB/s  restore  requests  disk MB";
 
     private YearReport() {}
 
     /** Returns the title of a run and the heading of its columns. */
-    static List<String> heading(int everyDays, double garbageShare) {
-        return List.of("", name(everyDays, garbageShare) + "; MB, restore in MB/s", HEADING);
+    static List<String> heading(int everyDays, double garbageShare, double arrangeGain) {
+        return List.of("", name(everyDays, garbageShare, arrangeGain) + "; MB, restore in MB/s", HEADING);
     }
 
-    private static String name(int everyDays, double garbageShare) {
-        return everyDays == 0
-                ? "never collected"
-                : String.format(Locale.ROOT, "collected each %d days to %s %%", everyDays, percent(garbageShare));
+    private static String name(int everyDays, double garbageShare, double arrangeGain) {
+        if (everyDays == 0) {
+            return "never collected";
+        }
+        String arranged = arrangeGain == 0 ? "" : String.format(Locale.ROOT, ", arranged for %.2f", arrangeGain);
+        return String.format(
+                Locale.ROOT, "collected each %d days to %s %%%s", everyDays, percent(garbageShare), arranged);
     }
 
     private static String percent(double share) {
@@ -45,11 +49,12 @@ final class YearReport {
                 row.storedBytes() / MB,
                 row.allocatedBytes() / MB);
         String collection = row.collectionSeconds() == 0
-                ? String.format(Locale.ROOT, " %9s %9s %8s %7s", "-", "-", "-", "-")
+                ? String.format(Locale.ROOT, " %9s %9s %9s %8s %7s", "-", "-", "-", "-", "-")
                 : String.format(
                         Locale.ROOT,
-                        " %9.1f %9.1f %8.2f %7.0f",
+                        " %9.1f %9.1f %9.1f %8.2f %7.0f",
                         row.returnedBytes() / MB,
+                        row.arrangedBytes() / MB,
                         row.copiedBytes() / MB,
                         row.collectionSeconds(),
                         row.victimBytes() / MB / row.collectionSeconds());
@@ -82,8 +87,16 @@ final class YearReport {
                         summary.freshRestoreRequests()),
                 String.format(
                         Locale.ROOT,
-                        "collections returned %.1f MB and wrote %.1f MB in %.1f s",
+                        "oldest backup: %.1f MB/s with %d requests; fresh %.1f MB/s with %d requests",
+                        summary.oldestRestoreBytesPerSecond() / MB,
+                        summary.oldestRestoreRequests(),
+                        summary.freshOldestRestoreBytesPerSecond() / MB,
+                        summary.freshOldestRestoreRequests()),
+                String.format(
+                        Locale.ROOT,
+                        "collections returned %.1f MB; arrangements moved %.1f MB and collections wrote %.1f MB, in %.1f s",
                         summary.returnedBytes() / MB,
+                        summary.arrangedBytes() / MB,
                         summary.copiedBytes() / MB,
                         summary.collectionSeconds()));
     }
@@ -92,10 +105,11 @@ final class YearReport {
         List<Line> sizes = new ArrayList<>();
         List<Line> speeds = new ArrayList<>();
         for (RunSummary run : summaries) {
-            String name = name(run.collectEveryDays(), run.garbageShare());
+            String name = name(run.collectEveryDays(), run.garbageShare(), run.arrangeGain());
             List<DayRow> days = rows.stream()
                     .filter(row -> row.collectEveryDays() == run.collectEveryDays()
-                            && row.garbageShare() == run.garbageShare())
+                            && row.garbageShare() == run.garbageShare()
+                            && row.arrangeGain() == run.arrangeGain())
                     .toList();
             sizes.add(line(Line.named(name), days, row -> row.storedBytes() / MB));
             speeds.add(line(Line.named(name), days, row -> row.restoreBytesPerSecond() / MB));

@@ -15,6 +15,7 @@ import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.restore.fragmentation.FileFragmentation;
@@ -41,8 +42,9 @@ final class YearRun {
      *
      * @param statistics after the volume was closed and opened again
      * @param restore of the newest backup
+     * @param oldest restore of the oldest backup that is kept
      */
-    record End(VolumeStatistics statistics, long allocatedBytes, FileFragmentation restore) {}
+    record End(VolumeStatistics statistics, long allocatedBytes, FileFragmentation restore, FileFragmentation oldest) {}
 
     /**
      * @param trace all versions of the trace
@@ -58,14 +60,16 @@ final class YearRun {
      * Plays all days.
      *
      * @param everyDays days from one collection to the next, and one on the last day; 0: no collections
+     * @param arrangeGain gain for which chunks are moved before a collection; 0: no arrangements
      * @param eachDay receives each day's row
      * @throws IOException if a byte that was read back is wrong, or the volume failed
      */
-    RunSummary play(int everyDays, double garbageShare, Consumer<DayRow> eachDay) throws IOException {
+    RunSummary play(int everyDays, double garbageShare, double arrangeGain, Consumer<DayRow> eachDay)
+            throws IOException {
         List<DayRow> rows = new ArrayList<>();
         Deque<Kept> kept = new ArrayDeque<>();
         End end;
-        try (Days days = new Days(everyDays, garbageShare, kept)) {
+        try (Days days = new Days(everyDays, garbageShare, arrangeGain, kept)) {
             for (int day = 1; day <= settings.days(); day++) {
                 DayRow row = days.play(day);
                 rows.add(row);
@@ -73,12 +77,13 @@ final class YearRun {
             }
             end = days.end();
         }
-        return summary(everyDays, garbageShare, rows, kept.size(), end, fresh(kept));
+        return summary(everyDays, garbageShare, arrangeGain, rows, kept.size(), end, fresh(kept));
     }
 
     /** Stores only the kept backups in a new volume. */
     private End fresh(Iterable<Kept> kept) throws IOException {
-        try (Days days = new Days(0, 0, new ArrayDeque<>())) {
+        Deque<Kept> stored = new ArrayDeque<>();
+        try (Days days = new Days(0, 0, 0, stored)) {
             for (Kept each : kept) {
                 days.store(each);
             }
@@ -86,10 +91,12 @@ final class YearRun {
         }
     }
 
-    private RunSummary summary(int everyDays, double garbageShare, List<DayRow> rows, int kept, End end, End fresh) {
+    private RunSummary summary(
+            int everyDays, double garbageShare, double arrangeGain, List<DayRow> rows, int kept, End end, End fresh) {
         return new RunSummary(
                 everyDays,
                 garbageShare,
+                arrangeGain,
                 settings.days(),
                 kept,
                 end.statistics.uniqueBytes(),
@@ -100,6 +107,7 @@ final class YearRun {
                 end.allocatedBytes,
                 fresh.allocatedBytes,
                 (double) end.allocatedBytes / fresh.allocatedBytes,
+                rows.stream().mapToLong(DayRow::arrangedBytes).sum(),
                 rows.stream().mapToLong(DayRow::copiedBytes).sum(),
                 rows.stream().mapToLong(DayRow::returnedBytes).sum(),
                 rows.stream().mapToLong(DayRow::victimBytes).sum(),
@@ -107,9 +115,13 @@ final class YearRun {
                 end.restore.bytesPerSecond(DiskModel.HDD),
                 end.restore.requests(),
                 end.restore.diskBytes(),
+                end.oldest.bytesPerSecond(DiskModel.HDD),
+                end.oldest.requests(),
                 fresh.restore.bytesPerSecond(DiskModel.HDD),
                 fresh.restore.requests(),
-                fresh.restore.diskBytes());
+                fresh.restore.diskBytes(),
+                fresh.oldest.bytesPerSecond(DiskModel.HDD),
+                fresh.oldest.requests());
     }
 
     /**
@@ -118,6 +130,7 @@ final class YearRun {
     private final class Days implements AutoCloseable {
         private final int everyDays;
         private final double garbageShare;
+        private final double arrangeGain;
         private final Deque<Kept> kept;
         private final Path folder;
         private final BackupStore store;
@@ -128,9 +141,10 @@ final class YearRun {
         private final Set<Long> seen = new HashSet<>();
         private boolean ended;
 
-        Days(int everyDays, double garbageShare, Deque<Kept> kept) throws IOException {
+        Days(int everyDays, double garbageShare, double arrangeGain, Deque<Kept> kept) throws IOException {
             this.everyDays = everyDays;
             this.garbageShare = garbageShare;
+            this.arrangeGain = arrangeGain;
             this.kept = kept;
             folder = Files.createTempDirectory(settings.work(), "volume");
             store = BackupStore.create(folder, settings.chunking(), settings.compression(), contents);
@@ -148,10 +162,12 @@ final class YearRun {
             if (kept.size() > settings.keep()) {
                 store.remove(kept.removeFirst().name());
             }
+            @Nullable ArrangementReport arrangement = null;
             @Nullable CollectionReport collection = null;
             long start = System.nanoTime();
             double seconds = 0;
             if (everyDays > 0 && (day % everyDays == 0 || day == settings.days())) {
+                arrangement = arrangeGain == 0 ? null : store.arrange(arrangeGain);
                 collection = store.collect(garbageShare);
                 seconds = (System.nanoTime() - start) / NANOS;
             }
@@ -160,6 +176,7 @@ final class YearRun {
             DayRow row = new DayRow(
                     everyDays,
                     garbageShare,
+                    arrangeGain,
                     day,
                     day > sample.size(),
                     newest.backup().bytes(),
@@ -169,6 +186,8 @@ final class YearRun {
                     now.garbageBytes(),
                     now.storedBytes(),
                     store.allocatedBytes(),
+                    arrangement == null ? 0 : arrangement.movedBytes(),
+                    arrangement == null ? 0 : arrangement.replacedReferences(),
                     collection == null ? 0 : collection.copiedBytes(),
                     collection == null ? 0 : collection.returnedBytes() + collection.strayBytes(),
                     collection == null ? 0 : collection.victimBytes(),
@@ -205,7 +224,8 @@ final class YearRun {
             End end = new End(
                     store.statistics(),
                     store.allocatedBytes(),
-                    store.fragmentation(kept.getLast().name()));
+                    store.fragmentation(kept.getLast().name()),
+                    store.fragmentation(kept.getFirst().name()));
             for (Kept each : kept) {
                 store.verify(each.name(), each.backup());
             }

@@ -120,12 +120,12 @@ class YearTest {
                 new YearSettings(folder, DAYS, KEEP, 1, TestSeed.next(), Chunking.VARIABLE_SHA256, COMPRESSION);
         YearRun run = new YearRun(settings, trace, trace);
         List<DayRow> days = new ArrayList<>();
-        RunSummary collected = run.play(4, 0.03, days::add);
+        RunSummary collected = run.play(4, 0.03, 0, days::add);
         assertEquals(DAYS, days.size());
         assertTrue(collected.storedRatio() < 1.1, collected::toString);
         assertTrue(days.stream().anyMatch(day -> day.returnedBytes() > 0), days::toString);
         // The control: without collections nothing comes back.
-        RunSummary never = run.play(0, 0.03, day -> {});
+        RunSummary never = run.play(0, 0.03, 0, day -> {});
         assertTrue(never.storedRatio() > 1.3, never::toString);
     }
 }

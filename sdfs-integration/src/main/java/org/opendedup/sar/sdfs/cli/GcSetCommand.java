@@ -19,13 +19,13 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
-/** {@code sdfscli VOLUME gc set}: changes the pace of collections. */
+/** {@code sdfscli VOLUME gc set}: changes the pace of collections, and how hard they compress. */
 @Command(
         name = "set",
         description = {
-            "Changes the pace of the collections of garbage of a mounted volume.",
+            "Changes the pace of the collections of garbage of a mounted volume, and how hard they compress.",
             "",
-            "Takes effect at once, also while a collection is running, and until the volume is unmounted.",
+            "The pace takes effect at once, also while a collection is running, and until the volume is unmounted.",
             ""
         },
         customSynopsis = "sdfscli VOLUME gc set OPTION... [--json]%n",
@@ -38,7 +38,9 @@ import picocli.CommandLine.Spec;
             "  sdfscli pool0 gc set --paused=true     # after the container at hand; a scheduled one waits too",
             "  sdfscli pool0 gc set --paused=false",
             "  sdfscli pool0 gc set --rate=20",
-            "  sdfscli pool0 gc set --rate=0          # as fast as the disk allows"
+            "  sdfscli pool0 gc set --arrange=true    # scheduled collections make the newest files faster to read",
+            "  sdfscli pool0 gc set --rate=0          # as fast as the disk allows",
+            "  sdfscli pool0 gc set --recompress=zstd:9   # from the next collection on, also after a new mount"
         })
 final class GcSetCommand implements Callable<Integer> {
     /** Largest rate, in MB/s. */
@@ -67,6 +69,23 @@ final class GcSetCommand implements Callable<Integer> {
     @Nullable
     Boolean paused;
 
+    @Option(
+            names = "--recompress",
+            paramLabel = "LEVEL",
+            description = "How hard later collections compress what has stayed since the one before: zstd:LEVEL (1 to "
+                    + "19), higher than that of writing, or off. Kept in the volume file.")
+    @Nullable
+    String recompress;
+
+    @Option(
+            names = "--arrange",
+            arity = "1",
+            paramLabel = "true|false",
+            description =
+                    "Whether collections move chunks first as the newest files want them, the scheduled ones too.")
+    @Nullable
+    Boolean arrange;
+
     @Option(names = "--json", description = "Print the result as JSON.")
     boolean json;
 
@@ -94,6 +113,12 @@ final class GcSetCommand implements Callable<Integer> {
         }
         if (paused != null) {
             changes.put("paused", paused ? 1 : 0);
+        }
+        if (recompress != null) {
+            changes.put(GcControl.RECOMPRESS, Objects.requireNonNull(parent).checked(recompress));
+        }
+        if (arrange != null) {
+            changes.put("arrange", arrange ? 1 : 0);
         }
         return changes;
     }

@@ -1,10 +1,11 @@
 package org.opendedup.sar.sdfs.collect;
 
-/** Who starts a collection or changes its pace; the text is for the log and for reports. */
+/** Who or what starts a collection or changes its pace; the text is for the log and for reports. */
 public enum Cause {
     SDFSCLI("sdfscli"),
     JMX("JMX"),
-    SCHEDULE("the schedule");
+    SCHEDULE("the schedule"),
+    FULL_DISK("a full disk");
 
     private final String text;
 

@@ -1,12 +1,16 @@
 package org.opendedup.sar.sdfs.collect;
 
 import java.io.IOException;
+import org.opendedup.sar.arrange.ArrangementLimits;
+import org.opendedup.sar.arrange.ArrangementProgress;
+import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.collect.Pace;
 
-/** What collects the garbage of a volume; {@link org.opendedup.sar.volume.SpaceCollector} has these methods. */
+/** What collects the garbage of a volume; {@link org.opendedup.sar.volume.Volume} does it. */
 public interface CollectionSource {
     /**
      * Collects garbage. A second call waits for the first.
@@ -15,8 +19,18 @@ public interface CollectionSource {
      */
     CollectionReport collect(CollectionLimits limits, CollectionProgress progress) throws IOException;
 
+    /**
+     * Moves chunks as the newest files want them; a collection then returns the space of the old copies.
+     *
+     * @throws java.io.InterruptedIOException if {@code progress} stopped it
+     */
+    ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) throws IOException;
+
     /** Returns the pace of all collections of this mount. */
     Pace pace();
+
+    /** Sets who hears of the collections that the volume begins itself, because a disk is full. */
+    void watch(CollectionWatcher watcher);
 
     /** Returns whether a collection is running, also one that the volume began itself. */
     boolean isRunning();

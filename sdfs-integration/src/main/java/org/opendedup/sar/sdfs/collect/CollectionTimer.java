@@ -8,7 +8,6 @@ import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.sdfs.config.CollectionSchedule;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -72,8 +71,7 @@ public final class CollectionTimer implements AutoCloseable {
             return;
         }
         try {
-            var limits = new CollectionLimits(CollectionLimits.DEFAULT_GARBAGE_SHARE, false);
-            if (collections.start(Cause.SCHEDULE, limits).isEmpty()) {
+            if (collections.start(Cause.SCHEDULE).isEmpty()) {
                 LOG.info("the collection of garbage scheduled for {} is left out: one is running already", due.get());
             }
         } catch (IOException | RuntimeException e) {

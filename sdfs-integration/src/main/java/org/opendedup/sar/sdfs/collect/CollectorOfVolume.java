@@ -1,22 +1,37 @@
 package org.opendedup.sar.sdfs.collect;
 
 import java.io.IOException;
+import org.opendedup.sar.arrange.ArrangementLimits;
+import org.opendedup.sar.arrange.ArrangementProgress;
+import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.collect.Pace;
 import org.opendedup.sar.volume.SpaceCollector;
+import org.opendedup.sar.volume.VolumeMaintenance;
 
-/** The collector of an open volume. */
-public record CollectorOfVolume(SpaceCollector collector) implements CollectionSource {
+/** The collector of an open volume, and what arranges its chunks. */
+public record CollectorOfVolume(SpaceCollector collector, VolumeMaintenance maintenance) implements CollectionSource {
     @Override
     public CollectionReport collect(CollectionLimits limits, CollectionProgress progress) throws IOException {
         return collector.collect(limits, progress);
     }
 
     @Override
+    public ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) throws IOException {
+        return maintenance.arrange(limits, null, progress);
+    }
+
+    @Override
     public Pace pace() {
         return collector.pace();
+    }
+
+    @Override
+    public void watch(CollectionWatcher watcher) {
+        collector.watch(watcher);
     }
 
     @Override

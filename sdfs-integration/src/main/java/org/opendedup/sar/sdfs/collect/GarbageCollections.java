@@ -8,11 +8,15 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.arrange.ArrangementLimits;
+import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.collect.Pace;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.collect.CollectionStatus.State;
+import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,12 +31,16 @@ public final class GarbageCollections implements Closeable {
     /** Highest bound on the rate, in bytes a second. */
     public static final long BYTES_PER_SECOND_MAX = 1_000_000_000_000L;
 
+    /** Whether chunks are moved as the newest files want them before a collection: docs/SPACE.md. */
+    public static final boolean ARRANGES_BY_DEFAULT = true;
+
     private static final Logger LOG = LoggerFactory.getLogger(GarbageCollections.class);
     /** Time limit for stopping a collection; longer than it runs between two points where it can stop. */
     private static final Duration CLOSING = Duration.ofSeconds(60);
 
     private final String volume;
     private final CollectionSource source;
+    private final RecompressSetting recompress;
     private final Permission permission;
     private final Clock clock;
     /** The latest collection. Guarded by this. */
@@ -41,6 +49,9 @@ public final class GarbageCollections implements Closeable {
     private @Nullable CollectionStatus last;
 
     private long started;
+    /** Whether collections arrange if they are not told. Guarded by this. */
+    private boolean arranging = ARRANGES_BY_DEFAULT;
+
     private boolean closed;
 
     /** Decides whether containers may be changed now. */
@@ -52,44 +63,108 @@ public final class GarbageCollections implements Closeable {
 
     /**
      * @param volume name of the volume
+     * @param recompress used by collections that are not asked for another level
      * @param permission asked before each collection that is no dry run
      */
-    public GarbageCollections(String volume, CollectionSource source, Permission permission, Clock clock) {
+    public GarbageCollections(
+            String volume, CollectionSource source, RecompressSetting recompress, Permission permission, Clock clock) {
         this.volume = volume;
         this.source = source;
+        this.recompress = recompress;
         this.permission = permission;
         this.clock = clock;
+        source.watch(this::begunByVolume);
+    }
+
+    /** Starts a collection as {@link #start(Cause, CollectionLimits)}, with the limits of the volume. */
+    public Optional<CollectionStatus> start(Cause cause) throws IOException {
+        return start(cause, limits(CollectionLimits.DEFAULT_GARBAGE_SHARE, false));
     }
 
     /**
-     * Starts a collection and returns at once.
+     * Returns limits that compress anew as the volume is set to. Containers are left out that did not exist when the
+     * last such collection began, because they may be deleted soon.
+     */
+    public CollectionLimits limits(double garbageShare, boolean dryRun) {
+        return recompress.limits(garbageShare, dryRun);
+    }
+
+    /**
+     * Returns limits that compress all containers anew with a level.
+     *
+     * @throws IllegalArgumentException if the level is not allowed; the message says which are
+     */
+    public CollectionLimits limits(double garbageShare, boolean dryRun, RecompressLevel level) {
+        return recompress.limits(garbageShare, dryRun, level);
+    }
+
+    /**
+     * Starts a collection and returns at once. Arranges before it if {@link #isArranging}.
      *
      * @return its status; empty if {@link #running another one} is running
      * @throws IOException if none may run; the message says why
      */
     public synchronized Optional<CollectionStatus> start(Cause cause, CollectionLimits limits) throws IOException {
+        return start(cause, limits, arranging && !limits.dryRun() ? ArrangementLimits.DEFAULT : null);
+    }
+
+    /**
+     * Starts a collection and returns at once.
+     *
+     * @param arranges limits of an arrangement before the collection; null if there is none
+     * @return its status; empty if {@link #running another one} is running
+     * @throws IOException if none may run; the message says why
+     */
+    public synchronized Optional<CollectionStatus> start(
+            Cause cause, CollectionLimits limits, @Nullable ArrangementLimits arranges) throws IOException {
         if (closed) {
             throw new IOException("the volume is being unmounted");
+        }
+        if (isRunningByItself()) {
+            throw new IOException("the volume collects garbage already, because a disk is full");
         }
         if (running().isPresent()) {
             return Optional.empty();
         }
-        if (source.isRunning()) {
-            throw new IOException("the volume collects garbage already, because a disk is full");
-        }
         if (!limits.dryRun()) {
             permission.check();
         }
-        var begun = new RunningCollection(++started, cause, limits, source, clock, this::ended);
+        var begun = new RunningCollection(++started, cause, limits, arranges, source, clock, this::ended);
         latest = begun;
         LOG.info(
-                "volume {}, by {}: {} of garbage started; {} % of the stored bytes may stay garbage",
+                "volume {}, by {}: {} of garbage started{}; {} % of the stored bytes may stay garbage{}",
                 volume,
                 cause,
                 limits.dryRun() ? "dry run of a collection" : "collection",
-                String.format(Locale.ROOT, "%.1f", limits.garbageShare() * 100));
+                arranges == null ? "" : ", after an arrangement",
+                String.format(Locale.ROOT, "%.1f", limits.garbageShare() * 100),
+                limits.recompressLevel() == 0
+                        ? ""
+                        : "; compresses anew with " + new RecompressLevel(limits.recompressLevel()));
         begun.start();
         return Optional.of(begun.status());
+    }
+
+    /** The volume begins a collection because a disk is full. */
+    private synchronized CollectionWatcher.Watch begunByVolume(CollectionLimits limits) {
+        if (closed || running().isPresent()) {
+            // One that was started on request waits for this one.
+            return CollectionWatcher.IDLE;
+        }
+        var begun = new RunningCollection(++started, Cause.FULL_DISK, limits, null, source, clock, this::endedByVolume);
+        latest = begun;
+        return begun;
+    }
+
+    /** Notes the end of a collection that the volume began. It is the last one if it has returned something. */
+    private synchronized void endedByVolume(Runnable show) {
+        show.run();
+        CollectionStatus status = latest().orElseThrow();
+        CollectionReport report = status.report();
+        // While a disk stays full, one that returns nothing may follow another every few seconds.
+        if (status.returnedBytes() > 0 || report != null && report.returnedBytes() + report.strayBytes() > 0) {
+            last = status;
+        }
     }
 
     /** Shows the end of the latest collection, and notes it before another one can start. */
@@ -116,10 +191,20 @@ public final class GarbageCollections implements Closeable {
             return "would return about " + ByteSize.rounded(report.garbageBytes() - report.leftBytes())
                     + ", as a dry run found" + time;
         }
-        return "ended" + time + ": it has returned "
+        ArrangementReport moved = status.arrangement();
+        return "ended" + time + ": it has"
+                + (moved == null ? "" : " moved " + ByteSize.rounded(moved.movedBytes()) + " of chunks,") + " returned "
                 + ByteSize.rounded(report.returnedBytes() + report.strayBytes()) + ", removed " + report.removed()
                 + " containers and rewritten " + report.rewritten() + "; kept " + report.keptContainers()
-                + " with unreadable chunks; left " + ByteSize.rounded(report.leftBytes()) + " of garbage";
+                + " with unreadable chunks; left " + ByteSize.rounded(report.leftBytes()) + " of garbage"
+                + recompressed(report);
+    }
+
+    private static String recompressed(CollectionReport report) {
+        return report.recompressSavedBytes() == 0 && report.recompressed() == 0
+                ? ""
+                : "; compressed " + report.recompressed() + " more containers harder; saved "
+                        + ByteSize.rounded(report.recompressSavedBytes()) + " by that";
     }
 
     /** Returns the collection that is running. */
@@ -129,7 +214,8 @@ public final class GarbageCollections implements Closeable {
 
     /** Returns whether one is running that the volume began itself, because a disk is full. */
     public synchronized boolean isRunningByItself() {
-        return running().isEmpty() && source.isRunning();
+        return source.isRunning()
+                && running().map(status -> status.cause() == Cause.FULL_DISK).orElse(true);
     }
 
     /** Returns the latest collection, running or ended, also if it is a dry run. */
@@ -167,6 +253,18 @@ public final class GarbageCollections implements Closeable {
         logChange(cause, "paused", before, paused);
     }
 
+    /** Returns whether collections arrange before they collect, unless they are told. */
+    public synchronized boolean isArranging() {
+        return arranging;
+    }
+
+    /** Sets whether the collections of this mount arrange before they collect, the scheduled ones too. */
+    public synchronized void setArranging(Cause cause, boolean now) {
+        boolean before = arranging;
+        arranging = now;
+        logChange(cause, "arrange", before, now);
+    }
+
     /** Returns how many bytes a second collections may read and write; {@link #NO_BOUND} if there is no bound. */
     public long bytesPerSecond() {
         long bound = source.pace().bytesPerSecond();
@@ -187,6 +285,22 @@ public final class GarbageCollections implements Closeable {
         long before = bytesPerSecond();
         source.pace().setBytesPerSecond(bytes == NO_BOUND ? Pace.UNLIMITED : bytes);
         logChange(cause, "bytesPerSecond", before, bytes);
+    }
+
+    /** Returns how hard the next collection compresses containers anew. */
+    public RecompressLevel recompress() {
+        return recompress.level();
+    }
+
+    /**
+     * Sets how hard later collections compress containers anew, also those of later mounts.
+     *
+     * @throws IllegalArgumentException if the level is not allowed; the message says which are
+     */
+    public synchronized void setRecompress(Cause cause, RecompressLevel level) throws IOException {
+        RecompressLevel before = recompress();
+        recompress.set(level);
+        logChange(cause, "recompress", before, level);
     }
 
     private void logChange(Cause cause, String name, Object before, Object after) {

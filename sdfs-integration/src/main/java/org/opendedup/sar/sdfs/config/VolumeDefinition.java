@@ -22,6 +22,7 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * @param basePath folder of everything that has no location of its own; also holds {@code log} and {@code run}
  * @param indexName type of the fingerprint index; {@code rocksdb}
  * @param garbageCollectionSchedule when garbage is collected; see {@link CollectionSchedule}
+ * @param recompress how hard collections compress containers anew
  * @param fileMode SDFS's default mode of new files; only stored, because every program that makes a file sets its mode
  * @param sar selective promotion to an SSD
  * @param restore settings of the restore cache, for sequential reads
@@ -31,6 +32,7 @@ public record VolumeDefinition(
         Path basePath,
         String indexName,
         String garbageCollectionSchedule,
+        RecompressLevel recompress,
         int fileMode,
         SarSettings sar,
         RestoreSettings restore) {
@@ -76,6 +78,7 @@ public record VolumeDefinition(
                 indexName.equals(ROCKSDB_INDEX),
                 "the index '" + indexName + "' is not known; this release has " + ROCKSDB_INDEX);
         CollectionSchedule.check(garbageCollectionSchedule);
+        recompress.checkAgainst(config.compression());
     }
 
     /** Returns the settings with which the engine makes, opens and serves the volume. */
@@ -90,7 +93,13 @@ public record VolumeDefinition(
     }
 
     public VolumeDefinition withSar(SarSettings changed) {
-        return new VolumeDefinition(config, basePath, indexName, garbageCollectionSchedule, fileMode, changed, restore);
+        return new VolumeDefinition(
+                config, basePath, indexName, garbageCollectionSchedule, recompress, fileMode, changed, restore);
+    }
+
+    public VolumeDefinition withRecompress(RecompressLevel changed) {
+        return new VolumeDefinition(
+                config, basePath, indexName, garbageCollectionSchedule, changed, fileMode, sar, restore);
     }
 
     /**

@@ -60,6 +60,7 @@ final class VolumeFileReader {
                 locations.path("base-path"),
                 store.text("hashdb-class"),
                 io.text("claim-hash-schedule"),
+                store.recompressIfAny("recompress"),
                 permissions.octal("default-file"),
                 sar(root.child("sar")),
                 restore(root.child("restore")));

@@ -84,7 +84,8 @@ final class VolumeFileWriter {
                         "hash-db-store", config.locations().hashDb(),
                         "hashdb-class", definition.indexName(),
                         "compress", XmlElement.spelling(compression.codec()),
-                        "compress-level", compression.level()));
+                        "compress-level", compression.level(),
+                        "recompress", definition.recompress()));
         indent(writer, 2);
         writer.writeEmptyElement("extended-config");
         writer.writeAttribute("frame-size", ByteSize.exact(compression.frameBytes()));

@@ -113,6 +113,13 @@ final class XmlElement {
                 : DiskOption.AUTO;
     }
 
+    /** Returns the value of an attribute with the values of {@code --chunk-store-recompress}; off if it is missing. */
+    RecompressLevel recompressIfAny(String attribute) throws VolumeFileException {
+        return attributes.containsKey(attribute)
+                ? convert(attribute, text(attribute), "off, or zstd:1 to zstd:19", RecompressLevel::parse)
+                : RecompressLevel.OFF;
+    }
+
     /** Returns a constant of an enum, which the file writes in lower case with dashes. */
     <E extends Enum<E>> E choice(String attribute, Class<E> type) throws VolumeFileException {
         var allowed = new ArrayList<String>();

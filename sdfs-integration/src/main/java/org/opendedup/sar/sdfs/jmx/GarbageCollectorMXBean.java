@@ -5,8 +5,8 @@ import org.opendedup.sar.sdfs.collect.GarbageCollections;
 /**
  * Progress, pace and last result of the garbage collections, and operations that start and stop one. In JMX:
  * {@code org.opendedup.sar:type=GarbageCollector,volume=<volume>}. A pace that is set holds until the volume is
- * unmounted. A setter throws an IllegalArgumentException for a value that is not allowed; its message names the allowed
- * values.
+ * unmounted; the compression is kept in the volume file. A setter throws an IllegalArgumentException for a value that
+ * is not allowed; its message names the allowed values.
  */
 @Description("Returns the space of deleted data to the file system")
 public interface GarbageCollectorMXBean {
@@ -26,6 +26,12 @@ public interface GarbageCollectorMXBean {
     long getRateBytesPerSecond();
 
     void setRateBytesPerSecond(long rateBytesPerSecond);
+
+    @Description("How hard collections compress anew what has stayed since the one before: off, or zstd:1 to zstd:19")
+    @Unit("name")
+    String getRecompress();
+
+    void setRecompress(String recompress);
 
     @Description("Stored bytes that the running or latest collection has handled; 0 if there was none")
     @Unit("bytes")
@@ -83,7 +89,19 @@ public interface GarbageCollectorMXBean {
     @Unit("containers")
     long getLastRewritten();
 
-    @Description("Bytes that it wrote for these")
+    @Description("Containers that it wrote anew only to compress them harder")
+    @Unit("containers")
+    long getLastRecompressed();
+
+    @Description("Containers that harder compression would not have made smaller")
+    @Unit("containers")
+    long getLastIncompressible();
+
+    @Description("Bytes that harder compression has saved")
+    @Unit("bytes")
+    long getLastRecompressSavedBytes();
+
+    @Description("Bytes that it wrote for rewritten and recompressed containers")
     @Unit("bytes")
     long getLastCopiedBytes();
 

@@ -7,12 +7,12 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
-import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.sdfs.collect.Cause;
 import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.CollectionTimer;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.config.RecompressLevel;
 
 /** Implements {@link GarbageCollectorMXBean} on {@link GarbageCollections}. */
 record GarbageCollectorView(GarbageCollections collections, CollectionTimer timer) implements GarbageCollectorMXBean {
@@ -39,6 +39,20 @@ record GarbageCollectorView(GarbageCollections collections, CollectionTimer time
     @Override
     public void setRateBytesPerSecond(long rateBytesPerSecond) {
         collections.setBytesPerSecond(Cause.JMX, rateBytesPerSecond);
+    }
+
+    @Override
+    public String getRecompress() {
+        return collections.recompress().toString();
+    }
+
+    @Override
+    public void setRecompress(String recompress) {
+        try {
+            collections.setRecompress(Cause.JMX, RecompressLevel.parse(recompress));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e.getMessage(), e);
+        }
     }
 
     @Override
@@ -122,6 +136,21 @@ record GarbageCollectorView(GarbageCollections collections, CollectionTimer time
     }
 
     @Override
+    public long getLastRecompressed() {
+        return last(CollectionReport::recompressed);
+    }
+
+    @Override
+    public long getLastIncompressible() {
+        return last(CollectionReport::incompressible);
+    }
+
+    @Override
+    public long getLastRecompressSavedBytes() {
+        return last(CollectionReport::recompressSavedBytes);
+    }
+
+    @Override
     public long getLastCopiedBytes() {
         return last(CollectionReport::copiedBytes);
     }
@@ -157,8 +186,7 @@ record GarbageCollectorView(GarbageCollections collections, CollectionTimer time
     @Override
     public void start() {
         try {
-            var limits = new CollectionLimits(CollectionLimits.DEFAULT_GARBAGE_SHARE, false);
-            if (collections.start(Cause.JMX, limits).isEmpty()) {
+            if (collections.start(Cause.JMX).isEmpty()) {
                 throw new IllegalStateException("a collection of garbage is running already");
             }
         } catch (IOException e) {

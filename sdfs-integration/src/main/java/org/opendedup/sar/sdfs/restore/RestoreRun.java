@@ -9,7 +9,6 @@ import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.PosixException;
-import org.opendedup.sar.disk.DiskModel;
 import org.opendedup.sar.io.FileDirectory;
 import org.opendedup.sar.metadata.EntryNames;
 import org.opendedup.sar.restore.bulk.ContainerOrderRestore;
@@ -293,7 +292,7 @@ final class RestoreRun {
 
         State run(Places places) throws IOException {
             progress.phase(Phase.RESTORING);
-            volume.maintenance().restorer(DiskModel.HDD).restore(places, state.nextContainer(), this, this);
+            volume.maintenance().restorer().restore(places, state.nextContainer(), this, this);
             reached(ChunkId.MAX_CONTAINER);
             return state;
         }

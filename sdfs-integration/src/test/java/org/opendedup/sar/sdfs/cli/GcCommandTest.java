@@ -18,6 +18,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.sdfs.cli.command.CommandOutput;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
@@ -26,6 +28,9 @@ import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
 import org.opendedup.sar.sdfs.cli.control.FakeMountService;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
+import org.opendedup.sar.sdfs.config.ConfigDirectory;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.config.VolumeFile;
 
 /** {@code gc} and its commands, with a collector that only says that it did it. */
 @Timeout(60)
@@ -39,17 +44,24 @@ class GcCommandTest {
             "began",
             "ended",
             "seconds",
+            "arranging",
             "bytesDone",
             "bytes",
             "returnedBytes",
+            "arrangement",
             "containers",
             "storedBytes",
             "garbageBytes",
             "victims",
             "victimBytes",
+            "recompressVictims",
+            "recompressBytes",
             "removed",
             "rewritten",
+            "recompressed",
+            "incompressible",
             "copiedBytes",
+            "recompressSavedBytes",
             "strayBytes",
             "keptContainers",
             "leftBytes",
@@ -98,6 +110,7 @@ class GcCommandTest {
     void aWaitingCollectionSaysWhatItReturned() {
         assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
         shows(
+                "6.00 MiB of chunks moved for the newest 7 files: predicted time to read them 4.3 s, 12.5 s before",
                 "88.0 MiB returned to the file system in",
                 "15 containers removed, 10 rewritten (12.0 MiB)",
                 "117 MiB of garbage are left, 3.0 % of the stored bytes");
@@ -122,7 +135,8 @@ class GcCommandTest {
         assertEquals("", daemon.err());
         Map<String, Object> dryRun = json("gc", "--dry-run");
         assertEquals(283 << 20, dryRun.remove("wouldReturnBytes"));
-        assertEquals(RESULT, List.copyOf(dryRun.keySet()));
+        assertEquals(RESULT.stream().filter(key -> !key.equals("arrangement")).toList(), List.copyOf(dryRun.keySet()));
+        assertEquals(6 << 20, Json.object(result, "arrangement").get("movedBytes"));
     }
 
     @Test
@@ -147,14 +161,24 @@ class GcCommandTest {
         collector.endless = false;
         assertEquals("done", awaitLast().get("state"));
         assertEquals(0, daemon.cli("gc", "status"));
-        shows("no collection is running", "started by sdfscli: 88.0 MiB returned");
+        shows("no collection is running", "started by sdfscli: 6.00 MiB of chunks moved", "88.0 MiB returned");
     }
 
     @Test
     void statusHasStableKeys() throws Exception {
         Map<String, Object> status = json("gc", "status");
         assertEquals(
-                List.of("running", "diskFull", "paused", "bytesPerSecond", "schedule", "next", "current", "last"),
+                List.of(
+                        "running",
+                        "diskFull",
+                        "paused",
+                        "bytesPerSecond",
+                        "recompress",
+                        "arrange",
+                        "schedule",
+                        "next",
+                        "current",
+                        "last"),
                 List.copyOf(status.keySet()));
         assertEquals("0 0 12 ? * SUN", status.get("schedule"));
         assertTrue(String.valueOf(status.get("next")).contains("T12:00:00"), status::toString);
@@ -233,6 +257,21 @@ class GcCommandTest {
     }
 
     @Test
+    void chunksAreArrangedAsFarAsWanted() throws Exception {
+        assertEquals(0, daemon.cli("gc", "--wait", "--arrange=25"), daemon.err());
+        assertEquals(0, daemon.cli("gc", "--wait", "--arrange=0"), daemon.err());
+        assertFalse(daemon.out().contains("chunks moved"), daemon.out());
+        assertEquals(List.of(new ArrangementLimits(0.25, ArrangementLimits.DEFAULT.gain())), collector.askedToArrange);
+        assertEquals(0, daemon.cli("gc", "set", "--arrange=false"), daemon.err());
+        shows("arrange: true -> false");
+        assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
+        assertEquals(1, collector.askedToArrange.size());
+        assertEquals(2, daemon.cli("gc", "--arrange=101"));
+        assertEquals(2, daemon.cli("gc", "--dry-run", "--arrange=5"));
+        assertEquals(3, collector.asked.size());
+    }
+
+    @Test
     void thePaceIsChangedOnline() throws Exception {
         assertEquals(0, daemon.cli("gc", "set", "--rate=20.5", "--paused=true"), daemon.err());
         shows("paused: false -> true", "bytesPerSecond: 0 -> 20500000");
@@ -246,9 +285,54 @@ class GcCommandTest {
         assertEquals(0, daemon.cli("gc", "set", "--paused=true"));
         shows("Nothing changed");
         Map<String, Object> reply = json("gc", "set", "--rate=0", "--paused=false");
-        assertEquals(Map.of("paused", true, "bytesPerSecond", 20_500_000), reply.get("before"));
-        assertEquals(Map.of("paused", false, "bytesPerSecond", 0), reply.get("after"));
+        assertEquals(
+                Map.of("paused", true, "bytesPerSecond", 20_500_000, "recompress", "off", "arrange", true),
+                reply.get("before"));
+        assertEquals(
+                Map.of("paused", false, "bytesPerSecond", 0, "recompress", "off", "arrange", true), reply.get("after"));
         assertFalse(collector.pace().isPaused());
+    }
+
+    @Test
+    void oneCollectionCompressesHarderWhenItIsAsked() {
+        assertEquals(0, daemon.cli("gc", "--wait", "--recompress=zstd:9"), daemon.err());
+        shows("70.0 MiB of it were saved by compressing harder; 180 containers were rewritten only for that");
+        assertEquals(0, daemon.cli("gc", "--dry-run", "--recompress=zstd:3"), daemon.err());
+        shows("Would also compress 200 containers of 800 MiB harder");
+        assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
+        assertFalse(daemon.out().contains("harder"), daemon.out());
+        double share = CollectionLimits.DEFAULT_GARBAGE_SHARE;
+        assertEquals(
+                List.of(
+                        new CollectionLimits(share, false, 9, true),
+                        new CollectionLimits(share, true, 3, true),
+                        new CollectionLimits(share, false)),
+                collector.asked);
+    }
+
+    @Test
+    void theLevelOfLaterCollectionsIsSetAndKept() throws Exception {
+        assertEquals(0, daemon.cli("gc", "set", "--recompress=zstd:9"), daemon.err());
+        shows("recompress: off -> zstd:9");
+        assertEquals(0, daemon.cli("gc", "status"), daemon.err());
+        shows("compress  zstd:9");
+        assertEquals(0, daemon.cli("gc", "--wait"), daemon.err());
+        assertEquals(0, daemon.cli("gc", "--wait", "--recompress=off"), daemon.err());
+        double share = CollectionLimits.DEFAULT_GARBAGE_SHARE;
+        assertEquals(
+                List.of(new CollectionLimits(share, false, 9, false), new CollectionLimits(share, false, 0, true)),
+                collector.asked);
+        VolumeDefinition stored = VolumeFile.read(new ConfigDirectory(folder).fileOf("pool0"));
+        assertEquals("zstd:9", stored.recompress().toString());
+    }
+
+    /** The volume of this test writes with zstd:1. */
+    @ParameterizedTest
+    @ValueSource(strings = {"gc --recompress=zstd:1", "gc set --recompress=zstd:1"})
+    void aLevelThatIsNotHarderIsRefused(String arguments) {
+        assertEquals(ExitCode.FAILED, daemon.cli(arguments.split(" ")));
+        assertTrue(daemon.err().contains("compressed with zstd:1 already; use a higher level"), daemon.err());
+        assertEquals(List.of(), collector.asked);
     }
 
     @ParameterizedTest
@@ -259,6 +343,10 @@ class GcCommandTest {
                 "gc --leave=NaN | from 0 to 100",
                 "gc --wait status | --wait is an option of 'gc' without a command",
                 "gc --dry-run stop | --dry-run is an option of 'gc' without a command",
+                "gc --recompress=zstd:20 | use off, or zstd:1 to zstd:19",
+                "gc --recompress=lz4 | use off, or zstd:1 to zstd:19",
+                "gc --recompress=zstd:9 status | --recompress is an option of 'gc' without a command",
+                "gc set --recompress=zstd | use off, or zstd:1 to zstd:19",
                 "gc set | name a value to set",
                 "gc set --rate=-1 | MB/s, or 0 for no bound",
                 "gc set --rate=NaN | MB/s, or 0 for no bound",

@@ -21,6 +21,7 @@ class HelpTest {
         for (Object command : List.of(
                 new SdfsCli(environment),
                 new MkfsCommand(environment, config -> {}),
+                new CheckCommand(environment),
                 new MountCommand(environment, new FuseMountService(), DaemonCommand.class),
                 new MountHelper(environment, new FuseMountService(), DaemonCommand.class))) {
             assertEquals(List.of(), HelpFaults.of(new CommandLine(command)));

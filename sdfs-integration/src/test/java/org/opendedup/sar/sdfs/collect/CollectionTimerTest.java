@@ -24,7 +24,8 @@ class CollectionTimerTest {
 
     private final SetClock clock = new SetClock();
     private final FakeCollector collector = new FakeCollector();
-    private final GarbageCollections collections = new GarbageCollections("pool0", collector, () -> {}, clock);
+    private final GarbageCollections collections =
+            new GarbageCollections("pool0", collector, FakeCollector.recompress(), () -> {}, clock);
     private final CollectionTimer timer =
             new CollectionTimer(collections, CollectionSchedule.parse(CollectionSchedule.DEFAULT), clock);
 

@@ -5,10 +5,16 @@ import java.io.InterruptedIOException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.arrange.ArrangementLimits;
+import org.opendedup.sar.arrange.ArrangementProgress;
+import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.collect.Pace;
+import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.sdfs.config.RecompressLevel;
 
 /** A collector with invented figures, all different. Records what it was asked for. */
 public final class FakeCollector implements CollectionSource {
@@ -16,6 +22,12 @@ public final class FakeCollector implements CollectionSource {
 
     /** What each collection was asked for, in order. */
     public final List<CollectionLimits> asked = new CopyOnWriteArrayList<>();
+
+    /** What each arrangement was asked for, in order. */
+    public final List<ArrangementLimits> askedToArrange = new CopyOnWriteArrayList<>();
+
+    /** True while an arrangement, when it is half done, goes on only to see whether it is stopped. */
+    public volatile boolean arrangesEndlessly;
 
     /** True while a collection, when it is half done, goes on only to see whether it is stopped. */
     public volatile boolean endless;
@@ -29,7 +41,15 @@ public final class FakeCollector implements CollectionSource {
     /** True if the volume collects by itself. */
     public volatile boolean diskFull;
 
+    private volatile CollectionWatcher watcher = limits -> CollectionWatcher.IDLE;
+
     private final Pace pace = new Pace();
+
+    /** Off, of a volume that writes with zstd:1, and kept nowhere. */
+    public static RecompressSetting recompress() {
+        var writing = new Compression(Compression.Codec.ZSTD, 1, 64 << 10);
+        return new RecompressSetting(RecompressLevel.OFF, writing, level -> {});
+    }
 
     @Override
     public CollectionReport collect(CollectionLimits limits, CollectionProgress progress) throws IOException {
@@ -45,7 +65,24 @@ public final class FakeCollector implements CollectionSource {
             Thread.onSpinWait();
         } while (endless);
         if (limits.dryRun()) {
-            return new CollectionReport(1000, 4000L * MIB, 400L * MIB, 25, 100L * MIB, 0, 0, 0, 0, 0, 0, 117L * MIB);
+            return new CollectionReport(
+                    1000,
+                    4000L * MIB,
+                    400L * MIB,
+                    25,
+                    100L * MIB,
+                    limits.recompressLevel() == 0 ? 0 : 200,
+                    800L * MIB,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    0,
+                    117L * MIB);
         }
         return new CollectionReport(
                 1000,
@@ -53,9 +90,14 @@ public final class FakeCollector implements CollectionSource {
                 400L * MIB,
                 25,
                 100L * MIB,
+                limits.recompressLevel() == 0 ? 0 : 200,
+                limits.recompressLevel() == 0 ? 0 : 800L * MIB,
                 15,
                 10,
+                limits.recompressLevel() == 0 ? 0 : 180,
+                limits.recompressLevel() == 0 ? 0 : 20,
                 12L * MIB,
+                limits.recompressLevel() == 0 ? 0 : 70L * MIB,
                 88L * MIB,
                 2L * unreadable * MIB,
                 unreadable,
@@ -63,8 +105,31 @@ public final class FakeCollector implements CollectionSource {
     }
 
     @Override
+    public ArrangementReport arrange(ArrangementLimits limits, ArrangementProgress progress) throws IOException {
+        askedToArrange.add(limits);
+        do {
+            if (!progress.arranged(200L * MIB, 800L * MIB)) {
+                throw new InterruptedIOException("stopped");
+            }
+            Thread.onSpinWait();
+        } while (arrangesEndlessly);
+        return new ArrangementReport(7, 300L * MIB, 12.5, 4.25, 900, 6L * MIB, 1800, 0, true);
+    }
+
+    @Override
     public Pace pace() {
         return pace;
+    }
+
+    /** The volume begins a collection because a disk is full; the caller ends it. */
+    public CollectionWatcher.Watch fillDisk() {
+        diskFull = true;
+        return watcher.begun(new CollectionLimits(1, false));
+    }
+
+    @Override
+    public void watch(CollectionWatcher now) {
+        watcher = now;
     }
 
     @Override

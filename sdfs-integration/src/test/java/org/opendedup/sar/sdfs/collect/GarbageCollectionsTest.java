@@ -9,6 +9,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.time.Clock;
 import java.util.List;
 import java.util.Objects;
@@ -17,8 +18,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.collect.Pace;
+import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.sdfs.collect.CollectionStatus.State;
 import org.slf4j.LoggerFactory;
 
@@ -33,8 +38,8 @@ class GarbageCollectionsTest {
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
     private final FakeCollector collector = new FakeCollector();
     private boolean readOnly;
-    private final GarbageCollections collections =
-            new GarbageCollections("pool0", collector, this::checkWritable, Clock.systemUTC());
+    private final GarbageCollections collections = new GarbageCollections(
+            "pool0", collector, FakeCollector.recompress(), this::checkWritable, Clock.systemUTC());
 
     private void checkWritable() throws IOException {
         if (readOnly) {
@@ -82,10 +87,51 @@ class GarbageCollectionsTest {
         assertEquals(List.of(LIMITS, DRY), collector.asked);
         assertEquals(4, logged().size(), () -> logged().toString());
         assertEquals(
-                "volume pool0, by sdfscli: collection of garbage started; 3.0 % of the stored bytes may stay garbage",
+                "volume pool0, by sdfscli: collection of garbage started, after an arrangement; 3.0 % of the stored bytes"
+                        + " may stay garbage",
                 logged().get(0));
-        assertTrue(logged().get(1).contains("it has returned 88.0 MiB, removed 15"), () -> logged().toString());
+        assertTrue(
+                logged().get(1).contains("it has moved 6.00 MiB of chunks, returned 88.0 MiB, removed 15"),
+                () -> logged().toString());
         assertTrue(logged().get(3).contains("would return about 283 MiB"), () -> logged().toString());
+    }
+
+    @Test
+    void anArrangementRunsBeforeTheCollectionIfItIsWanted() throws Exception {
+        collections.setArranging(Cause.SDFSCLI, false);
+        collections.start(Cause.SCHEDULE, LIMITS);
+        assertEquals(null, awaitEnd().arrangement());
+        assertEquals(List.of(), collector.askedToArrange);
+        collections.setArranging(Cause.SDFSCLI, true);
+        assertTrue(collections.isArranging());
+        collections.start(Cause.SCHEDULE, LIMITS);
+        assertEquals(6L << 20, Objects.requireNonNull(awaitEnd().arrangement()).movedBytes());
+        assertEquals(List.of(ArrangementLimits.DEFAULT), collector.askedToArrange);
+        // Neither a dry run nor a collection that is told not to.
+        collections.start(Cause.JMX, DRY);
+        awaitEnd();
+        collections.start(Cause.SDFSCLI, LIMITS, null);
+        awaitEnd();
+        assertEquals(1, collector.askedToArrange.size());
+        assertEquals(4, collector.asked.size());
+    }
+
+    @Test
+    void anArrangementIsShownAndStopped() throws Exception {
+        collector.arrangesEndlessly = true;
+        var limits = new ArrangementLimits(0.5, 1.2);
+        long number =
+                collections.start(Cause.SDFSCLI, LIMITS, limits).orElseThrow().number();
+        while (collections.latest().orElseThrow().bytes() == 0) {
+            Thread.sleep(1);
+        }
+        CollectionStatus status = collections.latest().orElseThrow();
+        assertTrue(status.arranging());
+        assertEquals(800L << 20, status.bytes());
+        assertTrue(collections.stop(Cause.JMX, number));
+        assertEquals(State.STOPPED, awaitEnd().state());
+        assertEquals(List.of(limits), collector.askedToArrange);
+        assertEquals(List.of(), collector.asked);
     }
 
     @Test
@@ -133,6 +179,67 @@ class GarbageCollectionsTest {
         assertTrue(collections.isRunningByItself());
         var e = assertThrows(IOException.class, () -> collections.start(Cause.SDFSCLI, LIMITS));
         assertTrue(e.getMessage().contains("a disk is full"), e::getMessage);
+    }
+
+    @Test
+    void whatTheVolumeCollectsItselfIsShownLikeTheOthers() throws Exception {
+        CollectionWatcher.Watch own = collector.fillDisk();
+        assertTrue(own.collected(20, 100, 7));
+        CollectionStatus running = collections.running().orElseThrow();
+        assertEquals(Cause.FULL_DISK, running.cause());
+        assertEquals(List.of(20L, 100L, 7L), List.of(running.bytesDone(), running.bytes(), running.returnedBytes()));
+        assertTrue(collections.isRunningByItself());
+        assertThrows(IOException.class, () -> collections.start(Cause.SDFSCLI, LIMITS));
+        own.ended(report(7), null);
+        collector.diskFull = false;
+        CollectionStatus ended = collections.last().orElseThrow();
+        assertEquals(running.number(), ended.number());
+        assertEquals(State.DONE, ended.state());
+        assertEquals(7, Objects.requireNonNull(ended.report()).returnedBytes());
+        assertFalse(collections.isRunningByItself());
+        // One that returned nothing is not worth to be kept.
+        collector.fillDisk().ended(report(0), null);
+        collector.fillDisk().ended(null, new NoSpaceException("no room for the copies"));
+        assertEquals(ended, collections.last().orElseThrow());
+        assertEquals(Optional.empty(), collections.running());
+        // One that had no room for all copies, but returned something, is.
+        CollectionWatcher.Watch other = collector.fillDisk();
+        other.collected(30, 100, 9);
+        other.ended(null, new NoSpaceException("no room for the copies"));
+        assertEquals(State.FAILED, collections.last().orElseThrow().state());
+        assertEquals(9, collections.last().orElseThrow().returnedBytes());
+    }
+
+    private static CollectionReport report(long returnedBytes) {
+        return new CollectionReport(10, 100, 20, 2, 20, 0, 0, 2, 0, 0, 0, 0, 0, returnedBytes, 0, 0, 0);
+    }
+
+    @Test
+    void oneOnRequestIsNotReplacedByOneOfTheVolume() throws Exception {
+        collector.endless = true;
+        long number = collections.start(Cause.SDFSCLI, LIMITS).orElseThrow().number();
+        CollectionWatcher.Watch own = collector.fillDisk();
+        assertTrue(own.collected(20, 100, 7));
+        own.ended(report(7), null);
+        assertEquals(number, collections.latest().orElseThrow().number());
+        assertFalse(collections.isRunningByItself());
+    }
+
+    @Test
+    void closingStopsOneOfTheVolume() throws Exception {
+        CollectionWatcher.Watch own = collector.fillDisk();
+        Thread closing = new Thread(() -> {
+            while (own.collected(20, 100, 7)) {
+                Thread.onSpinWait();
+            }
+            own.ended(null, new InterruptedIOException("stopped"));
+        });
+        closing.start();
+        collections.close();
+        closing.join();
+        assertEquals(State.STOPPED, collections.latest().orElseThrow().state());
+        // The volume may still need room while it is closed.
+        assertEquals(CollectionWatcher.IDLE, collector.fillDisk());
     }
 
     @Test

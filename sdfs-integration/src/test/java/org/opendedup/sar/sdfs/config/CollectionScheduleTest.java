@@ -89,6 +89,7 @@ class CollectionScheduleTest {
                 plain.basePath(),
                 plain.indexName(),
                 schedule,
+                plain.recompress(),
                 plain.fileMode(),
                 plain.sar(),
                 plain.restore());

@@ -43,7 +43,15 @@ public final class Definitions {
                 null, new TierSettings(false, 0, 5, 128 << 10, true, 1_000_000, TierSettings.Policy.REFERENCE_COUNT));
         var restore = new RestoreSettings(
                 CachePolicy.DEFAULT, OptionalLong.empty(), OptionalLong.empty(), 0.5, DiskOption.AUTO);
-        return new VolumeDefinition(config, base, VolumeDefinition.ROCKSDB_INDEX, "0 0 12 ? * SUN", 0644, sar, restore);
+        return new VolumeDefinition(
+                config,
+                base,
+                VolumeDefinition.ROCKSDB_INDEX,
+                "0 0 12 ? * SUN",
+                RecompressLevel.OFF,
+                0644,
+                sar,
+                restore);
     }
 
     /** One that uses every attribute of the volume file, and needs escaping. */
@@ -61,6 +69,7 @@ public final class Definitions {
                 OptionalLong.of(1500),
                 0.25,
                 DiskOption.parse("6.5,180,2"));
-        return new VolumeDefinition(plain.config(), base, "rocksdb", "0 30 2 * * ?", 0600, sar, restore);
+        return new VolumeDefinition(
+                plain.config(), base, "rocksdb", "0 30 2 * * ?", RecompressLevel.parse("zstd:9"), 0600, sar, restore);
     }
 }

@@ -100,6 +100,8 @@ class VolumeFileTest {
                 "hash-type=\"VARIABLE_SHA256\" | hash-type=\"MD5\" | 'MD5', not VARIABLE_SHA256 or SHA256",
                 "compress=\"zstd\" | compress=\"gzip\" | one of none, zstd, lz4",
                 "compress-level=\"1\" | compress-level=\"99\" | zstd level is 99",
+                "recompress=\"off\" | recompress=\"zstd:20\" | not off, or zstd:1 to zstd:19",
+                "recompress=\"off\" | recompress=\"zstd:1\" | compressed with zstd:1 already",
                 "chunk-size=\"256KB\" | chunk-size=\"300KB\" | power of two",
                 "memory-budget=\"256MB\" | memory-budget=\"1MB\" | at least 256MB",
                 "enable=\"false\" | enable=\"true\" | no network listener",

@@ -26,7 +26,8 @@ class GarbageCollectorBeanTest {
             Clock.fixed(Instant.parse("2026-11-28T11:00:00.5Z"), ZoneId.of("Europe/Berlin"));
 
     private final FakeCollector collector = new FakeCollector();
-    private final GarbageCollections collections = new GarbageCollections("pool0", collector, () -> {}, SATURDAY);
+    private final GarbageCollections collections =
+            new GarbageCollections("pool0", collector, FakeCollector.recompress(), () -> {}, SATURDAY);
     private final CollectionTimer timer =
             CollectionTimer.start(collections, CollectionSchedule.parse(CollectionSchedule.DEFAULT), SATURDAY);
     private final GarbageCollectorMXBean bean = new GarbageCollectorView(collections, timer);
@@ -104,6 +105,25 @@ class GarbageCollectorBeanTest {
         assertTrue(collector.pace().isPaused() && bean.isPaused());
         bean.setPaused(false);
         assertFalse(collector.pace().isPaused());
+    }
+
+    @Test
+    void theLevelOfLaterCollectionsIsSet() throws Exception {
+        assertEquals("off", bean.getRecompress());
+        bean.setRecompress("zstd:9");
+        assertEquals("zstd:9", bean.getRecompress());
+        assertThrows(IllegalArgumentException.class, () -> bean.setRecompress("gzip"));
+        bean.start();
+        while (bean.getLastState().isEmpty()) {
+            Thread.sleep(1);
+        }
+        assertEquals(List.of(new CollectionLimits(0.03, false, 9, false)), collector.asked);
+        assertEquals(
+                List.of(180L, 20L, 70L),
+                List.of(
+                        bean.getLastRecompressed(),
+                        bean.getLastIncompressible(),
+                        bean.getLastRecompressSavedBytes() >> 20));
     }
 
     @Test

@@ -56,8 +56,8 @@ class SarBeansTest {
             new FakeSar(BASE.resolve("ssd"), definition.sar().tier());
     private final List<SarSettings> kept = new ArrayList<>();
     private SarAdministration administration;
-    private final GarbageCollections collections =
-            new GarbageCollections("beans", new FakeCollector(), () -> {}, Clock.systemUTC());
+    private final GarbageCollections collections = new GarbageCollections(
+            "beans", new FakeCollector(), FakeCollector.recompress(), () -> {}, Clock.systemUTC());
     private final CollectionTimer timer =
             CollectionTimer.start(collections, CollectionSchedule.parse(CollectionSchedule.OFF), Clock.systemUTC());
     private VolumeRegistration registration;

@@ -8,5 +8,8 @@ public final class ExitCode {
     /** Done, except for something that the destination or the user's rights do not allow. */
     public static final int INCOMPLETE = 3;
 
+    /** Checked, and something is not as it should be. */
+    public static final int DAMAGED = 4;
+
     private ExitCode() {}
 }

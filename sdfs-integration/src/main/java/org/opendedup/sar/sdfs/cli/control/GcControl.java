@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.report.GcReport;
@@ -11,6 +13,7 @@ import org.opendedup.sar.sdfs.collect.Cause;
 import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.CollectionTimer;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.config.RecompressLevel;
 
 /**
  * The daemon's side of {@code sdfscli VOLUME gc}: the control command {@value #COMMAND}, whose argument {@code action}
@@ -26,6 +29,9 @@ public final class GcControl {
 
     /** In the reply to {@link #START}: false if another collection was running; the rest of the reply is about it. */
     public static final String STARTED = "started";
+
+    /** Argument of {@link #START} and {@link #SET}: the text of a {@link RecompressLevel}. */
+    public static final String RECOMPRESS = "recompress";
 
     /** Unit of the share of garbage that may stay. */
     public static final int PARTS = 1_000_000;
@@ -58,13 +64,24 @@ public final class GcControl {
     private Map<String, Object> start(ControlArguments arguments) throws IOException {
         long parts = arguments.number("leaveParts", Math.round(CollectionLimits.DEFAULT_GARBAGE_SHARE * PARTS));
         boolean dryRun = arguments.number("dryRun", 0) != 0;
+        String level = arguments.textIfAny(RECOMPRESS);
+        long arrangeParts = arguments.number("arrangeParts", -1);
         arguments.end();
-        Optional<CollectionStatus> begun =
-                collections.start(Cause.SDFSCLI, new CollectionLimits((double) parts / PARTS, dryRun));
+        double share = (double) parts / PARTS;
+        CollectionLimits limits = level == null
+                ? collections.limits(share, dryRun)
+                : collections.limits(share, dryRun, RecompressLevel.parse(level));
+        Optional<CollectionStatus> begun = arrangeParts < 0
+                ? collections.start(Cause.SDFSCLI, limits)
+                : collections.start(Cause.SDFSCLI, limits, arrangement(arrangeParts));
         var reply = new LinkedHashMap<String, Object>();
         reply.put(STARTED, begun.isPresent());
         reply.putAll(report(begun.or(collections::latest).orElseThrow()));
         return reply;
+    }
+
+    private static @Nullable ArrangementLimits arrangement(long parts) {
+        return parts == 0 ? null : new ArrangementLimits((double) parts / PARTS, ArrangementLimits.DEFAULT.gain());
     }
 
     private Map<String, Object> status(ControlArguments arguments) throws IOException {
@@ -104,14 +121,23 @@ public final class GcControl {
     private Map<String, Object> set(ControlArguments arguments) throws IOException {
         long paused = arguments.number("paused", -1);
         long bytesPerSecond = arguments.number("bytesPerSecond", -1);
+        String level = arguments.textIfAny(RECOMPRESS);
+        long arrange = arguments.number("arrange", -1);
         arguments.end();
         var result = new LinkedHashMap<String, Object>();
         result.put("before", GcReport.pace(collections));
+        if (level != null) {
+            // First: if it cannot be kept, nothing is changed.
+            collections.setRecompress(Cause.SDFSCLI, RecompressLevel.parse(level));
+        }
         if (bytesPerSecond >= 0) {
             collections.setBytesPerSecond(Cause.SDFSCLI, bytesPerSecond);
         }
         if (paused >= 0) {
             collections.setPaused(Cause.SDFSCLI, paused != 0);
+        }
+        if (arrange >= 0) {
+            collections.setArranging(Cause.SDFSCLI, arrange != 0);
         }
         result.put("after", GcReport.pace(collections));
         return result;

@@ -146,7 +146,7 @@ public final class FuseMountService implements MountService {
 
         @Override
         public CollectionSource collector() {
-            return new CollectorOfVolume(volume.collector());
+            return new CollectorOfVolume(volume.collector(), volume.maintenance());
         }
 
         @Override

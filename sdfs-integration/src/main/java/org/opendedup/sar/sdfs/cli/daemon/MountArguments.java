@@ -104,6 +104,7 @@ public final class MountArguments {
                 stored.basePath(),
                 stored.indexName(),
                 stored.garbageCollectionSchedule(),
+                stored.recompress(),
                 stored.fileMode(),
                 stored.sar(),
                 stored.restore());

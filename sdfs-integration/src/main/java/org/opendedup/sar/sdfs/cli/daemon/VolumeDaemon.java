@@ -39,7 +39,9 @@ import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
 import org.opendedup.sar.sdfs.collect.CollectionTimer;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.collect.RecompressSetting;
 import org.opendedup.sar.sdfs.config.CollectionSchedule;
+import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
@@ -176,7 +178,10 @@ public final class VolumeDaemon {
         var administration = new SarAdministration(volume.sar(), definition, this::keep, this::checkLocation);
         Clock clock = Clock.system(ZoneId.systemDefault());
         var schedule = CollectionSchedule.parse(definition.garbageCollectionSchedule());
-        try (var collections = new GarbageCollections(name(), volume.collector(), this::checkWritable, clock);
+        var recompress = new RecompressSetting(
+                definition.recompress(), definition.config().compression(), this::keep);
+        try (var collections =
+                        new GarbageCollections(name(), volume.collector(), recompress, this::checkWritable, clock);
                 CollectionTimer timer = CollectionTimer.start(collections, schedule, clock);
                 VolumeRegistration registration =
                         VolumeRegistration.register(figures, administration, collections, timer);
@@ -221,8 +226,12 @@ public final class VolumeDaemon {
     }
 
     /** Writes the volume file. Only this daemon may do so, because it holds the volume's lock. */
-    private void keep(SarSettings settings) throws IOException {
+    private synchronized void keep(SarSettings settings) throws IOException {
         VolumeFile.write(volumeFile, VolumeFile.read(volumeFile).withSar(settings));
+    }
+
+    private synchronized void keep(RecompressLevel level) throws IOException {
+        VolumeFile.write(volumeFile, VolumeFile.read(volumeFile).withRecompress(level));
     }
 
     private void close(MountedVolume volume) throws IOException {

@@ -35,6 +35,7 @@ public final class DefinitionReport {
         report.put("maximumFullPercentage", config.maximumFullPercentage());
         report.put("hashType", config.chunking().name());
         report.put("compression", compression(config.compression()));
+        report.put("recompress", definition.recompress().toString());
         report.put("frameBytes", config.compression().frameBytes());
         report.put("ioChunkBytes", config.pageBytes());
         report.put("writeThreads", config.writeThreads());

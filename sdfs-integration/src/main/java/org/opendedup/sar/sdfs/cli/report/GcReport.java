@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
@@ -20,6 +21,9 @@ import org.opendedup.sar.sdfs.collect.GarbageCollections;
 public final class GcReport {
     /** Only of a dry run: estimated bytes that a collection would return. */
     static final String WOULD_RETURN = "wouldReturnBytes";
+
+    /** What an arrangement before the collection did; the keys are the names of ArrangementReport. */
+    static final String ARRANGEMENT = "arrangement";
 
     private GcReport() {}
 
@@ -49,6 +53,8 @@ public final class GcReport {
         var pace = new LinkedHashMap<String, Object>();
         pace.put("paused", collections.isPaused());
         pace.put("bytesPerSecond", collections.bytesPerSecond());
+        pace.put("recompress", collections.recompress().toString());
+        pace.put("arrange", collections.isArranging());
         return pace;
     }
 
@@ -65,9 +71,14 @@ public final class GcReport {
             report.put("ended", time(ended));
         }
         report.put("seconds", status.seconds());
+        report.put("arranging", status.arranging());
         report.put("bytesDone", status.bytesDone());
         report.put("bytes", status.bytes());
         report.put("returnedBytes", status.returnedBytes());
+        ArrangementReport arrangement = status.arrangement();
+        if (arrangement != null) {
+            report.put(ARRANGEMENT, of(arrangement));
+        }
         CollectionReport result = status.report();
         if (result != null) {
             putResult(report, result);
@@ -82,15 +93,34 @@ public final class GcReport {
         return report;
     }
 
+    private static Map<String, Object> of(ArrangementReport arrangement) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("files", arrangement.files());
+        report.put("bytes", arrangement.bytes());
+        report.put("secondsBefore", arrangement.secondsBefore());
+        report.put("secondsAfter", arrangement.secondsAfter());
+        report.put("movedChunks", arrangement.movedChunks());
+        report.put("movedBytes", arrangement.movedBytes());
+        report.put("replacedReferences", arrangement.replacedReferences());
+        report.put("skippedFiles", arrangement.skippedFiles());
+        report.put("complete", arrangement.isComplete());
+        return report;
+    }
+
     private static void putResult(Map<String, Object> report, CollectionReport result) {
         report.put("containers", result.containers());
         report.put("storedBytes", result.storedBytes());
         report.put("garbageBytes", result.garbageBytes());
         report.put("victims", result.victims());
         report.put("victimBytes", result.victimBytes());
+        report.put("recompressVictims", result.recompressVictims());
+        report.put("recompressBytes", result.recompressBytes());
         report.put("removed", result.removed());
         report.put("rewritten", result.rewritten());
+        report.put("recompressed", result.recompressed());
+        report.put("incompressible", result.incompressible());
         report.put("copiedBytes", result.copiedBytes());
+        report.put("recompressSavedBytes", result.recompressSavedBytes());
         report.put("returnedBytes", result.returnedBytes());
         report.put("strayBytes", result.strayBytes());
         report.put("keptContainers", result.keptContainers());

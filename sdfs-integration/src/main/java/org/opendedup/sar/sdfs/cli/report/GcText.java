@@ -32,6 +32,7 @@ public final class GcText {
             text.append("no collection is running");
         }
         text.append("\n  pace      ").append(pace(status));
+        text.append("\n  compress  ").append(status.get("recompress"));
         String next = String.valueOf(status.get("next"));
         text.append("\n  schedule  ").append(status.get("schedule"));
         text.append(next.isEmpty() ? "; no next time" : "; next at " + next);
@@ -48,7 +49,8 @@ public final class GcText {
     private static String pace(Map<String, Object> status) {
         long bound = Json.number(status, "bytesPerSecond");
         String rate = bound == 0 ? "no bound" : "at most " + rate(bound);
-        return Boolean.TRUE.equals(status.get("paused")) ? "paused; " + rate : rate;
+        String arranges = Boolean.TRUE.equals(status.get("arrange")) ? "; arranges chunks first" : "";
+        return (Boolean.TRUE.equals(status.get("paused")) ? "paused; " + rate : rate) + arranges;
     }
 
     private static String rate(long bytesPerSecond) {
@@ -67,7 +69,8 @@ public final class GcText {
     /** Returns what a collection did that has ended. */
     public static String result(Map<String, Object> report) {
         long returned = Json.number(report, "returnedBytes") + Json.number(report, "strayBytes");
-        var text = new StringBuilder(String.format(
+        var text = new StringBuilder(arrangement(Json.object(report, GcReport.ARRANGEMENT)));
+        text.append(String.format(
                 Locale.ROOT,
                 "%s returned to the file system in %.1f s: %d containers removed, %d rewritten (%s)",
                 ByteSize.rounded(returned),
@@ -78,6 +81,12 @@ public final class GcText {
         long stray = Json.number(report, "strayBytes");
         if (stray > 0) {
             text.append("\n" + ByteSize.rounded(stray) + " of it were what a crash or a failed write had left");
+        }
+        long saved = Json.number(report, "recompressSavedBytes");
+        long recompressed = Json.number(report, "recompressed");
+        if (saved > 0 || recompressed > 0) {
+            text.append("\n" + ByteSize.rounded(saved) + " of it were saved by compressing harder; " + recompressed
+                    + " containers were rewritten only for that");
         }
         long kept = Json.number(report, "keptContainers");
         if (kept > 0) {
@@ -91,20 +100,43 @@ public final class GcText {
                 .toString();
     }
 
+    /** Returns what was moved before the collection, as one line; empty if there was no arrangement. */
+    private static String arrangement(Map<String, Object> report) {
+        if (report.isEmpty()) {
+            return "";
+        }
+        String more = Boolean.TRUE.equals(report.get("complete")) ? "" : "; it ended early, and the next one continues";
+        return String.format(
+                Locale.ROOT,
+                "%s of chunks moved for the newest %d files: predicted time to read them %.1f s, %.1f s before%s%n",
+                size(report, "movedBytes"),
+                Json.number(report, "files"),
+                Json.decimal(report, "secondsAfter"),
+                Json.decimal(report, "secondsBefore"),
+                more);
+    }
+
     /** Returns what a dry run found. */
     public static String dryRun(Map<String, Object> report) {
+        long recompress = Json.number(report, "recompressVictims");
+        String more = recompress == 0
+                ? ""
+                : String.format(
+                        "%nWould also compress %d containers of %s harder",
+                        recompress, size(report, "recompressBytes"));
         return String.format(
-                "Stored: %s in %d containers; garbage: %s, %s%n"
-                        + "Would remove or rewrite %d containers of %s%n"
-                        + "Would return about %s to the file system, and leave %s of garbage",
-                size(report, "storedBytes"),
-                Json.number(report, "containers"),
-                size(report, "garbageBytes"),
-                percent(Json.number(report, "garbageBytes"), Json.number(report, "storedBytes")),
-                Json.number(report, "victims"),
-                size(report, "victimBytes"),
-                size(report, GcReport.WOULD_RETURN),
-                size(report, "leftBytes"));
+                        "Stored: %s in %d containers; garbage: %s, %s%n"
+                                + "Would remove or rewrite %d containers of %s%n"
+                                + "Would return about %s to the file system, and leave %s of garbage",
+                        size(report, "storedBytes"),
+                        Json.number(report, "containers"),
+                        size(report, "garbageBytes"),
+                        percent(Json.number(report, "garbageBytes"), Json.number(report, "storedBytes")),
+                        Json.number(report, "victims"),
+                        size(report, "victimBytes"),
+                        size(report, GcReport.WOULD_RETURN),
+                        size(report, "leftBytes"))
+                + more;
     }
 
     /** Returns one line for each value of the pace that has changed; empty if none has. */

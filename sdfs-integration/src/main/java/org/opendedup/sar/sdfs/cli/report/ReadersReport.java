@@ -41,6 +41,7 @@ public final class ReadersReport {
         entry.put("requestsAtOnce", disk.requestsAtOnce());
         entry.put("readers", disk.readers());
         entry.put("waiting", disk.waiting());
+        entry.put("background", disk.background());
         return entry;
     }
 
@@ -69,14 +70,16 @@ public final class ReadersReport {
     private static String diskLine(Map<?, ?> disk) {
         return String.format(
                 Locale.ROOT,
-                "disk (%s): skip %.2f ms, seek %.2f ms, %.0f MB/s; gaps up to %s are read; %d at once, %d waiting%n",
+                "disk (%s): skip %.2f ms, seek %.2f ms, %.0f MB/s; gaps up to %s are read; %d at once, %d waiting,"
+                        + " %d in the background%n",
                 disk.get("source"),
                 number(disk, "skipMillis"),
                 number(disk, "seekMillis"),
                 number(disk, "mbPerSecond"),
                 size(disk, "gapBytes"),
                 (long) number(disk, "requestsAtOnce"),
-                (long) number(disk, "waiting"));
+                (long) number(disk, "waiting"),
+                (long) number(disk, "background"));
     }
 
     private static String readers(Map<String, Object> report) {

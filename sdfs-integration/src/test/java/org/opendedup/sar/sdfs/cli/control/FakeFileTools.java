@@ -75,7 +75,7 @@ public class FakeFileTools implements FileTools {
 
     @Override
     public DiskStatus disk() {
-        return new DiskStatus(DiskModel.HDD, 1, 1, 2);
+        return new DiskStatus(DiskModel.HDD, 1, 1, 2, 0);
     }
 
     @Override

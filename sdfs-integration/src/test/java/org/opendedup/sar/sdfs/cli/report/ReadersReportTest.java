@@ -10,11 +10,11 @@ import org.opendedup.sar.disk.DiskStatus;
 final class ReadersReportTest {
     @Test
     void theFirstLineSaysWhatTheDiskIsTakenFor() {
-        var report = ReadersReport.of(List.of(), new DiskStatus(DiskModel.HDD, 1, 1, 2));
+        var report = ReadersReport.of(List.of(), new DiskStatus(DiskModel.HDD, 1, 1, 2, 3));
         assertEquals(
                 List.of(
                         "disk (assumed): skip 5.20 ms, seek 13.10 ms, 150 MB/s; gaps up to 762 KiB are read;"
-                                + " 1 at once, 2 waiting",
+                                + " 1 at once, 2 waiting, 3 in the background",
                         "No sequential readers."),
                 ReadersReport.text(report).lines().toList());
     }

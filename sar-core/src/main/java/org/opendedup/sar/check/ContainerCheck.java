@@ -1,0 +1,366 @@
+package org.opendedup.sar.check;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.check.Finding.Kind;
+import org.opendedup.sar.check.Finding.Severity;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.common.StoredContainer.State;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.container.FoundContainer;
+import org.opendedup.sar.container.PackReader;
+import org.opendedup.sar.container.format.FrameTable;
+import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.metadata.ContainerCounts;
+import org.opendedup.sar.metadata.ContainerEntry;
+import org.opendedup.sar.metadata.ContainerRecords;
+import org.opendedup.sar.metadata.StoredCopies;
+
+/**
+ * Compares the container table with the packs and with the counts, pack by pack in the order of the disk. Reads footer
+ * and directory of each container, and the frames of open ones only.
+ */
+final class ContainerCheck {
+    /** Space of a pack, in bytes, that may belong to no container: its header, and the ends of blocks. */
+    private static final long TOLERATED_BYTES = 128 << 10;
+
+    private final Directory data;
+    private final ContainerRecords records;
+    private final Mend mend;
+    private final FindingList findings;
+    private final LostChunks lost;
+    private final EntriesByPack entries;
+    private final Set<Long> damagedEntries = new HashSet<>();
+    private long strayBytes;
+    private long strayPacks;
+
+    ContainerCheck(Directory data, ContainerRecords records, Mend mend, FindingList findings, LostChunks lost) {
+        this.data = data;
+        this.records = records;
+        this.mend = mend;
+        this.findings = findings;
+        this.lost = lost;
+        entries = new EntriesByPack(records);
+    }
+
+    /** Returns the number of containers in the table. */
+    long containers() {
+        return entries.entries();
+    }
+
+    /** Returns whether a record of the table cannot be decoded, so that nothing can read the table as a whole. */
+    boolean hasDamagedEntries() {
+        return !damagedEntries.isEmpty();
+    }
+
+    void run(CheckProgress progress) throws IOException {
+        readTable();
+        Set<Long> present = new TreeSet<>();
+        for (long pack : PackReader.packs(data)) {
+            present.add(pack);
+        }
+        Set<Long> all = new TreeSet<>(present);
+        all.addAll(entries.packs());
+        long done = 0;
+        for (long pack : all) {
+            progress.at("packs", done++, all.size());
+            checkPack(pack, entries.of(pack));
+        }
+        checkCounted();
+        if (strayBytes > 0) {
+            findings.add(
+                    Severity.NOTE,
+                    Kind.STRAYS,
+                    strayBytes + " bytes in " + strayPacks + (strayPacks == 1 ? " pack" : " packs")
+                            + " belong to no container; a crash or a failed write left them",
+                    mend.collection());
+        }
+    }
+
+    private void readTable() throws IOException {
+        ContainerRecords.Sum sum = new ContainerRecords.Sum();
+        records.forEachEntry((container, entry) -> {
+            if (entry == null) {
+                damagedEntries.add(container);
+                int finding = findings.add(
+                        Severity.LOSS,
+                        Kind.DAMAGED_ENTRY,
+                        "the record of container " + container
+                                + " in the container table is damaged, so nothing can be read from it",
+                        mend.rebuilding());
+                findings.addContainer(finding, container);
+                lost.addContainer(finding, container);
+            } else {
+                entries.add(entry);
+                sum.add(entry);
+            }
+        });
+        String problem = records.summaryProblem(sum);
+        if (problem != null) {
+            findings.add(
+                    Severity.DEFECT,
+                    Kind.SUMMARY,
+                    "the totals of the container table are wrong: " + problem,
+                    mend.rebuilding());
+        }
+    }
+
+    private void checkPack(long pack, List<ContainerEntry> contents) throws IOException {
+        try (PackReader reader = PackReader.open(data, pack)) {
+            if (!contents.isEmpty()) {
+                checkHeader(reader, pack);
+            }
+            PlaceCheck.run(contents, reader.length(), (entry, problem) -> {
+                int finding = findings.add(
+                        Severity.DEFECT, Kind.WRONG_ENTRY, PlaceCheck.name(entry) + " " + problem, mend.rebuilding());
+                findings.addContainer(finding, entry.container());
+            });
+            long named = 0;
+            for (ContainerEntry entry : contents) {
+                checkUse(entry);
+                check(reader, entry);
+                named += PackFormat.align(entry.stored().bytes());
+            }
+            long strays = data.allocatedBytes(PackFormat.fileName(pack)) - named - TOLERATED_BYTES;
+            if (strays > 0) {
+                strayBytes += strays;
+                strayPacks++;
+            }
+        } catch (NoSuchFileException e) {
+            missingPack(pack, contents, "is missing");
+        } catch (UnsupportedFormatException e) {
+            throw e;
+        } catch (IOException e) {
+            missingPack(pack, contents, "cannot be read (" + e.getMessage() + ")");
+        }
+    }
+
+    private void missingPack(long pack, List<ContainerEntry> contents, String problem) {
+        long live = contents.stream().mapToLong(ContainerEntry::liveBytes).sum();
+        String name = PackFormat.fileName(pack);
+        int finding = findings.add(
+                live > 0 ? Severity.LOSS : Severity.DEFECT,
+                Kind.MISSING_PACK,
+                "pack " + name + " " + problem + ": " + count(contents.size(), "container") + " with " + live
+                        + " bytes of chunks that files refer to",
+                mend.bringBack(data + "/" + name));
+        for (ContainerEntry entry : contents) {
+            findings.addContainer(finding, entry.container());
+            lost.addContainer(finding, entry.container());
+        }
+    }
+
+    /** Checks that the entry has the live bytes and the damaged slots of the counts. */
+    private void checkUse(ContainerEntry entry) throws IOException {
+        ContainerCounts counts = counts(entry.container());
+        if (counts == null) {
+            return;
+        }
+        StoredCopies copies = StoredCopies.of(counts);
+        List<String> differences = new ArrayList<>();
+        differ("live bytes", entry.liveBytes(), copies.bytes() - copies.garbageBytes(), differences);
+        differ("damaged slots", entry.damagedSlots(), damaged(counts), differences);
+        if (!differences.isEmpty()) {
+            int finding = findings.add(
+                    Severity.DEFECT,
+                    Kind.WRONG_ENTRY,
+                    "container " + entry.container() + " has, by its entry in the container table and by its counts: "
+                            + String.join(", ", differences),
+                    mend.rebuilding());
+            findings.addContainer(finding, entry.container());
+        }
+    }
+
+    private static int damaged(ContainerCounts counts) {
+        int damaged = 0;
+        for (int slot = 0; slot < counts.slots(); slot++) {
+            damaged += counts.isDamaged(slot) ? 1 : 0;
+        }
+        return damaged;
+    }
+
+    private static String count(long number, String noun) {
+        return number + " " + noun + (number == 1 ? "" : "s");
+    }
+
+    private void checkHeader(PackReader reader, long pack) throws IOException {
+        try {
+            reader.checkHeader();
+        } catch (UnsupportedFormatException e) {
+            throw e;
+        } catch (IOException e) {
+            findings.add(
+                    Severity.DEFECT,
+                    Kind.PACK_HEADER,
+                    "the header of pack " + PackFormat.fileName(pack) + " is damaged (" + e.getMessage()
+                            + "); its containers are read without it",
+                    mend.disk());
+        }
+    }
+
+    private void check(PackReader reader, ContainerEntry entry) throws IOException {
+        FoundContainer found;
+        try {
+            found = reader.at(entry.container(), entry.stored());
+        } catch (UnsupportedFormatException e) {
+            throw e;
+        } catch (IOException e) {
+            missing(entry, String.valueOf(e.getMessage()));
+            return;
+        }
+        if (found == null) {
+            missing(entry, "no container begins there, or it has no whole frame");
+            return;
+        }
+        if (found.container() != entry.container()
+                || !found.stored().writing().equals(entry.stored().writing())) {
+            missing(
+                    entry,
+                    "container " + found.container() + " ("
+                            + found.stored().writing() + ") lies there, instead of "
+                            + entry.stored().writing());
+            return;
+        }
+        List<String> differences = differences(entry, found.stored());
+        if (!differences.isEmpty()) {
+            int finding = findings.add(
+                    Severity.DEFECT,
+                    Kind.WRONG_ENTRY,
+                    "container " + entry.container()
+                            + " has, by its entry in the container table and by its own bytes: "
+                            + String.join(", ", differences),
+                    mend.rebuilding());
+            findings.addContainer(finding, entry.container());
+        }
+        checkOwnHeader(reader, found);
+        checkChunks(entry, found);
+    }
+
+    private void checkOwnHeader(PackReader reader, FoundContainer found) throws IOException {
+        try {
+            reader.checkHeader(found);
+        } catch (UnsupportedFormatException e) {
+            throw e;
+        } catch (IOException e) {
+            int finding = findings.add(
+                    Severity.DEFECT,
+                    Kind.CONTAINER_HEADER,
+                    "the header of container " + found.container() + " is damaged (" + e.getMessage()
+                            + "); its chunks are read without it",
+                    mend.disk());
+            findings.addContainer(finding, found.container());
+        }
+    }
+
+    private static List<String> differences(ContainerEntry entry, StoredContainer found) {
+        StoredContainer stored = entry.stored();
+        List<String> differences = new ArrayList<>();
+        // What is missing of an open container is no defect of its entry.
+        if (stored.state() == State.SEALED) {
+            differ("slots", stored.slots(), found.slots(), differences);
+            // Chunks of damaged frames that are not in use cannot be removed, and do not count.
+            if (entry.damagedSlots() == 0) {
+                differ("bytes of chunks", stored.rawBytes(), found.rawBytes(), differences);
+            }
+        }
+        return differences;
+    }
+
+    private static void differ(String what, long entry, long found, List<String> differences) {
+        if (entry != found) {
+            differences.add(entry + " and " + found + " " + what);
+        }
+    }
+
+    private void missing(ContainerEntry entry, String problem) {
+        int finding = findings.add(
+                entry.liveBytes() > 0 ? Severity.LOSS : Severity.DEFECT,
+                Kind.MISSING_CONTAINER,
+                PlaceCheck.name(entry) + " is not there: " + problem,
+                mend.rebuilding());
+        findings.addContainer(finding, entry.container());
+        lost.addContainer(finding, entry.container());
+    }
+
+    /** Checks that the container has the chunks that are alive according to its counts. */
+    private void checkChunks(ContainerEntry entry, FoundContainer found) throws IOException {
+        ContainerCounts counts = counts(entry.container());
+        if (counts == null) {
+            return;
+        }
+        BitSet missing = Chunks.missing(counts, found);
+        if (missing.isEmpty()) {
+            return;
+        }
+        boolean referred = missing.stream().anyMatch(slot -> counts.count(slot) > 0);
+        int finding = findings.add(
+                referred ? Severity.LOSS : Severity.DEFECT,
+                Kind.MISSING_CHUNKS,
+                count(missing.cardinality(), "chunk") + " of container " + entry.container()
+                        + ", which are counted as stored, are not in it",
+                mend.rebuilding());
+        findings.addContainer(finding, entry.container());
+        lost.addSlots(finding, entry.container(), missing);
+    }
+
+    private @Nullable ContainerCounts counts(long container) throws IOException {
+        try {
+            return records.counts(container);
+        } catch (IOException e) {
+            return null; // checkCounted reports it.
+        }
+    }
+
+    private void checkCounted() throws IOException {
+        records.forEachCounted((container, alive) -> {
+            if (alive == null) {
+                findings.addContainer(
+                        findings.add(
+                                Severity.DEFECT,
+                                Kind.DAMAGED_COUNTS,
+                                "the count record of container " + container + " is damaged",
+                                mend.metadata()),
+                        container);
+                return;
+            }
+            if (damagedEntries.contains(container) || records.entry(container) != null) {
+                return;
+            }
+            ContainerCounts counts = counts(container);
+            boolean isKnown =
+                    counts != null && !alive.isEmpty() && alive.stream().allMatch(counts::isDamaged);
+            int finding = findings.add(
+                    alive.isEmpty() ? Severity.DEFECT : Severity.LOSS,
+                    Kind.NO_ENTRY,
+                    "container " + container + " has counts of " + count(alive.cardinality(), "chunk")
+                            + " and no entry in the container table"
+                            + (isKnown ? "; all of them are known to be lost" : ""),
+                    isKnown ? mend.files() : mend.rebuilding());
+            findings.addContainer(finding, container);
+            lost.addContainer(finding, container);
+        });
+    }
+
+    /**
+     * Returns the frame table of a container for the check of references; null if this check reported the container.
+     */
+    @Nullable
+    FrameTable frameTable(long container) throws IOException {
+        ContainerEntry entry = lost.hasWhole(container) ? null : records.entry(container);
+        if (entry == null) {
+            return null;
+        }
+        try (PackReader reader = PackReader.open(data, entry.stored().pack())) {
+            FoundContainer found = reader.at(container, entry.stored());
+            return found == null ? null : found.table();
+        }
+    }
+}

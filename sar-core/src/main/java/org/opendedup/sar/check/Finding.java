@@ -1,0 +1,59 @@
+package org.opendedup.sar.check;
+
+import java.util.List;
+
+/**
+ * Something that a check found.
+ *
+ * @param severity how bad it is
+ * @param kind which kind of finding it is; docs/OPERATIONS.md explains each
+ * @param what what was found, as a sentence without a full stop
+ * @param containers ids of the containers concerned, in ascending order; at most {@value #MAX_CONTAINERS}
+ * @param files the files of which bytes cannot be read for this reason
+ * @param mend the command that mends it, or what to do if no command does; empty if nothing has to be done
+ */
+public record Finding(
+        Severity severity, Kind kind, String what, List<Long> containers, List<DamagedFile> files, String mend) {
+    /** Maximum number of containers that a finding names. */
+    static final int MAX_CONTAINERS = 1000;
+
+    /** How bad a finding is, the worst last. */
+    public enum Severity {
+        /** No defect. */
+        NOTE,
+        /** Something is not as it should be, and no byte of a file is lost for it. */
+        DEFECT,
+        /** Bytes of files cannot be read. */
+        LOSS
+    }
+
+    /** What a finding is about. */
+    public enum Kind {
+        /** A pack in the container table is missing, or cannot be opened. */
+        MISSING_PACK,
+        /** The header of a pack is damaged. */
+        PACK_HEADER,
+        /** The container table has no such container in that place. */
+        MISSING_CONTAINER,
+        /** The header of a container is damaged. */
+        CONTAINER_HEADER,
+        /** Chunks that are counted as stored are not in their container. */
+        MISSING_CHUNKS,
+        /** An entry of the container table does not describe its container. */
+        WRONG_ENTRY,
+        /** A record of the container table cannot be decoded. */
+        DAMAGED_ENTRY,
+        /** A container has counts and no entry in the container table. */
+        NO_ENTRY,
+        /** The count record of a container cannot be decoded. */
+        DAMAGED_COUNTS,
+        /** The totals of the container table are not those of its entries. */
+        SUMMARY,
+        /** References, counts, inodes or totals do not agree. */
+        REFERENCES,
+        /** A part of the check could not run. */
+        NOT_CHECKED,
+        /** Space in the packs that belongs to no container. */
+        STRAYS
+    }
+}

@@ -1,0 +1,81 @@
+package org.opendedup.sar.check;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.opendedup.sar.check.Finding.Kind;
+import org.opendedup.sar.check.Finding.Severity;
+
+/**
+ * Collects findings in bounded memory: of each kind and severity the first {@value #MAX_OF_A_KIND} on their own, and
+ * one that stands for all further ones.
+ */
+final class FindingList {
+    static final int MAX_OF_A_KIND = 100;
+
+    /** A finding whose containers and files are not all known yet. */
+    private static final class Draft {
+        final Severity severity;
+        final Kind kind;
+        final String what;
+        final String mend;
+        final List<Long> containers = new ArrayList<>();
+        long further;
+
+        Draft(Severity severity, Kind kind, String what, String mend) {
+            this.severity = severity;
+            this.kind = kind;
+            this.what = what;
+            this.mend = mend;
+        }
+    }
+
+    private final List<Draft> drafts = new ArrayList<>();
+    private final Map<Kind, Map<Severity, Integer>> counts = new EnumMap<>(Kind.class);
+    private final Map<Kind, Map<Severity, Integer>> rests = new EnumMap<>(Kind.class);
+
+    /**
+     * Adds a finding.
+     *
+     * @return its number, for {@link #addContainer} and for the files in {@link #findings}
+     */
+    int add(Severity severity, Kind kind, String what, String mend) {
+        int count = counts.computeIfAbsent(kind, none -> new HashMap<>()).merge(severity, 1, Integer::sum);
+        if (count <= MAX_OF_A_KIND) {
+            drafts.add(new Draft(severity, kind, what, mend));
+            return drafts.size() - 1;
+        }
+        int rest = rests.computeIfAbsent(kind, none -> new HashMap<>()).computeIfAbsent(severity, none -> {
+            drafts.add(new Draft(severity, kind, "", mend));
+            return drafts.size() - 1;
+        });
+        drafts.get(rest).further++;
+        return rest;
+    }
+
+    void addContainer(int finding, long container) {
+        List<Long> containers = drafts.get(finding).containers;
+        if (containers.size() < Finding.MAX_CONTAINERS) {
+            containers.add(container);
+        }
+    }
+
+    /** @param files the damaged files by the numbers of the findings */
+    List<Finding> findings(Map<Integer, List<DamagedFile>> files) {
+        List<Finding> findings = new ArrayList<>();
+        for (int number = 0; number < drafts.size(); number++) {
+            Draft draft = drafts.get(number);
+            String what = draft.further == 0 ? draft.what : draft.further + " more findings like the first ones";
+            findings.add(new Finding(
+                    draft.severity,
+                    draft.kind,
+                    what,
+                    draft.containers.stream().sorted().toList(),
+                    files.getOrDefault(number, List.of()),
+                    draft.mend));
+        }
+        return findings;
+    }
+}

@@ -1,0 +1,309 @@
+package org.opendedup.sar.check;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.common.StoredContainer.State;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.container.FoundContainer;
+import org.opendedup.sar.container.PackReader;
+import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.metadata.ContainerCounts;
+import org.opendedup.sar.metadata.ContainerEntry;
+import org.opendedup.sar.metadata.ContainerRecords;
+
+/**
+ * Makes the container table anew from the packs and the counts, whatever is left of the old table. Changes only the
+ * metadata, in one atomic step; no pack is written to.
+ *
+ * <p>The counts say which containers there must be, and which of their slots. Of several places with one container, the
+ * one is taken from which most of these chunks can be read, then the newest generation: after a crash, a newer
+ * generation may not be whole. What has the same id and other chunks is of another history. An entry of the old table
+ * is only a hint where to look; it stays if its container cannot be found and nothing else lies in its place.
+ *
+ * <p>Memory: about 150 bytes for each container.
+ */
+public final class TableRebuild {
+    /**
+     * What was done.
+     *
+     * @param containers entries that the table has now
+     * @param kept how many of these are of containers that were not found: their old entries stay
+     * @param notFound containers with counts of which neither an entry nor a place was found
+     * @param missingChunks chunks that are alive and not in their containers
+     * @param strays containers in the packs that the table does not name: unknown to the counts, older generations, or
+     *     of another history of the volume
+     * @param foreign how many of the strays have an id of this volume and other chunks
+     * @param changes records of the metadata that differed and were written; 0 if the table was right
+     */
+    public record Report(
+            long containers, long kept, long notFound, long missingChunks, long strays, long foreign, long changes) {}
+
+    /** A place where a container lies. */
+    private record Candidate(long container, StoredContainer stored, BitSet missing) {}
+
+    private static final BitSet NONE = new BitSet(0);
+
+    private final Directory data;
+    private final ContainerRecords records;
+    private final CheckProgress progress;
+    /** Containers from this id on may be of another history. */
+    private final long sharedBelow;
+
+    private final EntriesByPack entries;
+    private final Set<Long> presentPacks = new HashSet<>();
+    private final List<Candidate> candidates = new ArrayList<>();
+    private final Map<Long, Map<Integer, Integer>> prefixes = new HashMap<>();
+    private long strays;
+    private long foreign;
+    private long kept;
+    private long notFound;
+    private long missingChunks;
+
+    /** @param found the epoch in which the data location was last used */
+    public TableRebuild(Directory data, ContainerRecords records, Epoch found, CheckProgress progress)
+            throws IOException {
+        this.data = data;
+        this.records = records;
+        this.progress = progress;
+        sharedBelow = records.timeline().sharedBelow(found);
+        entries = new EntriesByPack(records);
+    }
+
+    /** Makes the table anew. A crash leaves the old table or the new one. */
+    public Report run() throws IOException {
+        records.forEachEntry((container, entry) -> {
+            if (entry != null) {
+                entries.add(entry);
+            }
+        });
+        long[] packs = PackReader.packs(data);
+        for (int i = 0; i < packs.length; i++) {
+            progress.at("packs", i, packs.length);
+            presentPacks.add(packs[i]);
+            scan(packs[i]);
+        }
+        candidates.sort(Comparator.comparingLong(Candidate::container));
+        loadPrefixes();
+        Map<Long, Candidate> chosen = choose();
+        return write(chosen);
+    }
+
+    private void scan(long pack) throws IOException {
+        Map<Long, Long> lengths = new HashMap<>();
+        for (ContainerEntry entry : entries.of(pack)) {
+            if (entry.stored().state() == State.SEALED) {
+                lengths.put(entry.stored().offset(), entry.stored().bytes());
+            }
+        }
+        try (PackReader reader = PackReader.open(data, pack)) {
+            reader.forEach(offset -> lengths.getOrDefault(offset, 0L), this::found);
+        }
+    }
+
+    private void found(FoundContainer found) throws IOException {
+        ContainerCounts counts;
+        try {
+            counts = records.counts(found.container());
+        } catch (CorruptionException | UnsupportedFormatException e) {
+            // What is alive is not known: all of it may be.
+            candidates.add(new Candidate(found.container(), found.stored(), NONE));
+            return;
+        }
+        if (counts == null) {
+            strays++;
+        } else if (Chunks.contradicts(counts, found)) {
+            strays++;
+            foreign++;
+        } else {
+            BitSet missing = Chunks.missing(counts, found);
+            candidates.add(new Candidate(found.container(), found.stored(), missing.isEmpty() ? NONE : missing));
+        }
+    }
+
+    /** Reads the references to those containers of which the lengths of chunks alone do not tell that they are ours. */
+    private void loadPrefixes() throws IOException {
+        Set<Long> doubtful = new HashSet<>();
+        for (int i = 0; i < candidates.size(); i++) {
+            Candidate candidate = candidates.get(i);
+            boolean otherSalt = i > 0
+                    && candidates.get(i - 1).container() == candidate.container()
+                    && candidates.get(i - 1).stored().writing().salt()
+                            != candidate.stored().writing().salt();
+            if (otherSalt || candidate.container() >= sharedBelow) {
+                doubtful.add(candidate.container());
+            }
+        }
+        if (doubtful.isEmpty()) {
+            return;
+        }
+        doubtful.forEach(container -> prefixes.put(container, new HashMap<>()));
+        records.forEachReference((chunk, prefix) -> {
+            Map<Integer, Integer> ofContainer = prefixes.get(ChunkId.container(chunk));
+            if (ofContainer != null) {
+                ofContainer.put(ChunkId.slot(chunk), prefix);
+            }
+        });
+    }
+
+    /** Returns the place of each container. */
+    private Map<Long, Candidate> choose() throws IOException {
+        Map<Long, Candidate> chosen = new HashMap<>();
+        for (int first = 0; first < candidates.size(); ) {
+            long container = candidates.get(first).container();
+            int end = first + 1;
+            while (end < candidates.size() && candidates.get(end).container() == container) {
+                end++;
+            }
+            Candidate best = best(candidates.subList(first, end));
+            boolean isChosen = best != null && !isWorseThanAbsentPack(best);
+            if (isChosen) {
+                chosen.put(container, best);
+            }
+            strays += end - first - (isChosen ? 1 : 0);
+            first = end;
+        }
+        return chosen;
+    }
+
+    /**
+     * Returns whether the entry names a later writing in a pack that is absent, and the candidate lacks chunks: the
+     * pack may come back, and then nothing is lost.
+     */
+    private boolean isWorseThanAbsentPack(Candidate candidate) throws IOException {
+        ContainerEntry entry = records.entry(candidate.container());
+        return entry != null
+                && !candidate.missing().isEmpty()
+                && !presentPacks.contains(entry.stored().pack())
+                && entry.stored().writing().generation()
+                        > candidate.stored().writing().generation();
+    }
+
+    private @Nullable Candidate best(List<Candidate> places) throws IOException {
+        Map<Integer, Integer> expected = prefixes.get(places.get(0).container());
+        if (places.size() == 1 && expected == null) {
+            return places.get(0);
+        }
+        List<Candidate> ours = new ArrayList<>();
+        for (Candidate place : places) {
+            Candidate read = read(place, expected);
+            if (read != null) {
+                ours.add(read);
+            }
+        }
+        foreign += places.size() - ours.size();
+        return ours.stream()
+                .min(Comparator.<Candidate>comparingInt(place -> place.missing().cardinality())
+                        .thenComparing(Comparator.<Candidate>comparingInt(
+                                        place -> place.stored().writing().generation())
+                                .reversed())
+                        .thenComparing(place -> place.stored().state() == State.OPEN)
+                        .thenComparing(Comparator.<Candidate>comparingLong(
+                                        place -> place.stored().pack())
+                                .reversed()))
+                .orElse(null);
+    }
+
+    /**
+     * Reads all frames of a candidate.
+     *
+     * @param expected fingerprint prefixes that recipes have, by slot; null if the container is known to be ours
+     * @return the candidate with the chunks that are missing in frames that are whole; null if it has other chunks than
+     *     the recipes refer to
+     */
+    private @Nullable Candidate read(Candidate place, @Nullable Map<Integer, Integer> expected) throws IOException {
+        StoredContainer stored = place.stored();
+        FoundContainer found;
+        try (PackReader reader = PackReader.open(data, stored.pack())) {
+            found = reader.whole(stored.offset(), Long.MAX_VALUE);
+        }
+        if (found == null) {
+            return null;
+        }
+        if (expected != null
+                && expected.entrySet().stream()
+                        .anyMatch(slot -> found.length(slot.getKey()) > 0
+                                && found.fingerprintPrefix(slot.getKey()) != slot.getValue())) {
+            return null;
+        }
+        BitSet missing = place.missing();
+        try {
+            ContainerCounts counts = records.counts(place.container());
+            missing = counts == null ? NONE : Chunks.missing(counts, found);
+        } catch (CorruptionException | UnsupportedFormatException e) {
+            // As before: nothing is known to be missing.
+        }
+        return new Candidate(place.container(), found.stored(), missing);
+    }
+
+    private Report write(Map<Long, Candidate> chosen) throws IOException {
+        try (ContainerRecords.Replacement table = records.replace()) {
+            long done = 0;
+            for (Candidate place : chosen.values()) {
+                progress.at("entries", done++, chosen.size());
+                table.put(place.container(), place.stored(), place.missing());
+                missingChunks += place.missing().cardinality();
+            }
+            long containers = chosen.size();
+            Set<Long> keptIds = new HashSet<>();
+            Places taken = new Places(chosen.values());
+            records.forEachCounted((container, alive) -> {
+                if (chosen.containsKey(container)) {
+                    return;
+                }
+                ContainerEntry old = records.entry(container);
+                if (old != null && taken.isFree(old.stored())) {
+                    taken.add(old.stored());
+                    table.put(container, old.stored(), NONE);
+                    keptIds.add(container);
+                } else {
+                    table.leaveOut(container);
+                    notFound++;
+                }
+            });
+            kept = keptIds.size();
+            records.forEachEntry((container, entry) -> {
+                if (!chosen.containsKey(container) && !keptIds.contains(container)) {
+                    table.remove(container);
+                }
+            });
+            long changes = table.commit();
+            return new Report(containers + kept, kept, notFound, missingChunks, strays, foreign, changes);
+        }
+    }
+
+    /** The places that are taken, by pack. */
+    private static final class Places {
+        private final Map<Long, List<StoredContainer>> byPack = new HashMap<>();
+
+        Places(Iterable<Candidate> chosen) {
+            for (Candidate place : chosen) {
+                add(place.stored());
+            }
+        }
+
+        void add(StoredContainer taken) {
+            byPack.computeIfAbsent(taken.pack(), none -> new ArrayList<>()).add(taken);
+        }
+
+        boolean isFree(StoredContainer wanted) {
+            return wanted.offset() >= PackFormat.FIRST_CONTAINER
+                    && wanted.offset() % PackFormat.ALIGNMENT == 0
+                    && byPack.getOrDefault(wanted.pack(), List.of()).stream()
+                            .noneMatch(taken -> taken.offset() < wanted.offset() + wanted.bytes()
+                                    && wanted.offset() < PackFormat.align(taken.offset() + taken.bytes()));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package org.opendedup.sar.collect;
+
+import com.carrotsearch.hppc.LongArrayList;
+import com.carrotsearch.hppc.cursors.LongCursor;
+import java.io.IOException;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.ReferenceCounts;
+
+/**
+ * Forgets the garbage of lost containers: those that have counts, because files refer to them, and no entry in the
+ * container table, because their bytes are gone. The record of counts of such a container goes once no file refers to
+ * any of its chunks. Reads the keys of all records of counts, 8 bytes of memory for each.
+ */
+final class LostContainers {
+    private final Collector.Parts parts;
+    private final ReferenceCounts counts;
+
+    LostContainers(Collector.Parts parts) {
+        this.parts = parts;
+        counts = parts.metadata().counts();
+    }
+
+    /** Tombstones what no file refers to; the commit that follows removes the records that consist of tombstones. */
+    void forgetGarbage() throws IOException {
+        LongArrayList lost = withoutEntry(parts.metadata());
+        if (lost.isEmpty()) {
+            return;
+        }
+        try {
+            for (LongCursor container : lost) {
+                counts.condemn(container.value, counts.slots(container.value));
+            }
+            parts.uses().await();
+            parts.commits().changes().lock();
+            try {
+                for (LongCursor container : lost) {
+                    counts.tombstoneCondemned(container.value);
+                }
+            } finally {
+                parts.commits().changes().unlock();
+            }
+        } finally {
+            for (LongCursor container : lost) {
+                counts.pardon(container.value);
+            }
+        }
+        parts.commits().commit();
+    }
+
+    private static LongArrayList withoutEntry(MetadataStore metadata) throws IOException {
+        LongArrayList counted = new LongArrayList();
+        metadata.counts().forEachCommitted(counted::add);
+        // Read after the counts: a commit writes both, so what has committed counts has its entry by now.
+        LongArrayList lost = new LongArrayList();
+        int[] next = new int[1];
+        metadata.containers().forEach(entry -> {
+            while (next[0] < counted.size() && counted.get(next[0]) < entry.container()) {
+                lost.add(counted.get(next[0]++));
+            }
+            if (next[0] < counted.size() && counted.get(next[0]) == entry.container()) {
+                next[0]++;
+            }
+        });
+        while (next[0] < counted.size()) {
+            lost.add(counted.get(next[0]++));
+        }
+        return lost;
+    }
+}

@@ -1,0 +1,177 @@
+package org.opendedup.sar.container;
+
+import java.util.BitSet;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.container.SealedContainers.Whole;
+import org.opendedup.sar.container.format.Bytes;
+import org.opendedup.sar.container.format.Compressor;
+import org.opendedup.sar.container.format.ContainerFormat;
+import org.opendedup.sar.container.format.ContainerIdentity;
+import org.opendedup.sar.container.format.FrameCopier;
+import org.opendedup.sar.container.format.FrameDecoder;
+import org.opendedup.sar.container.format.FrameFormat;
+import org.opendedup.sar.container.format.FrameTable;
+
+/**
+ * Makes the next generation of a container, frame by frame, and has the memory for both; used again for others. For one
+ * thread at a time.
+ */
+final class GenerationCopier {
+    private final FrameCopier copier;
+    private final Bytes frames = new Bytes(0);
+    private final Bytes chunkLists = new Bytes(0);
+    /** Memory for the present generation; the caller reads it. */
+    byte[] source = new byte[0];
+
+    private @Nullable Copying copying;
+
+    GenerationCopier(Compressor compressor) {
+        copier = new FrameCopier(compressor);
+    }
+
+    /**
+     * Begins a container.
+     *
+     * @param kept slots whose chunks stay
+     * @param damaged slots that are known to be damaged
+     * @param level zstd level of the recompressor; frames that keep all their chunks are compressed anew if it is
+     *     higher than the container's
+     */
+    void begin(Whole whole, BitSet kept, BitSet damaged, Compressor recompressor, int level) {
+        frames.clear();
+        chunkLists.clear();
+        copying = new Copying(whole, kept, damaged, recompressor, level);
+    }
+
+    /**
+     * Copies the next frame, and verifies its chunks by their fingerprints; returns false if there is none.
+     *
+     * @throws DamagedFrame if it is damaged and not known to be
+     */
+    boolean copyFrame() throws DamagedFrame {
+        return Objects.requireNonNull(copying).copyFrame();
+    }
+
+    /** Ends the container. The result uses the memory of this object until the next one begins. */
+    NextGeneration end() {
+        NextGeneration made = Objects.requireNonNull(copying).end();
+        copying = null;
+        return made;
+    }
+
+    /** A container that is being copied. */
+    private final class Copying {
+        private final Whole whole;
+        private final FrameTable table;
+        private final BitSet kept;
+        private final BitSet removed;
+        private final BitSet damaged;
+        private final ContainerIdentity identity;
+        private final FrameTable.Builder newTable;
+        private final Compressor recompressor;
+        private final int level;
+        private int frame;
+        private long rawBytes;
+        private long bytesBefore;
+        private long savedBytes;
+        private boolean isCompressedAnew;
+
+        Copying(Whole whole, BitSet kept, BitSet damaged, Compressor recompressor, int level) {
+            this.whole = whole;
+            this.kept = kept;
+            this.damaged = damaged;
+            this.recompressor = recompressor;
+            this.level = level;
+            table = whole.table();
+            removed = (BitSet) kept.clone();
+            removed.flip(0, table.slots());
+            identity = new ContainerIdentity(
+                    whole.container(), table.writing().salt(), table.writing().generation() + 1);
+            newTable = new FrameTable.Builder(identity.writing());
+        }
+
+        boolean copyFrame() throws DamagedFrame {
+            if (frame == table.frames()) {
+                return false;
+            }
+            FrameDecoder.Expected expected = new FrameDecoder.Expected(whole.container(), whole.at(), frame);
+            try {
+                copySound(expected);
+            } catch (CorruptionException e) {
+                if (!isKnownToBeDamaged()) {
+                    throw new DamagedFrame(table.firstSlot(frame), table.slotCount(frame), e);
+                }
+                copyDamaged(expected);
+            }
+            bytesBefore += table.fileLength(frame);
+            frame++;
+            return true;
+        }
+
+        private void copySound(FrameDecoder.Expected expected) throws CorruptionException {
+            int offset = ContainerFormat.HEADER_BYTES + frames.length();
+            Bytes copied = copier.copy(
+                    whole.bytes(),
+                    (int) table.fileOffset(frame),
+                    expected,
+                    removed,
+                    identity,
+                    recompressor,
+                    level > whole.stored().recompressed());
+            int length = copied == null ? 0 : copied.length();
+            if (copied != null) {
+                frames.putBytes(copied.array(), 0, length);
+                chunkLists.putBytes(copied.array(), FrameFormat.HEADER_BYTES, FrameFormat.listBytes(copied.array()));
+            }
+            newTable.add(table.firstSlot(frame), table.slotCount(frame), offset, length, copier.rawBytes());
+            rawBytes += copier.rawBytes();
+            savedBytes += copier.savedBytes();
+            isCompressedAnew |= copier.isCompressedAnew();
+        }
+
+        /** The list in the frame may be damaged as well; the one in the directory is whole. */
+        private void copyDamaged(FrameDecoder.Expected expected) {
+            int offset = ContainerFormat.HEADER_BYTES + frames.length();
+            Bytes copied = copier.copyDamaged(whole.bytes(), (int) table.fileOffset(frame), expected, identity);
+            frames.putBytes(copied.array(), 0, copied.length());
+            whole.directory().putChunkList(frame, chunkLists);
+            newTable.add(
+                    table.firstSlot(frame), table.slotCount(frame), offset, copied.length(), table.rawLength(frame));
+            rawBytes += bytesInUse();
+        }
+
+        private boolean isKnownToBeDamaged() {
+            int slot = damaged.nextSetBit(table.firstSlot(frame));
+            return slot >= 0 && slot < table.firstSlot(frame) + table.slotCount(frame);
+        }
+
+        /**
+         * The chunks of a damaged frame that are not in use do not count: they cannot be removed, and would let the
+         * container be chosen again and again.
+         */
+        private long bytesInUse() {
+            int end = table.firstSlot(frame) + table.slotCount(frame);
+            long bytes = 0;
+            for (int slot = table.firstSlot(frame); slot < end; slot++) {
+                bytes += kept.get(slot) ? whole.directory().length(slot) : 0;
+            }
+            return bytes;
+        }
+
+        NextGeneration end() {
+            int before = whole.stored().recompressed();
+            return new NextGeneration(
+                    identity,
+                    whole.stored(),
+                    newTable.build(),
+                    frames,
+                    chunkLists,
+                    rawBytes,
+                    isCompressedAnew || before < level ? level : before,
+                    bytesBefore,
+                    savedBytes);
+        }
+    }
+}

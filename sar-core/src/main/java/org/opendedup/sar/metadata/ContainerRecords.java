@@ -1,0 +1,281 @@
+package org.opendedup.sar.metadata;
+
+import java.io.IOException;
+import java.util.BitSet;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.common.StoredContainer.State;
+import org.opendedup.sar.common.Timeline;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.metadata.KeyValueStore.Batch;
+import org.opendedup.sar.metadata.KeyValueStore.Cursor;
+import org.opendedup.sar.metadata.KeyValueStore.Family;
+
+/**
+ * The records of the container table and of the counts as they are in a database, damaged ones included: for the check
+ * of a volume, and for making its container table anew. The volume must not be in use.
+ */
+public final class ContainerRecords {
+    private final KeyValueStore database;
+    private final MetadataHeader header;
+
+    private ContainerRecords(KeyValueStore database, MetadataHeader header) {
+        this.database = database;
+        this.header = header;
+    }
+
+    /**
+     * Reads the header of a volume's metadata, and nothing else.
+     *
+     * @throws org.opendedup.sar.common.UnsupportedFormatException if another program version created it
+     */
+    public static ContainerRecords open(KeyValueStore database) throws IOException {
+        return new ContainerRecords(
+                database, SystemRecords.decodeHeader(SystemRecords.read(database, SystemRecords.HEADER)));
+    }
+
+    public MetadataHeader header() {
+        return header;
+    }
+
+    public Timeline timeline() throws IOException {
+        return EpochHistory.open(database, header.volume());
+    }
+
+    /** Receives records; see {@link #forEachEntry}. */
+    @FunctionalInterface
+    public interface EntryVisitor {
+        /** @param entry null if the record is damaged */
+        void visit(long container, @Nullable ContainerEntry entry) throws IOException;
+    }
+
+    /** Visits the records of the container table in ascending order of ids. */
+    public void forEachEntry(EntryVisitor visitor) throws IOException {
+        try (Cursor cursor = database.scan(Family.CONTAINER, Keys.FIRST, Keys.END)) {
+            while (cursor.next()) {
+                byte[] key = cursor.key();
+                if (key.length == Keys.LONG_BYTES) {
+                    visitor.visit(Keys.longAt(key, 0), decode(Keys.longAt(key, 0), cursor.value()));
+                }
+            }
+        }
+    }
+
+    /** Returns a container's entry; null if it has none, or a damaged one. */
+    public @Nullable ContainerEntry entry(long container) throws IOException {
+        byte[] value = database.get(Family.CONTAINER, Keys.of(container));
+        return value == null ? null : decode(container, value);
+    }
+
+    /** The version of the whole database is checked before: a record of another version is damaged, too. */
+    private static @Nullable ContainerEntry decode(long container, byte[] value) {
+        try {
+            return ContainerEntryFormat.decode(container, value);
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    /** Returns why the summary of the container table is not the sum of these entries; null if it is. */
+    public @Nullable String summaryProblem(Sum sum) throws IOException {
+        ContainerSummary found = sum.summary();
+        try {
+            ContainerSummary stored = SystemRecords.readContainers(database);
+            return stored.equals(found) ? null : "it is " + stored + " and its entries give " + found;
+        } catch (IOException e) {
+            return e.getMessage();
+        }
+    }
+
+    /** Totals of entries: what the summary of a table with these entries must be. */
+    public static final class Sum {
+        private long containers;
+        private long storedBytes;
+        private long garbageBytes;
+        private final NavigableSet<Long> open = new TreeSet<>();
+
+        public void add(ContainerEntry entry) {
+            containers++;
+            storedBytes += entry.stored().bytes();
+            garbageBytes += entry.garbageBytes();
+            if (entry.stored().state() == State.OPEN) {
+                open.add(entry.container());
+            }
+        }
+
+        private ContainerSummary summary() {
+            return new ContainerSummary(containers, storedBytes, garbageBytes, open);
+        }
+    }
+
+    /** Receives the containers that have counts; see {@link #forEachCounted}. */
+    @FunctionalInterface
+    public interface CountVisitor {
+        /** @param alive the slots that exist according to the counts; null if the record is damaged */
+        void visit(long container, @Nullable BitSet alive) throws IOException;
+    }
+
+    /** Visits the count records in ascending order of containers. */
+    public void forEachCounted(CountVisitor visitor) throws IOException {
+        try (Cursor cursor = database.scan(Family.COUNT, Keys.FIRST, Keys.END)) {
+            while (cursor.next()) {
+                long container = Keys.longAt(cursor.key(), 0);
+                visitor.visit(container, alive(container, cursor.value()));
+            }
+        }
+    }
+
+    private static @Nullable BitSet alive(long container, byte[] value) {
+        try {
+            return CountRecord.decode(container, value, CountRecord.NO_GENERATION)
+                    .alive();
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    /**
+     * Returns a container's counts; null if it has none.
+     *
+     * @throws CorruptionException if the record is damaged
+     */
+    public @Nullable ContainerCounts counts(long container) throws IOException {
+        byte[] value = database.get(Family.COUNT, Keys.of(container));
+        return value == null ? null : CountRecord.decode(container, value, CountRecord.NO_GENERATION);
+    }
+
+    /** Receives the references of all recipes; see {@link #forEachReference}. */
+    @FunctionalInterface
+    public interface ReferenceVisitor {
+        void visit(long chunkId, int fingerprintPrefix);
+    }
+
+    /** Visits every reference of every recipe. A damaged recipe page has none. */
+    public void forEachReference(ReferenceVisitor visitor) throws IOException {
+        try (Cursor cursor = database.scan(Family.RECIPE, Keys.FIRST, Keys.END)) {
+            while (cursor.next()) {
+                RecipePage page;
+                try {
+                    page = RecipeFormat.decode(cursor.key(), cursor.value(), header.pageBytes());
+                } catch (CorruptionException e) {
+                    continue;
+                }
+                for (int entry = 0; entry < page.count(); entry++) {
+                    if (page.chunkId(entry) != ChunkId.NONE) {
+                        visitor.visit(page.chunkId(entry), page.fingerprintPrefix(entry));
+                    }
+                }
+            }
+        }
+    }
+
+    /** Begins a new table. */
+    public Replacement replace() throws IOException {
+        return new Replacement(database.batch());
+    }
+
+    /**
+     * A new container table, which takes the place of the old one in one atomic batch: a crash leaves either. The batch
+     * holds only what differs, up to about 60 bytes of native memory for each container.
+     */
+    public final class Replacement implements AutoCloseable {
+        private final Batch batch;
+        private final Sum sum = new Sum();
+        private long changes;
+
+        private Replacement(Batch batch) {
+            this.batch = batch;
+        }
+
+        /**
+         * Adds an entry, with the live bytes and damaged slots of the container's counts. All bytes of a container
+         * whose counts are damaged are taken for live.
+         *
+         * @param missing slots that are alive and not in the container: they are marked as damaged
+         */
+        public void put(long container, StoredContainer stored, BitSet missing) throws IOException {
+            CountRecord counts = readable(container);
+            ContainerEntry entry = new ContainerEntry(container, stored, stored.rawBytes(), 0);
+            if (counts != null) {
+                CountRecord marked = mark(container, counts, missing);
+                StoredCopies copies = StoredCopies.of(marked);
+                entry = new ContainerEntry(
+                        container, stored, copies.bytes() - copies.garbageBytes(), marked.damagedSlots());
+            }
+            sum.add(entry);
+            if (!entry.equals(entry(container))) {
+                batch.put(Family.CONTAINER, Keys.of(container), ContainerEntryFormat.encode(entry));
+                changes++;
+            }
+        }
+
+        private @Nullable CountRecord readable(long container) throws IOException {
+            try {
+                return CountRecord.read(database, container);
+            } catch (CorruptionException | UnsupportedFormatException e) {
+                return null;
+            }
+        }
+
+        private CountRecord mark(long container, CountRecord counts, BitSet missing) throws IOException {
+            BitSet unmarked = (BitSet) missing.clone();
+            missing.stream().filter(counts::isDamaged).forEach(unmarked::clear);
+            if (unmarked.isEmpty()) {
+                return counts;
+            }
+            CountRecord marked = counts.copy(CountRecord.NO_GENERATION);
+            unmarked.stream().forEach(slot -> marked.markDamaged(slot, slot + 1));
+            batch.put(Family.COUNT, Keys.of(container), marked.encode());
+            changes++;
+            return marked;
+        }
+
+        /**
+         * Leaves a container out that has counts and cannot be found. All its chunks are marked as damaged; counts
+         * without a chunk are deleted, since they say nothing.
+         */
+        public void leaveOut(long container) throws IOException {
+            CountRecord counts = readable(container);
+            if (counts == null) {
+                return;
+            }
+            if (counts.alive().isEmpty()) {
+                batch.delete(Family.COUNT, Keys.of(container));
+                changes++;
+            } else {
+                mark(container, counts, counts.alive());
+            }
+        }
+
+        /** Removes the entry of a container that the new table does not have. */
+        public void remove(long container) throws IOException {
+            batch.delete(Family.CONTAINER, Keys.of(container));
+            changes++;
+        }
+
+        /**
+         * Makes the new table durable.
+         *
+         * @return the number of records that differed
+         */
+        public long commit() throws IOException {
+            if (summaryProblem(sum) != null) {
+                batch.put(Family.SYSTEM, SystemRecords.CONTAINERS, SystemRecords.encodeContainers(sum.summary()));
+                changes++;
+            }
+            if (changes > 0) {
+                batch.commit();
+            }
+            return changes;
+        }
+
+        @Override
+        public void close() {
+            batch.close();
+        }
+    }
+}

@@ -1,0 +1,241 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.arrange.ArrangementLimits;
+import org.opendedup.sar.arrange.ArrangementReport;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.restore.fragmentation.FileFragmentation;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
+
+/** What an arrangement moves, and what it leaves as it was. On the file system of the temporary folder. */
+class ArrangementTest {
+    private static final int CHUNK = 4096;
+    private static final int PIECE = 4 * CHUNK;
+    private static final int PIECES = 24;
+    private static final int APART = 512 << 10;
+    /** A disk on which a seek costs as much as reading 200 kB. */
+    private static final DiskModel DISK = DiskModel.configured(2, 100_000_000);
+
+    private static final ArrangementLimits LIMITS = new ArrangementLimits(1, 1.1);
+
+    @TempDir
+    Path folder;
+
+    private final SplittableRandom random = new SplittableRandom(TestSeed.next());
+    private final Map<String, byte[]> contents = new HashMap<>();
+    private VolumeConfig config;
+    private Volume volume;
+
+    /** An old file; and a newer one that has a short piece of it here and there between bytes of its own. */
+    @BeforeEach
+    void makeFragmented() throws IOException {
+        config = VolumeConfigs.in(folder, 4L << 30, Chunking.SHA256);
+        Volume.create(config);
+        volume = Volume.open(config);
+        byte[] old = data(PIECES * APART);
+        store("old", old);
+        reopen();
+        byte[] newest = data(2 * PIECES * PIECE);
+        for (int piece = 0; piece < PIECES; piece++) {
+            System.arraycopy(old, piece * APART, newest, 2 * piece * PIECE, PIECE);
+        }
+        store("newest", newest);
+        reopen();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        volume.sync();
+        assertContents();
+        assertEquals(List.of(), VolumeChecker.check(volume));
+        reopen();
+        assertContents();
+        volume.close();
+    }
+
+    private byte[] data(int bytes) {
+        byte[] data = new byte[bytes];
+        random.nextBytes(data);
+        return data;
+    }
+
+    private void reopen() throws IOException {
+        volume.close();
+        volume = Volume.open(config);
+    }
+
+    private long inode(String name) throws IOException {
+        long inode = volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
+        volume.forget(inode, 1);
+        return inode;
+    }
+
+    private OpenFile create(String name) throws IOException {
+        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(1, 1))
+                .inode();
+        OpenFile file = volume.open(inode, true);
+        volume.forget(inode, 1);
+        return file;
+    }
+
+    private void store(String name, byte[] data) throws IOException {
+        OpenFile file = create(name);
+        volume.write(file, 0, ByteBuffer.wrap(data));
+        volume.sync(file);
+        volume.close(file);
+        contents.put(name, data);
+    }
+
+    private void remove(String name) throws IOException {
+        volume.unlink(Inode.ROOT, name.getBytes(UTF_8));
+        contents.remove(name);
+    }
+
+    private byte[] read(OpenFile file, int length) throws IOException {
+        ByteBuffer found = ByteBuffer.allocate(length);
+        while (found.hasRemaining() && volume.read(file, found.position(), found) > 0) {}
+        return found.array();
+    }
+
+    private void assertContents() throws IOException {
+        for (Map.Entry<String, byte[]> expected : contents.entrySet()) {
+            OpenFile file = volume.open(inode(expected.getKey()), false);
+            assertArrayEquals(expected.getValue(), read(file, expected.getValue().length), expected.getKey());
+            volume.close(file);
+        }
+    }
+
+    private ArrangementReport arrange(ArrangementLimits limits) throws IOException {
+        return volume.maintenance().arrange(limits, DISK, (done, of) -> true);
+    }
+
+    private void collect() throws IOException {
+        volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
+    }
+
+    private FileFragmentation fragmentation(String name) throws IOException {
+        return volume.maintenance().fragmentation(inode(name), DISK);
+    }
+
+    @Test
+    void theNewestFileIsReadWithFewerRequestsFromNoMoreSpace() throws IOException {
+        VolumeStatistics before = volume.statistics();
+        collect();
+        FileFragmentation fragmented = fragmentation("newest");
+        // The control: a collection alone leaves every piece where it is.
+        assertEquals(PIECES + 1, fragmented.requests(), 2, fragmented::toString);
+        ArrangementReport report = arrange(LIMITS);
+        collect();
+        assertEquals(PIECES * PIECE, report.movedBytes());
+        // Both files refer to each piece.
+        assertEquals(2 * report.movedChunks(), report.replacedReferences());
+        assertTrue(report.isComplete());
+        FileFragmentation arranged = fragmentation("newest");
+        assertTrue(arranged.requests() <= 3, arranged::toString);
+        assertEquals(
+                fragmented.seconds(DISK) - arranged.seconds(DISK),
+                report.secondsBefore() - report.secondsAfter(),
+                0.01,
+                report::toString);
+        assertTrue(arranged.seconds(DISK) < fragmented.seconds(DISK) / 3, arranged::toString);
+        VolumeStatistics after = volume.statistics();
+        assertEquals(before.uniqueBytes(), after.uniqueBytes());
+        assertEquals(0, after.garbageBytes());
+        assertTrue(after.storedBytes() < 1.01 * before.storedBytes(), () -> before + " before, now " + after);
+    }
+
+    @Test
+    void whatIsArrangedIsNotMovedAgain() throws IOException {
+        arrange(LIMITS);
+        collect();
+        ArrangementReport again = arrange(LIMITS);
+        assertEquals(0, again.movedChunks(), again::toString);
+        assertEquals(0, again.replacedReferences(), again::toString);
+    }
+
+    @Test
+    void noMoreIsMovedThanTheLimitsAllow() throws IOException {
+        long unique = volume.statistics().uniqueBytes();
+        double share = 6.0 * PIECE / unique;
+        ArrangementReport report = arrange(new ArrangementLimits(share, 1));
+        assertTrue(report.movedBytes() > 0 && report.movedBytes() <= 6 * PIECE, report::toString);
+        assertEquals(0, arrange(new ArrangementLimits(0, 1)).movedBytes());
+        assertEquals(0, arrange(new ArrangementLimits(1, 100)).movedBytes());
+    }
+
+    @Test
+    void movedChunksAreFoundAsDuplicates() throws IOException {
+        arrange(LIMITS);
+        collect();
+        long unique = volume.statistics().uniqueBytes();
+        store("again", contents.get("newest"));
+        assertEquals(unique, volume.statistics().uniqueBytes());
+    }
+
+    @Test
+    void filesInUseMoveToo() throws IOException {
+        byte[] old = contents.get("old");
+        // A file without a name, one with bytes that are not stored yet, and a copy of ranges.
+        OpenFile unnamed = create("unnamed");
+        volume.write(unnamed, 0, ByteBuffer.wrap(old, 0, APART + PIECE));
+        volume.sync(unnamed);
+        volume.unlink(Inode.ROOT, "unnamed".getBytes(UTF_8));
+        OpenFile dirty = volume.open(inode("newest"), true);
+        byte[] over = data(CHUNK);
+        volume.write(dirty, CHUNK, ByteBuffer.wrap(over));
+        System.arraycopy(over, 0, contents.get("newest"), CHUNK, CHUNK);
+        OpenFile source = volume.open(inode("old"), false);
+        OpenFile target = create("copied");
+        volume.copy(source, 0, target, 0, old.length);
+        contents.put("copied", old);
+        arrange(LIMITS);
+        collect();
+        assertEquals(0, volume.statistics().garbageBytes());
+        assertArrayEquals(Arrays.copyOf(old, APART + PIECE), read(unnamed, APART + PIECE));
+        assertContents();
+        for (OpenFile file : List.of(unnamed, dirty, source, target)) {
+            volume.close(file);
+        }
+    }
+
+    /** The space of a moved chunk comes back, although the file that had it before is truncated and removed. */
+    @Test
+    void anArrangementThatIsStoppedLeavesEveryFileWhole() throws IOException {
+        for (int calls = 1; calls < 12; calls++) {
+            int[] left = {calls};
+            assertThrows(
+                    InterruptedIOException.class,
+                    () -> volume.maintenance().arrange(LIMITS, DISK, (done, of) -> left[0]-- > 0));
+            assertContents();
+        }
+        remove("old");
+        volume.sync();
+        collect();
+        assertEquals(0, volume.statistics().garbageBytes());
+        assertEquals(contents.get("newest").length, volume.statistics().uniqueBytes());
+    }
+}

@@ -1,0 +1,159 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.check.CheckProgress;
+import org.opendedup.sar.check.StoredVolume;
+import org.opendedup.sar.check.TableRebuild;
+import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.Environment;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.command.ProgressLine;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.command.Umask;
+import org.opendedup.sar.sdfs.cli.report.CheckText;
+import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.volume.OfflineCheck;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code sdfs-check}: checks a volume that is not mounted, and makes its container table anew. */
+@Command(
+        name = "sdfs-check",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        sortOptions = false,
+        customSynopsis = "sdfs-check VOLUME [--rebuild-containers] [--json]%n",
+        description = {
+            "Checks a volume that is not mounted: compares the container table with the packs, counts all references",
+            "again, and checks the namespace. Changes nothing unless an option asks for it. Reads no file's bytes.",
+            "",
+            "For each finding it prints how bad it is, what it is, the damaged files with their byte ranges, and the",
+            "command that mends it. NOTE is no defect, DEFECT costs no byte of a file, LOSS does.",
+            ""
+        },
+        footer = {
+            "",
+            "Run it as the user who mounts the volume.",
+            "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
+            "             SDFS_CHECK_HEAP  memory of the check, in the form of java -Xmx (default 1g)",
+            "Exit codes:  0 no defect, 1 could not be checked, 2 wrong usage, 4 something is not as it should be",
+            "",
+            "Examples:",
+            "  sdfs-check pool0                        # what is wrong, and what to do",
+            "  sdfs-check pool0 --rebuild-containers   # the container table from the packs, then check"
+        })
+public final class CheckCommand implements Callable<Integer> {
+    private static final long SHOW_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    private final Environment environment;
+
+    @Parameters(paramLabel = "VOLUME", description = "Name of the volume.")
+    @Nullable
+    String volume;
+
+    @Option(
+            names = "--rebuild-containers",
+            description = "First make the container table anew from the packs. Deletes no data, and changes no pack; "
+                    + "a crash leaves the old table or the new one.")
+    boolean rebuildContainers;
+
+    @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
+    boolean json;
+
+    CheckCommand(Environment environment) {
+        this.environment = environment;
+    }
+
+    public static void main(String[] arguments) {
+        Umask.ownerOnly();
+        Environment environment = Environment.ofProcess();
+        System.exit(CommandRunner.run(new CheckCommand(environment), environment, arguments));
+    }
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException {
+        String name = Objects.requireNonNull(volume);
+        VolumeDefinition definition = environment.configDirectory().read(name);
+        RunFiles files = environment.runFiles(definition);
+        PrivateFiles.createFolders(files.runFolder());
+        try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(name))) {
+            return check(name, definition);
+        }
+    }
+
+    private static CommandFailedException inUse(String name) {
+        return new CommandFailedException("the volume '" + name + "' is mounted, or is being mounted, unmounted or"
+                + " checked; unmount it first (sdfscli " + name + " unmount)");
+    }
+
+    private int check(String name, VolumeDefinition definition) throws IOException {
+        var line = new ProgressLine(environment);
+        var check = new OfflineCheck(definition.engineConfig(), json ? (step, done, of) -> {} : new Shown(line));
+        TableRebuild.Report rebuilt = rebuildContainers ? check.rebuildContainers() : null;
+        StoredVolume.Report report = check.check();
+        line.clear();
+        if (json) {
+            Map<String, Object> values = new LinkedHashMap<>();
+            values.put("name", name);
+            if (rebuilt != null) {
+                values.put("rebuilt", CheckText.values(rebuilt));
+            }
+            values.putAll(CheckText.values(report));
+            environment.out().println(Json.pretty(values));
+        } else {
+            if (rebuilt != null) {
+                environment.out().print(CheckText.of(rebuilt));
+            }
+            environment.out().print(CheckText.of(name, report));
+        }
+        return report.hasDefects() ? ExitCode.DAMAGED : ExitCode.OK;
+    }
+
+    /** Shows the progress of each step, and the time that it still takes if it goes on like this. */
+    private static final class Shown implements CheckProgress {
+        private final ProgressLine line;
+        private String step = "";
+        private long beganNanos;
+        private long shownNanos;
+
+        Shown(ProgressLine line) {
+            this.line = line;
+        }
+
+        @Override
+        public void at(String now, long done, long of) {
+            long nanos = System.nanoTime();
+            if (!now.equals(step)) {
+                step = now;
+                beganNanos = nanos;
+                shownNanos = nanos - SHOW_NANOS;
+            }
+            if (nanos - shownNanos >= SHOW_NANOS) {
+                shownNanos = nanos;
+                line.show(text(now, done, of, nanos - beganNanos));
+            }
+        }
+    }
+
+    /** Returns {@code packs: 500 of 1000, 50 %, 12 s left}. */
+    static String text(String step, long done, long of, long elapsedNanos) {
+        if (of <= 0) {
+            return String.format("%s: %d   ", step, done);
+        }
+        double share = Math.min(1, (double) done / of);
+        String left = done == 0 ? "" : ", " + (long) Math.ceil(elapsedNanos / 1e9 * (1 - share) / share) + " s left";
+        return String.format("%s: %d of %d, %.0f %%%s   ", step, done, of, share * 100, left);
+    }
+}

@@ -1,0 +1,66 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.io.LockFile;
+import org.opendedup.sar.sdfs.cli.command.CommandOutput;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.volume.Volume;
+
+/** The command on a volume on the disk, without a mount. */
+class CheckCommandTest {
+    @TempDir
+    Path folder;
+
+    private CommandOutput output;
+
+    @BeforeEach
+    void makeVolume() {
+        output = new CommandOutput(folder.resolve("etc"));
+        MkfsCommand mkfs = new MkfsCommand(output.environment(), Volume::create);
+        int code = CommandRunner.run(
+                mkfs,
+                output.environment(),
+                "--volume-name=pool0",
+                "--volume-capacity=1GB",
+                "--memory-budget=256MB",
+                "--base-path=" + folder.resolve("base"));
+        assertEquals(ExitCode.OK, code, output.err());
+        output = new CommandOutput(folder.resolve("etc"));
+    }
+
+    private int check(String... arguments) {
+        return CommandRunner.run(new CheckCommand(output.environment()), output.environment(), arguments);
+    }
+
+    @Test
+    void aSoundVolumeHasNoDefect() throws IOException {
+        assertEquals(ExitCode.OK, check("pool0"), output.err());
+        assertTrue(output.out().contains("no defect was found"), output.out());
+    }
+
+    @Test
+    void jsonSaysTheSame() throws IOException {
+        assertEquals(ExitCode.OK, check("pool0", "--rebuild-containers", "--json"), output.err());
+        assertEquals(true, Json.read(output.out()).get("sound"));
+        assertEquals(0L, Json.number(Json.object(Json.read(output.out()), "rebuilt"), "changes"));
+    }
+
+    @Test
+    void aVolumeInUseIsRefused() throws IOException {
+        Path run = Files.createDirectories(folder.resolve("base/run"));
+        try (LockFile lock = LockFile.tryAcquire(run.resolve("pool0.lock")).orElseThrow()) {
+            assertEquals(ExitCode.FAILED, check("pool0"), lock::toString);
+        }
+        assertTrue(output.err().contains("unmount it first"), output.err());
+    }
+}
