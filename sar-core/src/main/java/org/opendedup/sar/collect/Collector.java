@@ -128,7 +128,7 @@ public final class Collector {
                 sweep(compaction);
             }
             if (limits.garbageShare() < 1 && goesOn()) {
-                new LostContainers(parts).forgetGarbage();
+                new LostContainers(parts.metadata(), parts.commits(), parts.uses()).forgetGarbage();
             }
         }
         if (stopped) {

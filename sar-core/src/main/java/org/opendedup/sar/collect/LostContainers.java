@@ -3,6 +3,7 @@ package org.opendedup.sar.collect;
 import com.carrotsearch.hppc.LongArrayList;
 import com.carrotsearch.hppc.cursors.LongCursor;
 import java.io.IOException;
+import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.ReferenceCounts;
 
@@ -12,17 +13,22 @@ import org.opendedup.sar.metadata.ReferenceCounts;
  * any of its chunks. Reads the keys of all records of counts, 8 bytes of memory for each.
  */
 final class LostContainers {
-    private final Collector.Parts parts;
+    private final MetadataStore metadata;
     private final ReferenceCounts counts;
+    private final Commits commits;
+    private final GracePeriod uses;
 
-    LostContainers(Collector.Parts parts) {
-        this.parts = parts;
-        counts = parts.metadata().counts();
+    /** @param uses open while a writer relies on a stored copy without having a reference to it */
+    LostContainers(MetadataStore metadata, Commits commits, GracePeriod uses) {
+        this.metadata = metadata;
+        this.commits = commits;
+        this.uses = uses;
+        counts = metadata.counts();
     }
 
     /** Tombstones what no file refers to; the commit that follows removes the records that consist of tombstones. */
     void forgetGarbage() throws IOException {
-        LongArrayList lost = withoutEntry(parts.metadata());
+        LongArrayList lost = withoutEntry();
         if (lost.isEmpty()) {
             return;
         }
@@ -30,26 +36,26 @@ final class LostContainers {
             for (LongCursor container : lost) {
                 counts.condemn(container.value, counts.slots(container.value));
             }
-            parts.uses().await();
-            parts.commits().changes().lock();
+            uses.await();
+            commits.changes().lock();
             try {
                 for (LongCursor container : lost) {
                     counts.tombstoneCondemned(container.value);
                 }
             } finally {
-                parts.commits().changes().unlock();
+                commits.changes().unlock();
             }
         } finally {
             for (LongCursor container : lost) {
                 counts.pardon(container.value);
             }
         }
-        parts.commits().commit();
+        commits.commit();
     }
 
-    private static LongArrayList withoutEntry(MetadataStore metadata) throws IOException {
+    private LongArrayList withoutEntry() throws IOException {
         LongArrayList counted = new LongArrayList();
-        metadata.counts().forEachCommitted(counted::add);
+        counts.forEachCommitted(counted::add);
         // Read after the counts: a commit writes both, so what has committed counts has its entry by now.
         LongArrayList lost = new LongArrayList();
         int[] next = new int[1];

@@ -1,7 +1,9 @@
 package org.opendedup.sar.io;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -44,6 +46,15 @@ public final class PrivateFiles {
             }
             channel.force(true);
         }
+    }
+
+    /**
+     * Makes a new file and returns a stream to it.
+     *
+     * @throws FileAlreadyExistsException if there is something at that path
+     */
+    public static OutputStream createNew(Path file) throws IOException {
+        return Channels.newOutputStream(open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
     }
 
     /** Makes an empty file if there is none; leaves an existing one unchanged. */

@@ -19,6 +19,11 @@ public interface ContainerCounts {
         return isAlive(slot) && count(slot) == 0;
     }
 
+    /** Returns whether a recipe refers to that copy and it is known to be damaged: a file has lost these bytes. */
+    default boolean isLost(int slot) {
+        return count(slot) > 0 && isDamaged(slot);
+    }
+
     /** Returns the chunk's length in bytes before compression; 0 if it was never recorded. */
     int length(int slot);
 

@@ -11,16 +11,19 @@ final class CopyCounters {
     private final LongAdder chunks = new LongAdder();
     private final LongAdder garbageBytes = new LongAdder();
     private final LongAdder garbageChunks = new LongAdder();
+    private final LongAdder damagedChunks = new LongAdder();
 
     CopyCounters(StoredCopies before) {
         bytes.add(before.bytes());
         chunks.add(before.chunks());
         garbageBytes.add(before.garbageBytes());
         garbageChunks.add(before.garbageChunks());
+        damagedChunks.add(before.damagedChunks());
     }
 
     StoredCopies now() {
-        return new StoredCopies(bytes.sum(), chunks.sum(), garbageBytes.sum(), garbageChunks.sum());
+        return new StoredCopies(
+                bytes.sum(), chunks.sum(), garbageBytes.sum(), garbageChunks.sum(), damagedChunks.sum());
     }
 
     /**
@@ -29,9 +32,13 @@ final class CopyCounters {
     void change(CountRecord record, int slot, Runnable change) {
         boolean wasAlive = record.isAlive(slot);
         boolean wasGarbage = record.isGarbage(slot);
+        boolean wasLost = record.isLost(slot);
         change.run();
         add(record.length(slot), (record.isAlive(slot) ? 1 : 0) - (wasAlive ? 1 : 0), bytes, chunks);
         add(record.length(slot), (record.isGarbage(slot) ? 1 : 0) - (wasGarbage ? 1 : 0), garbageBytes, garbageChunks);
+        if (record.isLost(slot) != wasLost) {
+            damagedChunks.add(wasLost ? -1 : 1);
+        }
     }
 
     private static void add(int length, int more, LongAdder bytes, LongAdder chunks) {

@@ -72,17 +72,28 @@ final class LogTail {
     }
 
     private final boolean isSequenced;
+    private final ByteBuffer recordHeader;
     private final List<Cut> cuts = new ArrayList<>();
     private String damage = "";
 
-    /** The highest sequence number of the complete records read up to now. */
+    private String gap = "";
+    private long intactBytes;
+
+    /**
+     * The highest sequence number of the complete records read up to now; in a manifest, the highest that is in the
+     * tables.
+     */
     private long lastSequence = NONE;
+
+    /** The highest sequence number that is in the tables; {@link #NONE} if unknown, or in a manifest. */
+    private long inTables = NONE;
 
     /** Whether the end of an earlier log is cut off and no record was read since. */
     private boolean openEnd;
 
-    private LogTail(boolean isSequenced) {
+    private LogTail(boolean isSequenced, int headerBytes) {
         this.isSequenced = isSequenced;
+        recordHeader = ByteBuffer.allocate(headerBytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /**
@@ -90,18 +101,33 @@ final class LogTail {
      * files that they replace.
      */
     static LogTail ofManifest(Path folder) throws IOException {
-        LogTail tail = new LogTail(false);
-        String name = Files.readString(folder.resolve(CURRENT), StandardCharsets.ISO_8859_1)
-                .strip();
+        LogTail tail = new LogTail(false, ManifestRecord.PREFIX_BYTES);
+        String name = manifestName(folder);
         // RocksDB reports other damage of it.
         if (MANIFEST_NAME.matcher(name).matches() && Files.exists(folder.resolve(name))) {
             tail.read(folder.resolve(name));
+            tail.intactBytes = tail.cuts.isEmpty() ? Files.size(folder.resolve(name)) : tail.cuts.get(0).length;
         }
         return tail;
     }
 
-    /** Reads all logs of a database that is not open. */
-    static LogTail ofLogs(Path folder) throws IOException {
+    /** Returns the name of the manifest in use, as the database's folder tells it. */
+    static String manifestName(Path folder) throws IOException {
+        return Files.readString(folder.resolve(CURRENT), StandardCharsets.ISO_8859_1)
+                .strip();
+    }
+
+    /** Returns how many bytes of the manifest can be read from its begin. */
+    long intactBytes() {
+        return intactBytes;
+    }
+
+    /**
+     * Reads all logs of a database that is not open.
+     *
+     * @param manifest its manifest, as read before
+     */
+    static LogTail ofLogs(Path folder, LogTail manifest) throws IOException {
         NavigableMap<Long, Path> logs = new TreeMap<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.log")) {
             for (Path file : files) {
@@ -111,7 +137,8 @@ final class LogTail {
                 }
             }
         }
-        LogTail tail = new LogTail(true);
+        LogTail tail = new LogTail(true, RECORD_HEADER_BYTES);
+        tail.inTables = manifest.lastSequence;
         for (Path log : logs.values()) {
             tail.read(log);
         }
@@ -137,6 +164,15 @@ final class LogTail {
         return damage;
     }
 
+    /**
+     * Returns which changes are neither in the tables that the manifest names nor in the logs, although later ones are,
+     * as text; empty if there is no such gap. RocksDB does not notice it: the manifest ends too early, or a log is
+     * missing.
+     */
+    String gap() {
+        return gap;
+    }
+
     private void damaged(Path log, long offset, String laterPlace) {
         if (damage.isEmpty()) {
             damage = log.getFileName() + " is damaged at byte " + offset + ", and a later record follows " + laterPlace;
@@ -148,9 +184,6 @@ final class LogTail {
 
         /** Offset of the record whose last fragment was not read yet. */
         private long recordAt = NONE;
-
-        private final ByteBuffer recordHeader =
-                ByteBuffer.allocate(RECORD_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
         /** Whether the log contains a complete record. */
         private boolean hasRecord;
@@ -209,6 +242,8 @@ final class LogTail {
             recordAt = NONE;
             if (isSequenced) {
                 endOfSequenced(begin);
+            } else {
+                lastSequence = Math.max(lastSequence, ManifestRecord.lastSequence(recordHeader.flip()));
             }
         }
 
@@ -223,6 +258,11 @@ final class LogTail {
                 damaged(cut.log, cut.length, "in " + log.getFileName());
             }
             openEnd = false;
+            long present = Math.max(lastSequence, inTables);
+            if (inTables != NONE && sequence > present + 1 && gap.isEmpty()) {
+                gap = "number " + (present + 1) + " to " + (sequence - 1) + ", before byte " + begin + " of "
+                        + log.getFileName();
+            }
             lastSequence = Math.max(lastSequence, sequence + recordHeader.getInt(8) - 1);
             hasRecord = true;
         }

@@ -83,13 +83,23 @@ record OpenDatabase(
      * Opens a database. First cuts off the remains of a record that was interrupted by a power cut and never
      * acknowledged.
      *
-     * @throws CorruptionException if anything that was acknowledged is damaged or missing
+     * @throws CorruptionException if anything that was acknowledged is damaged or missing; nothing is changed then
      */
     static OpenDatabase recover(Path folder, long memoryBytes, AcknowledgedSequence acknowledged) throws IOException {
-        List<LogTail.Cut> manifest = LogTail.ofManifest(folder).cuts();
-        LogTail logs = LogTail.ofLogs(folder);
-        if (!manifest.isEmpty() || !logs.cuts().isEmpty()) {
-            cut(folder, memoryBytes, acknowledged, manifest, logs.cuts());
+        LogTail manifest = LogTail.ofManifest(folder);
+        SyncedManifest.requireIn(folder, manifest.intactBytes());
+        LogTail logs = LogTail.ofLogs(folder, manifest);
+        if (!logs.gap().isEmpty()) {
+            throw new CorruptionException(
+                    place(folder),
+                    -1,
+                    "all changes",
+                    "a gap: missing are those of " + logs.gap()
+                            + "; the manifest ends too early, or a log is missing. Check the disk, and restore the "
+                            + "folder from its last backup");
+        }
+        if (!manifest.cuts().isEmpty() || !logs.cuts().isEmpty()) {
+            cut(folder, memoryBytes, acknowledged, manifest.cuts(), logs.cuts());
         }
         OpenDatabase opened = open(folder, memoryBytes, Opening.USE, logs.damage());
         try {
@@ -99,6 +109,7 @@ record OpenDatabase(
             throw e;
         }
         acknowledged.raise(opened.lastSequence());
+        SyncedManifest.record(folder);
         return opened;
     }
 

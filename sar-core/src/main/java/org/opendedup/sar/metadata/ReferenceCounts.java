@@ -85,7 +85,10 @@ public final class ReferenceCounts {
             }
             CountRecord record = stripe.change(container);
             int before = record.heapBytes();
-            record.markDamaged(firstSlot, endSlot);
+            for (int slot = firstSlot; slot < endSlot; slot++) {
+                int damaged = slot;
+                stored.change(record, slot, () -> record.markDamaged(damaged, damaged + 1));
+            }
             stripe.account(container, record, before);
             return true;
         }

@@ -186,6 +186,9 @@ final class RocksDbKeyValueStore implements KeyValueStore {
             if (open != null) {
                 open.close();
                 open = null;
+                if (!failed) {
+                    SyncedManifest.record(folder);
+                }
             }
             acknowledged.close();
         } finally {

@@ -96,7 +96,7 @@ final class SystemRecords {
 
     static byte[] encodeTotals(Totals totals) {
         StoredCopies stored = totals.stored();
-        return new ValueWriter(61)
+        return new ValueWriter(71)
                 .writeByte(VERSION)
                 .writeZigzag(totals.logicalBytes())
                 .writeZigzag(totals.files())
@@ -104,6 +104,7 @@ final class SystemRecords {
                 .writeZigzag(stored.chunks())
                 .writeZigzag(stored.garbageBytes())
                 .writeZigzag(stored.garbageChunks())
+                .writeZigzag(stored.damagedChunks())
                 .toBytes();
     }
 
@@ -112,7 +113,7 @@ final class SystemRecords {
         Totals totals = new Totals(
                 in.readZigzag(),
                 in.readZigzag(),
-                new StoredCopies(in.readZigzag(), in.readZigzag(), in.readZigzag(), in.readZigzag()));
+                new StoredCopies(in.readZigzag(), in.readZigzag(), in.readZigzag(), in.readZigzag(), in.readZigzag()));
         in.expectEnd();
         return totals;
     }

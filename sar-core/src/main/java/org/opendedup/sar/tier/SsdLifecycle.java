@@ -33,6 +33,9 @@ import org.slf4j.LoggerFactory;
  * reported while it is being closed.
  */
 final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
+    /** The reason of a detachment that an administrator requested. */
+    static final String ON_REQUEST = "an administrator detached it";
+
     private static final Logger log = LoggerFactory.getLogger(SsdLifecycle.class);
 
     /** Failures, without a successful read between them, after which the SSD counts as broken. */
@@ -214,7 +217,7 @@ final class SsdLifecycle implements PromotionTarget, SsdHealth, Closeable {
     void detach() throws IOException {
         synchronized (changes) {
             checkOpen();
-            detachNow("an administrator detached it");
+            detachNow(ON_REQUEST);
         }
     }
 

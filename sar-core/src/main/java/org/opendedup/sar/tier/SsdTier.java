@@ -61,7 +61,12 @@ public final class SsdTier implements Closeable {
             PromotionStatistics promotion,
             DemotionStatistics demotion,
             DistributorStatistics distributor,
-            SsdLogStatistics log) {}
+            SsdLogStatistics log) {
+        /** Returns whether there is no SSD because an administrator detached it. */
+        public boolean isDetachedOnRequest() {
+            return state == SsdState.DETACHED && reason.equals(SsdLifecycle.ON_REQUEST);
+        }
+    }
 
     /** The list of recent reads gets at most 1/2 of the memory for SAR. */
     private static final int LRU_SHARE = 2;

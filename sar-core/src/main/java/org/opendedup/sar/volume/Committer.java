@@ -179,6 +179,11 @@ final class Committer implements Commits, Closeable {
         return cause == null ? null : String.valueOf(cause.getMessage());
     }
 
+    /** Returns whether {@link #resume} can succeed; false if something accepted is lost. */
+    boolean isResumable() {
+        return stop.isResumable();
+    }
+
     /** Returns whether changes wait for space. */
     boolean isShort() {
         return devices.isShort();

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.FrameId;
@@ -44,6 +45,8 @@ final class DamagedFrames implements DamageListener {
     private final Set<Long> unrecorded = ConcurrentHashMap.newKeySet();
 
     private final Set<Long> missing = ConcurrentHashMap.newKeySet();
+    /** Number of frames whose damage could not be marked in the counts. */
+    private final AtomicLong unmarked = new AtomicLong();
 
     /**
      * @param changes lock that is held shared while counts change
@@ -157,6 +160,7 @@ final class DamagedFrames implements DamageListener {
             int first = table.firstSlot(frame);
             mark(container, first, first + table.slotCount(frame));
         } catch (IOException | RuntimeException e) {
+            unmarked.incrementAndGet();
             log.warn("the damage of container {} is known until unmounting only: {}", container, e.getMessage());
         }
     }
@@ -198,5 +202,20 @@ final class DamagedFrames implements DamageListener {
             log.warn("chunk {} gets no further references: {}", ChunkId.toString(chunk), e.getMessage());
             return true;
         }
+    }
+
+    /** Returns the number of frames found damaged since the volume was opened; at most {@value #MAX_FRAMES}. */
+    long found() {
+        return frames.size();
+    }
+
+    /** Returns the number of {@link #found} frames that the counts do not record: the next mount will not know them. */
+    long unmarked() {
+        return unmarked.get();
+    }
+
+    /** Returns the number of containers found missing since the volume was opened. */
+    long missing() {
+        return missing.size();
     }
 }

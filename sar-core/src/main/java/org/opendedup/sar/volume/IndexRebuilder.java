@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.Fingerprints;
@@ -36,7 +37,11 @@ final class IndexRebuilder implements Closeable {
     private final String volume;
     private final Thread thread;
     private final CountDownLatch done = new CountDownLatch(1);
+    private final AtomicLong examined = new AtomicLong();
     private volatile boolean closing;
+    private volatile boolean complete;
+    /** Whether a container could not be covered; used by the one thread only. */
+    private boolean failed;
     /** Whether the disk of the index is full; used by the one thread only. */
     private boolean full;
 
@@ -61,6 +66,13 @@ final class IndexRebuilder implements Closeable {
         }
     }
 
+    /** Returns how far the index is. */
+    VolumeCondition.Index condition() {
+        boolean usable = index.keepsAnything();
+        boolean updating = thread.isAlive();
+        return new VolumeCondition.Index(usable, updating, complete, examined.get());
+    }
+
     private void run() {
         try {
             MissingPacks.log(containers, volume);
@@ -68,7 +80,11 @@ final class IndexRebuilder implements Closeable {
                 return;
             }
             long[] covered = new long[] {0};
-            containers.forEachContainer(container -> covered[0] += cover(container) ? 1 : 0);
+            containers.forEachContainer(container -> {
+                covered[0] += cover(container) ? 1 : 0;
+                examined.incrementAndGet();
+            });
+            complete = !failed && !closing;
             if (covered[0] > 0) {
                 log.info("the fingerprint index was brought up to date with {} containers", covered[0]);
             }
@@ -100,11 +116,13 @@ final class IndexRebuilder implements Closeable {
         } catch (IOException e) {
             if (Device.isFull(e)) {
                 full = true;
+                failed = true;
                 log.warn(
                         "the disk of the fingerprint index is full; what is not indexed may be stored twice: {}",
                         e.getMessage());
                 return false;
             }
+            failed = true;
             log.error("container {} cannot be indexed; its content may be stored twice: {}", container, e.getMessage());
             return false;
         }

@@ -474,6 +474,10 @@ public final class Volume implements Closeable {
         return SpaceUse.of(context);
     }
 
+    public VolumeCondition condition() throws IOException {
+        return context.condition();
+    }
+
     public VolumeStatistics statistics() throws IOException {
         return VolumeStatistics.of(context);
     }

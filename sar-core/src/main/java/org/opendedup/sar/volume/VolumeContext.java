@@ -413,6 +413,10 @@ final class VolumeContext implements Closeable {
         return writtenBytes;
     }
 
+    VolumeCondition condition() throws IOException {
+        return VolumeCondition.of(committer, devices, metadata, damaged, rebuilder.condition());
+    }
+
     /** Returns the configured memory budget, in bytes. */
     long memoryBudgetBytes() {
         return plan.budget();
@@ -455,8 +459,8 @@ final class VolumeContext implements Closeable {
         closing.run(tier::close);
         closing.run(containers::close);
         closing.run(() -> end(workers));
-        closing.run(() -> withFullDiskLogged(index::flush));
-        closing.run(() -> withFullDiskLogged(index::close));
+        closing.run(() -> withFailureLogged(index::flush));
+        closing.run(() -> withFailureLogged(index::close));
         closing.run(metadata::close);
         if (!unsaved.isNone()) {
             UnsavedChangesException lost = new UnsavedChangesException(unsaved);
@@ -467,18 +471,15 @@ final class VolumeContext implements Closeable {
     }
 
     /**
-     * Runs a step that closes the index, and only logs if the disk is full. The next mount reads from the containers
-     * what the index could not write, so closing need not fail.
+     * Runs a step that closes the index, and only logs a failure: the index is no source of truth. The next mount reads
+     * from the containers what the index could not write, and rebuilds a damaged one.
      */
-    private static void withFullDiskLogged(Closing.Step ofIndex) throws IOException {
+    private static void withFailureLogged(Closing.Step ofIndex) {
         try {
             ofIndex.run();
         } catch (IOException e) {
-            if (!Device.isFull(e)) {
-                throw e;
-            }
             log.warn(
-                    "the disk of the fingerprint index is full; what it lacks is indexed at the next mount: {}",
+                    "the fingerprint index could not be closed cleanly; what it lacks is indexed at the next mount: {}",
                     e.getMessage());
         }
     }

@@ -54,6 +54,12 @@ final class WriteStop {
         return now == null ? null : now.failure;
     }
 
+    /** Returns whether changes can be resumed without a new mount; true if they are not stopped. */
+    boolean isResumable() {
+        Cause now = cause;
+        return now == null || now.resumable;
+    }
+
     /** Throws EROFS if changes are stopped; for callers that change something. */
     void refuseChanges() throws PosixException {
         Cause now = cause;

@@ -62,13 +62,15 @@ final class CondemnedSlotsTest {
         assertTrue(counts.isReferable(chunk(9)), "not among the first 8");
         assertEquals(slots(), counts.condemn(6, 0));
         assertEquals(
-                new StoredCopies(5 * LENGTH, 5, 3 * LENGTH, 3), store.totals().stored());
+                new StoredCopies(5 * LENGTH, 5, 3 * LENGTH, 3, 0),
+                store.totals().stored());
 
         BitSet gone = counts.tombstoneCondemned(5);
         assertEquals(slots(1, 2, 3, 4, 6, 7), gone);
         assertEquals(slots(0, 5, 9), counts.alive(5));
         assertTrue(counts.isReferable(chunk(9)));
-        assertEquals(new StoredCopies(3 * LENGTH, 3, LENGTH, 1), store.totals().stored());
+        assertEquals(
+                new StoredCopies(3 * LENGTH, 3, LENGTH, 1, 0), store.totals().stored());
         for (int slot : gone.stream().toArray()) {
             assertThrows(IllegalStateException.class, () -> counts.add(chunk(slot), 1), "slot " + slot);
         }
@@ -91,7 +93,7 @@ final class CondemnedSlotsTest {
         assertEquals(slots(1), counts.tombstoneCondemned(5));
         assertTrue(counts.isReferable(chunk(0)));
         assertTrue(counts.isReferable(chunk(2)), "its first reference came after its condemnation");
-        assertEquals(new StoredCopies(2 * LENGTH, 2, 0, 0), store.totals().stored());
+        assertEquals(new StoredCopies(2 * LENGTH, 2, 0, 0, 0), store.totals().stored());
     }
 
     @Test

@@ -163,21 +163,24 @@ final class ContainerTableTest {
         reference(5, 0, 100);
         reference(5, 1, 50);
         reference(5, 2, 7);
+        assertEquals(0, store.totals().stored().damagedChunks());
+        store.counts().markDamaged(5, 1, 2);
         store.counts().markDamaged(5, 1, 3);
+        assertEquals(2, store.totals().stored().damagedChunks(), "slot 1 counts once");
         commit(Map.of(5L, OPEN));
         store.counts().add(ChunkId.of(5, 0), -1);
         store.counts().add(ChunkId.of(5, 1), -1);
-        assertEquals(new StoredCopies(157, 3, 150, 2), store.totals().stored());
+        assertEquals(new StoredCopies(157, 3, 150, 2, 1), store.totals().stored());
         commit(Map.of());
         assertEquals(List.of(new ContainerEntry(5, OPEN, 7, 2)), entries(store), "garbage");
         tombstoneAll(5);
-        assertEquals(new StoredCopies(7, 1, 0, 0), store.totals().stored());
+        assertEquals(new StoredCopies(7, 1, 0, 0, 1), store.totals().stored());
         commit(Map.of(5L, SEALED));
         assertEquals(List.of(new ContainerEntry(5, SEALED, 7, 1)), entries(store), "tombstones, in a new place");
         commit(Map.of(5L, OPEN));
         for (MetadataStore each : List.of(store, MetadataStore.open(database, CACHE_BYTES))) {
             assertEquals(List.of(new ContainerEntry(5, OPEN, 7, 1)), entries(each), "in a generation without counts");
-            assertEquals(new StoredCopies(7, 1, 0, 0), each.totals().stored());
+            assertEquals(new StoredCopies(7, 1, 0, 0, 1), each.totals().stored());
         }
     }
 

@@ -40,7 +40,7 @@ final class FormatsTest {
             "01ff7f0a000044332211fdff0f88776655fcff018e030effffffffbf3ece040fe80707000000b462ce63";
     private static final String GOLDEN_COUNTS = "040202010201060500040102ea078040ff3f808008ffff0700000202010203";
     private static final String GOLDEN_HEADER = "0106010000000000000002000000000000008080108080d0e2c6bfce972f";
-    private static final String GOLDEN_TOTALS = "018080808080400a8080808008808010808080019003";
+    private static final String GOLDEN_TOTALS = "018080808080400a808080800880801080808001900306";
     private static final String GOLDEN_CONTAINERS = "01c0843d808080808080018080808001030701ac02";
     private static final String GOLDEN_ENTRY = "020103808040b0deff01efcdab896745230101a403a0d492028092f4010209";
 
@@ -97,7 +97,7 @@ final class FormatsTest {
         MetadataHeader header = new MetadataHeader(new UUID(1, 2), PAGE_BYTES, 1_700_000_000_000_000_000L, 6);
         assertEquals(GOLDEN_HEADER, hex(SystemRecords.encodeHeader(header)));
         assertEquals(header, SystemRecords.decodeHeader(unhex(GOLDEN_HEADER)));
-        Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200));
+        Totals totals = new Totals(1L << 40, 5, new StoredCopies(1 << 30, 1 << 17, 1 << 20, 200, 3));
         assertEquals(GOLDEN_TOTALS, hex(SystemRecords.encodeTotals(totals)));
         assertEquals(totals, SystemRecords.decodeTotals(unhex(GOLDEN_TOTALS)));
         ContainerSummary containers =

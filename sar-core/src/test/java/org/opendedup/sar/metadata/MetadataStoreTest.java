@@ -214,9 +214,9 @@ final class MetadataStoreTest {
         store.commit(store.freeze());
         store.addToTotals(-30, 0);
         store.counts().add(CHUNK, -1);
-        assertEquals(new Totals(70, 1, new StoredCopies(50, 1, 50, 1)), store.totals());
+        assertEquals(new Totals(70, 1, new StoredCopies(50, 1, 50, 1, 0)), store.totals());
         assertEquals(
-                new Totals(100, 1, new StoredCopies(50, 1, 0, 0)),
+                new Totals(100, 1, new StoredCopies(50, 1, 0, 0, 0)),
                 MetadataStore.open(database.crash(1), 1000).totals());
     }
 

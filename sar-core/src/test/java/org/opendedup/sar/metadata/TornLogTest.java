@@ -223,7 +223,7 @@ class TornLogTest {
         assertFalse(Files.exists(earlier));
         Path copy = copy(Files.readAllBytes(log()));
         Files.write(copy.resolve(earlier.getFileName()), Arrays.copyOf(torn, torn.length - 10));
-        LogTail tail = LogTail.ofLogs(copy);
+        LogTail tail = LogTail.ofLogs(copy, LogTail.ofManifest(copy));
         assertTrue(tail.damage().contains(earlier.getFileName().toString()), tail.damage());
         assertEquals(List.of(), tail.cuts());
         try (KeyValueStore found = KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false)) {

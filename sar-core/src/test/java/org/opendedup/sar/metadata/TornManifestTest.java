@@ -1,6 +1,7 @@
 package org.opendedup.sar.metadata;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -141,6 +142,42 @@ class TornManifestTest {
         damaged[(acknowledged + whole.length) / 2] ^= 1;
         Files.write(manifest(copy), damaged);
         assertRefused(copy, damaged);
+    }
+
+    /**
+     * A mount writes the logs that it finds to tables, and deletes them. A manifest that ends before its records of
+     * these names none of them, and RocksDB opens the database without their changes.
+     */
+    @Test
+    void aManifestThatEndsBeforeTheTablesOfDeletedLogsIsRefused() throws IOException {
+        Path folder = temporary.resolve("gap");
+        for (int mount = 0; mount < 3; mount++) {
+            try (KeyValueStore store = KeyValueStores.openRocksDb(folder, MEMORY_BYTES, mount == 0);
+                    Batch batch = store.batch()) {
+                batch.put(Family.INODE, key(mount), key(mount));
+                batch.put(Family.ENTRY, key(mount), key(mount));
+                batch.commit();
+            }
+        }
+        byte[] whole = Files.readAllBytes(manifest(folder));
+        int refused = 0;
+        int lost = 0;
+        for (int length = 0; length < whole.length; length += 13) {
+            Path copy = copy(folder, temporary.resolve("short" + trials++));
+            byte[] cut = Arrays.copyOf(whole, length);
+            Files.write(manifest(copy), cut);
+            try (KeyValueStore found = KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false)) {
+                for (int mount = 0; mount < 3; mount++) {
+                    lost += found.get(Family.INODE, key(mount)) == null ? 1 : 0;
+                    lost += found.get(Family.ENTRY, key(mount)) == null ? 1 : 0;
+                }
+            } catch (CorruptionException e) {
+                assertArrayEquals(cut, Files.readAllBytes(manifest(copy)), e.toString());
+                refused += e.getMessage().contains("which were synced") ? 1 : 0;
+            }
+        }
+        assertEquals(0, lost, "records are missing, and the database was opened");
+        assertTrue(refused > 0, "no manifest ended too early");
     }
 
     private static void assertRefused(Path copy, byte[] manifest) throws IOException {

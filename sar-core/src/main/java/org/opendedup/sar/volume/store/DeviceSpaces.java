@@ -1,6 +1,9 @@
 package org.opendedup.sar.volume.store;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.NoSpaceException;
@@ -120,6 +123,32 @@ public final class DeviceSpaces {
             throw new NoSpaceException("the disks under the volume are full: " + bytes + " bytes more are wanted, and "
                     + free + " can be stored");
         }
+    }
+
+    /** Returns the space on each device that refuses changes when it is full, and on that of the index. */
+    public List<DeviceCondition> conditions() throws IOException {
+        List<DeviceCondition> conditions = new ArrayList<>();
+        for (Device device : new LinkedHashSet<>(List.of(devices.data(), devices.metadata(), devices.index()))) {
+            List<String> parts = new ArrayList<>();
+            addIf(device.equals(devices.data()), "containers", parts);
+            addIf(device.equals(devices.metadata()), "metadata", parts);
+            addIf(device.equals(devices.index()), "index", parts);
+            conditions.add(new DeviceCondition(
+                    device.toString(), parts, device.usableBytes(), device.totalBytes(), missingBytes(device)));
+        }
+        return conditions;
+    }
+
+    private static void addIf(boolean condition, String part, List<String> parts) {
+        if (condition) {
+            parts.add(part);
+        }
+    }
+
+    /** Returns why writes are refused for lack of space, as text; null if they are not. */
+    public @Nullable String shortageText() {
+        NoSpaceException cause = shortage;
+        return cause == null ? null : String.valueOf(cause.getMessage());
     }
 
     public boolean isShort() {

@@ -48,7 +48,7 @@ final class DfCommand implements Callable<Integer> {
     }
 
     /** Returns the figures of {@code stats} about space, and what df(1) computes from them. */
-    private static Map<String, Object> report(Map<String, Object> figures) {
+    static Map<String, Object> report(Map<String, Object> figures) {
         long capacity = Json.number(figures, "capacityBytes");
         long free = Json.number(figures, "freeBytes");
         long available = Json.number(figures, "availableBytes");

@@ -35,10 +35,11 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false,
-        customSynopsis = {"sdfscli VOLUME COMMAND [--json]", "       sdfscli --list [--json]", ""},
-        description = {"Shows and administers volumes.", ""},
+        customSynopsis = {"sdfscli VOLUME [COMMAND] [--json]", "       sdfscli --list [--json]", ""},
+        description = {"Shows and administers volumes. Without a command: whether the volume is well.", ""},
         commandListHeading = "%nCommands:%n",
         subcommands = {
+            StatusCommand.class,
             InfoCommand.class,
             StatsCommand.class,
             DfCommand.class,
@@ -49,13 +50,14 @@ import picocli.CommandLine.Spec;
             RestoreCommand.class,
             SarCommand.class,
             ResumeCommand.class,
+            SupportBundleCommand.class,
             UnmountCommand.class
         },
         footer = {
             "",
             "Environment: SDFS_CONFIG_DIR  folder of the volume files (default /etc/sdfs)",
             "             SDFS_RUN_DIR     folder of the control socket (default BASE/run)",
-            "Exit codes:  0 done, 1 failed, 2 wrong usage,",
+            "Exit codes:  0 done, 1 failed, 2 wrong usage; of status 0 well, 1 degraded, 2 damaged,",
             "             3 restored with all bytes, but not all owners, modes, attributes or special files"
         })
 public final class SdfsCli implements Callable<Integer> {
@@ -98,8 +100,11 @@ public final class SdfsCli implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (!list && volume != null) {
+            return StatusCommand.show(this, json);
+        }
         if (!list) {
-            throw usage(volume == null ? "name a volume and a command, or --list" : "name a command, such as stats");
+            throw usage("name a volume, a volume and a command, or --list");
         }
         List<Map<String, Object>> volumes = new ArrayList<>();
         ConfigDirectory directory = environment.configDirectory();

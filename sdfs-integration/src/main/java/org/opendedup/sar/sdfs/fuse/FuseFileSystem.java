@@ -3,8 +3,11 @@ package org.opendedup.sar.sdfs.fuse;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.health.RequestFailures;
+import org.opendedup.sar.sdfs.health.RequestFailures.Kind;
 import org.opendedup.sar.volume.EntryVisitor;
 import org.opendedup.sar.volume.OpenFile;
 import org.opendedup.sar.volume.SpaceUse;
@@ -24,16 +27,28 @@ public final class FuseFileSystem implements FuseOperations {
     private final AccessRules accesses;
     private final HandleTable<OpenFile> openFiles;
     private final SeenNames names = new SeenNames();
+    private final RequestFailures failures;
 
     /** @param options the options of the mount to be made */
     public FuseFileSystem(Volume volume, MountOptions options) {
-        this(volume, options, new HandleTable<>());
+        this(volume, options, new RequestFailures(InstantSource.system()));
+    }
+
+    /** @param failures counts the requests that fail */
+    public FuseFileSystem(Volume volume, MountOptions options, RequestFailures failures) {
+        this(volume, options, new HandleTable<>(), failures);
     }
 
     FuseFileSystem(Volume volume, MountOptions options, HandleTable<OpenFile> openFiles) {
+        this(volume, options, openFiles, new RequestFailures(InstantSource.system()));
+    }
+
+    private FuseFileSystem(
+            Volume volume, MountOptions options, HandleTable<OpenFile> openFiles, RequestFailures failures) {
         this.volume = volume;
         this.accesses = new AccessRules(options);
         this.openFiles = openFiles;
+        this.failures = failures;
     }
 
     @Override
@@ -200,17 +215,32 @@ public final class FuseFileSystem implements FuseOperations {
 
     @Override
     public int read(long handle, long offset, ByteBuffer target) throws IOException {
-        return volume.read(openFiles.get(handle), offset, target);
+        try {
+            return volume.read(openFiles.get(handle), offset, target);
+        } catch (IOException | RuntimeException e) {
+            failures.note(Kind.READ, e);
+            throw e;
+        }
     }
 
     @Override
     public void write(long handle, long offset, ByteBuffer source) throws IOException {
-        volume.write(openFiles.get(handle), offset, source);
+        try {
+            volume.write(openFiles.get(handle), offset, source);
+        } catch (IOException | RuntimeException e) {
+            failures.note(Kind.WRITE, e);
+            throw e;
+        }
     }
 
     @Override
     public void writeBack(long handle, long offset, ByteBuffer source) throws IOException {
-        volume.writeBack(openFiles.get(handle), offset, source);
+        try {
+            volume.writeBack(openFiles.get(handle), offset, source);
+        } catch (IOException | RuntimeException e) {
+            failures.note(Kind.WRITE, e);
+            throw e;
+        }
     }
 
     @Override
@@ -245,22 +275,42 @@ public final class FuseFileSystem implements FuseOperations {
 
     @Override
     public void flush(long handle) throws IOException {
-        volume.flush(openFiles.get(handle));
+        try {
+            volume.flush(openFiles.get(handle));
+        } catch (IOException | RuntimeException e) {
+            failures.note(Kind.SYNC, e);
+            throw e;
+        }
     }
 
     @Override
     public void store(long handle) throws IOException {
-        volume.store(openFiles.get(handle));
+        try {
+            volume.store(openFiles.get(handle));
+        } catch (IOException | RuntimeException e) {
+            failures.note(Kind.SYNC, e);
+            throw e;
+        }
     }
 
     @Override
     public void storeAll() throws IOException {
-        volume.storeAll();
+        try {
+            volume.storeAll();
+        } catch (IOException | RuntimeException e) {
+            failures.note(Kind.SYNC, e);
+            throw e;
+        }
     }
 
     @Override
     public void commit() throws IOException {
-        volume.commit();
+        try {
+            volume.commit();
+        } catch (IOException | RuntimeException e) {
+            failures.note(Kind.SYNC, e);
+            throw e;
+        }
     }
 
     @Override

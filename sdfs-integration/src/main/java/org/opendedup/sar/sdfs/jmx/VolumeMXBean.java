@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.jmx;
 
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import java.util.List;
 
 /**
  * The statistics of a mounted volume in JMX: {@code org.opendedup.sar:type=Volume,volume=<volume>}. The commands print
@@ -42,6 +43,17 @@ import com.fasterxml.jackson.annotation.JsonPropertyOrder;
     "commits",
     "memoryBudgetBytes",
     "rssBytes",
+    "health",
+    "findings",
+    "damagedChunks",
+    "damagedFrames",
+    "missingContainers",
+    "failedReads",
+    "failedWrites",
+    "failedSyncs",
+    "refusedForSpace",
+    "loggedWarnings",
+    "loggedErrors",
 })
 public interface VolumeMXBean {
     @Description("Name of the volume")
@@ -175,4 +187,48 @@ public interface VolumeMXBean {
     @Description("Resident memory of the process, from /proc/self/status")
     @Unit("bytes")
     long getRssBytes();
+
+    @Description("Whether the volume is well, degraded or damaged, as sdfscli VOLUME status shows")
+    @Unit("name")
+    String getHealth();
+
+    @Description("What is wrong and what to do, the worst first; empty if the volume is well")
+    @Unit("text")
+    List<String> getFindings();
+
+    @Description("Chunks that files refer to and that are known to be damaged, also from earlier mounts")
+    @Unit("chunks")
+    long getDamagedChunks();
+
+    @Description("Frames found damaged since the volume was mounted")
+    @Unit("frames")
+    long getDamagedFrames();
+
+    @Description("Containers found missing since the volume was mounted")
+    @Unit("containers")
+    long getMissingContainers();
+
+    @Description("Reads of programs that failed with an I/O error since the volume was mounted")
+    @Unit("requests")
+    long getFailedReads();
+
+    @Description("Writes of programs that failed with an I/O error since the volume was mounted")
+    @Unit("requests")
+    long getFailedWrites();
+
+    @Description("Syncs and closes of files that failed with an I/O error since the volume was mounted")
+    @Unit("requests")
+    long getFailedSyncs();
+
+    @Description("Writes and syncs that found no space since the volume was mounted")
+    @Unit("requests")
+    long getRefusedForSpace();
+
+    @Description("Warnings that the daemon logged, including those that the log only counts")
+    @Unit("events")
+    long getLoggedWarnings();
+
+    @Description("Errors that the daemon logged, including those that the log only counts")
+    @Unit("events")
+    long getLoggedErrors();
 }

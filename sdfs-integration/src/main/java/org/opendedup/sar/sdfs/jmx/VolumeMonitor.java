@@ -2,8 +2,12 @@ package org.opendedup.sar.sdfs.jmx;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.health.Finding;
+import org.opendedup.sar.sdfs.health.HealthFacts;
+import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeStatistics;
 
@@ -17,18 +21,22 @@ public final class VolumeMonitor implements VolumeMXBean {
     private final String name;
     private final String mountPoint;
     private final VolumeSource source;
+    private final HealthWatch health;
     private final long startedNanos = System.nanoTime();
 
     /** Guarded by this. */
     private @Nullable Figures figures;
 
     /** A sample of the engine's statistics at one moment. */
-    private record Figures(VolumeStatistics statistics, SpaceUse space, long takenNanos) {}
+    private record Figures(
+            VolumeStatistics statistics, SpaceUse space, HealthWatch.Judgement judgement, long takenNanos) {}
 
-    public VolumeMonitor(String name, String mountPoint, VolumeSource source) {
+    /** @param health watches the same volume */
+    public VolumeMonitor(String name, String mountPoint, VolumeSource source, HealthWatch health) {
         this.name = name;
         this.mountPoint = mountPoint;
         this.source = source;
+        this.health = health;
     }
 
     @Override
@@ -196,6 +204,65 @@ public final class VolumeMonitor implements VolumeMXBean {
         return ProcessMemory.residentBytes();
     }
 
+    @Override
+    public String getHealth() {
+        return figures().judgement().health().toString();
+    }
+
+    @Override
+    public List<String> getFindings() {
+        return figures().judgement().findings().stream().map(Finding::line).toList();
+    }
+
+    @Override
+    public long getDamagedChunks() {
+        return facts().condition().damagedChunks();
+    }
+
+    @Override
+    public long getDamagedFrames() {
+        return facts().condition().damagedFrames();
+    }
+
+    @Override
+    public long getMissingContainers() {
+        return facts().condition().missingContainers();
+    }
+
+    @Override
+    public long getFailedReads() {
+        return facts().failures().reads();
+    }
+
+    @Override
+    public long getFailedWrites() {
+        return facts().failures().writes();
+    }
+
+    @Override
+    public long getFailedSyncs() {
+        return facts().failures().syncs();
+    }
+
+    @Override
+    public long getRefusedForSpace() {
+        return facts().failures().noSpace();
+    }
+
+    @Override
+    public long getLoggedWarnings() {
+        return facts().loggedWarnings();
+    }
+
+    @Override
+    public long getLoggedErrors() {
+        return facts().loggedErrors();
+    }
+
+    private HealthFacts facts() {
+        return figures().judgement().facts();
+    }
+
     private static double ratio(VolumeStatistics statistics) {
         return statistics.storedBytes() == 0 ? 1 : (double) statistics.logicalBytes() / statistics.storedBytes();
     }
@@ -208,7 +275,7 @@ public final class VolumeMonitor implements VolumeMXBean {
         Figures recent = figures;
         if (recent == null || System.nanoTime() - recent.takenNanos() > SAMPLE_NANOS_MAX) {
             try {
-                recent = new Figures(source.statistics(), source.space(), System.nanoTime());
+                recent = new Figures(source.statistics(), source.space(), health.judge(), System.nanoTime());
             } catch (IOException e) {
                 throw new UncheckedIOException("the volume " + name + " cannot give its figures", e);
             }

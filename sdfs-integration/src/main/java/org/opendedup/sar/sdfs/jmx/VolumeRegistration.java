@@ -13,6 +13,7 @@ import javax.management.NotificationEmitter;
 import javax.management.ObjectName;
 import org.opendedup.sar.sdfs.collect.CollectionTimer;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,10 +32,14 @@ public final class VolumeRegistration implements AutoCloseable {
 
     /** @throws IllegalStateException if a volume of this name is already registered in this process */
     public static VolumeRegistration register(
-            VolumeMXBean volume, SarAdministration sar, GarbageCollections collections, CollectionTimer timer) {
+            VolumeMXBean volume,
+            HealthWatch health,
+            SarAdministration sar,
+            GarbageCollections collections,
+            CollectionTimer timer) {
         var registration = new VolumeRegistration();
         try {
-            registration.add(objectName(volume.getName()), volume, VolumeMXBean.class);
+            registration.addVolume(volume, health);
             registration.addSar(volume.getName(), sar);
             registration.add(
                     objectName("GarbageCollector", volume.getName()),
@@ -45,6 +50,13 @@ public final class VolumeRegistration implements AutoCloseable {
             registration.close();
             throw e;
         }
+    }
+
+    private void addVolume(VolumeMXBean volume, HealthWatch health) {
+        ObjectName name = objectName(volume.getName());
+        var notifications = new HealthNotifications(name);
+        add(name, volume, VolumeMXBean.class, notifications);
+        health.listen(notifications::send);
     }
 
     private void addSar(String volume, SarAdministration sar) {

@@ -14,6 +14,7 @@ import ch.qos.logback.core.spi.AppenderAttachableImpl;
 import java.util.Iterator;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.log.Repeats.Kind;
 import org.opendedup.sar.sdfs.log.Repeats.Showing;
@@ -32,6 +33,8 @@ public final class RepeatsAppender extends UnsynchronizedAppenderBase<ILoggingEv
 
     private final AppenderAttachableImpl<ILoggingEvent> attached = new AppenderAttachableImpl<>();
     private final Repeats repeats = new Repeats();
+    private final LongAdder warnings = new LongAdder();
+    private final LongAdder errors = new LongAdder();
     private @Nullable ScheduledFuture<?> ticks;
     private volatile long periodStart = System.nanoTime();
 
@@ -69,8 +72,35 @@ public final class RepeatsAppender extends UnsynchronizedAppenderBase<ILoggingEv
         }
     }
 
+    /**
+     * The events of a process's log.
+     *
+     * @param warnings events of level WARN, shown or only counted
+     * @param errors events of level ERROR, likewise
+     */
+    public record Logged(long warnings, long errors) {}
+
+    /** Returns the number of events that all appenders of this kind in the process received. */
+    public static Logged logged() {
+        var sum = new long[2];
+        if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
+            context.getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders().forEachRemaining(appender -> {
+                if (appender instanceof RepeatsAppender bounded) {
+                    sum[0] += bounded.warnings.sum();
+                    sum[1] += bounded.errors.sum();
+                }
+            });
+        }
+        return new Logged(sum[0], sum[1]);
+    }
+
     @Override
     protected void append(ILoggingEvent event) {
+        if (event.getLevel().isGreaterOrEqual(Level.ERROR)) {
+            errors.increment();
+        } else if (event.getLevel().isGreaterOrEqual(Level.WARN)) {
+            warnings.increment();
+        }
         if (!event.getLevel().isGreaterOrEqual(Level.INFO) || isMarked(event)) {
             attached.appendLoopOnAppenders(event);
             return;

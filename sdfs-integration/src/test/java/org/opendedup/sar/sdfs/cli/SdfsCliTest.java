@@ -104,8 +104,7 @@ class SdfsCliTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "'' | name a volume and a command",
-                "pool0 | name a command",
+                "'' | name a volume, a volume and a command",
                 "stats | name the volume first",
                 "pool0 statz | stats",
                 "pool0 stats --jsn | --json",

@@ -40,6 +40,8 @@ import org.opendedup.sar.sdfs.config.CollectionSchedule;
 import org.opendedup.sar.sdfs.config.Definitions;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.health.Facts;
+import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jmx.SarAdministration.Way;
 import org.opendedup.sar.ssd.SsdSize;
 import org.opendedup.sar.tier.policy.TierSettings;
@@ -64,9 +66,10 @@ class SarBeansTest {
 
     @BeforeEach
     void register() {
-        var monitor = new VolumeMonitor("beans", "/mnt", new NoFigures());
+        var health = new HealthWatch(new Facts()::facts);
+        var monitor = new VolumeMonitor("beans", "/mnt", new NoFigures(), health);
         administration = new SarAdministration(ssd, definition, kept::add, location -> {});
-        registration = VolumeRegistration.register(monitor, administration, collections, timer);
+        registration = VolumeRegistration.register(monitor, health, administration, collections, timer);
     }
 
     @AfterEach
@@ -172,6 +175,11 @@ class SarBeansTest {
                         set(name.getKeyProperty("type"), attribute.getName(), value);
                     }
                     lists++;
+                    continue;
+                }
+                if (attribute.getType().equals(String.class.getName())) {
+                    assertEquals("Recompress", attribute.getName());
+                    refuses(name.getKeyProperty("type"), attribute.getName(), "gzip", "zstd:");
                     continue;
                 }
                 long least = limit(attribute, "minValue");

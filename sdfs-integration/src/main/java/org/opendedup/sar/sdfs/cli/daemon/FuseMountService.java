@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.cli.daemon;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,7 @@ import org.opendedup.sar.sdfs.fuse.FuseFileSystem;
 import org.opendedup.sar.sdfs.fuse.FuseMount;
 import org.opendedup.sar.sdfs.fuse.MountOptions;
 import org.opendedup.sar.sdfs.fuse.kernel.KernelBinding;
+import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarOfTier;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
@@ -27,6 +29,7 @@ import org.opendedup.sar.tier.policy.PromotionPolicies;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.Verification;
@@ -67,11 +70,12 @@ public final class FuseMountService implements MountService {
                 .with(chosen.mountOptions());
         Volume volume = Volume.open(config, chosen.verification());
         try {
-            FuseMount mount = chosen.binding().mount(new FuseFileSystem(volume, mountOptions), mountOptions);
+            var failures = new RequestFailures(InstantSource.system());
+            FuseMount mount = chosen.binding().mount(new FuseFileSystem(volume, mountOptions, failures), mountOptions);
             SarSource sar = volume.tier().isConfigured()
                     ? new SarOfTier(volume.tier())
                     : new SarWithoutSsd(definition.sar().tier());
-            return new FuseMountedVolume(volume, mount, sar);
+            return new FuseMountedVolume(volume, mount, sar, failures);
         } catch (IOException | RuntimeException e) {
             try {
                 volume.close();
@@ -107,7 +111,8 @@ public final class FuseMountService implements MountService {
         }
     }
 
-    private record FuseMountedVolume(Volume volume, FuseMount mount, SarSource sar) implements MountedVolume {
+    private record FuseMountedVolume(Volume volume, FuseMount mount, SarSource sar, RequestFailures failures)
+            implements MountedVolume {
         @Override
         public void awaitEnd() throws InterruptedException {
             mount.awaitEnd();
@@ -129,8 +134,17 @@ public final class FuseMountService implements MountService {
         }
 
         @Override
+        public VolumeCondition condition() throws IOException {
+            return volume.condition();
+        }
+
+        @Override
         public boolean resume() throws IOException {
-            return volume.resume();
+            boolean resumed = volume.resume();
+            if (resumed) {
+                failures.settle();
+            }
+            return resumed;
         }
 
         @Override

@@ -26,14 +26,24 @@ import org.slf4j.LoggerFactory;
 public record LastEnd(Path file) {
     private static final Logger LOG = LoggerFactory.getLogger(LastEnd.class);
 
-    /** Returns what the last daemon left, as one line of text; empty if it closed the volume in order. */
-    Optional<String> found() {
+    /**
+     * What the last daemon left.
+     *
+     * @param text one line
+     * @param lost whether something that the volume had accepted was not written
+     */
+    public record Found(String text, boolean lost) {}
+
+    /** Returns what the last daemon left; empty if it closed the volume in order. */
+    public Optional<Found> found() {
         try {
-            return Optional.of(text(Json.read(Files.readString(file))));
+            Map<String, Object> record = Json.read(Files.readString(file));
+            return Optional.of(new Found(text(record), record.containsKey("error")));
         } catch (NoSuchFileException e) {
             return Optional.empty();
         } catch (IOException e) {
-            return Optional.of("the record of its last end cannot be read: " + CommandRunner.messageOf(e));
+            return Optional.of(
+                    new Found("the record of its last end cannot be read: " + CommandRunner.messageOf(e), false));
         }
     }
 

@@ -8,10 +8,12 @@ import org.opendedup.sar.sdfs.cli.control.FileTools;
 import org.opendedup.sar.sdfs.cli.mounts.MountHelperOptions;
 import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.VolumeSource;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.config.RequestBuffers;
 
 /** Opens a volume and shows it as a file system. The commands reach engine and FUSE only through it. */
@@ -64,6 +66,12 @@ public interface MountService {
 
         /** Returns the operations on single files and folders. */
         FileTools files();
+
+        /** Returns what decides whether the volume is well. */
+        VolumeCondition condition() throws IOException;
+
+        /** Returns the requests of programs that failed since the volume was mounted. */
+        RequestFailures failures();
 
         /** Returns as text why the volume accepts no changes: a write to a disk failed. Null while it accepts them. */
         @Nullable

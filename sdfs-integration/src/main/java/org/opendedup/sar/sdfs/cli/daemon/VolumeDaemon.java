@@ -30,6 +30,7 @@ import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.FileControl;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
+import org.opendedup.sar.sdfs.cli.control.JvmControl;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
@@ -37,6 +38,7 @@ import org.opendedup.sar.sdfs.cli.mounts.MountUsers;
 import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
+import org.opendedup.sar.sdfs.cli.report.StatusReport;
 import org.opendedup.sar.sdfs.collect.CollectionTimer;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
@@ -45,6 +47,7 @@ import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.config.SarSettings;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
+import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeMonitor;
@@ -79,10 +82,13 @@ public final class VolumeDaemon {
     static final String NARROWED = "permissionsTakenAway";
 
     /** How the volume's last daemon ended, as text; missing if it closed the volume in order. */
-    static final String LAST_END = "lastEnd";
+    public static final String LAST_END = "lastEnd";
 
     /** Why the volume accepts no changes, as text; missing while it accepts them. */
     static final String STOPPED = "stopped";
+
+    /** The command that returns whether the volume is well. */
+    public static final String STATUS = "status";
 
     /** The command that makes the volume accept changes again; {@link #RESUMED} says whether they had been stopped. */
     public static final String RESUME = "resume";
@@ -91,6 +97,12 @@ public final class VolumeDaemon {
 
     /** Longest time that a client waits for the outcome of an unmount; less than the limit of {@link ControlSocket}. */
     private static final long OUTCOME_SECONDS_MAX = 590;
+
+    /** Answers a command without arguments. */
+    @FunctionalInterface
+    private interface Answer {
+        Map<String, Object> get() throws IOException;
+    }
 
     private final VolumeDefinition definition;
     private final Path volumeFile;
@@ -104,7 +116,7 @@ public final class VolumeDaemon {
 
     private final LastEnd lastEnd;
     /** What the previous daemon left. */
-    private volatile Optional<String> foundEnd = Optional.empty();
+    private volatile Optional<LastEnd.Found> foundEnd = Optional.empty();
 
     private volatile Phase phase = Phase.OPENING;
     private volatile boolean stopRequested;
@@ -114,6 +126,7 @@ public final class VolumeDaemon {
     private volatile @Nullable SarAdministration sar;
     private volatile @Nullable FileControl fileTools;
     private volatile @Nullable GcControl gc;
+    private volatile @Nullable Answer status;
     /** Entry in the mount table from the start of the mount. */
     private volatile Optional<MountTable.Entry> mountEntry = Optional.empty();
 
@@ -147,7 +160,7 @@ public final class VolumeDaemon {
                         ProcessHandle.current().pid());
                 narrow(folders);
                 foundEnd = lastEnd.found();
-                foundEnd.ifPresent(end -> LOG.warn("volume {}: {}", name(), end));
+                foundEnd.ifPresent(end -> LOG.warn("volume {}: {}", name(), end.text()));
                 mountAndWait();
                 LOG.info("volume {} closed", name());
             }
@@ -174,7 +187,6 @@ public final class VolumeDaemon {
         }
         MountedVolume volume = service.mount(definition, mountPoint, options);
         lastEnd.begin();
-        var figures = new VolumeMonitor(name(), mountPoint.toString(), volume);
         var administration = new SarAdministration(volume.sar(), definition, this::keep, this::checkLocation);
         Clock clock = Clock.system(ZoneId.systemDefault());
         var schedule = CollectionSchedule.parse(definition.garbageCollectionSchedule());
@@ -183,17 +195,20 @@ public final class VolumeDaemon {
         try (var collections =
                         new GarbageCollections(name(), volume.collector(), recompress, this::checkWritable, clock);
                 CollectionTimer timer = CollectionTimer.start(collections, schedule, clock);
-                VolumeRegistration registration =
-                        VolumeRegistration.register(figures, administration, collections, timer);
+                var health = new HealthWatch(new DaemonHealth(files, volume, administration, collections, foundEnd));
+                VolumeRegistration registration = VolumeRegistration.register(
+                        figures(volume, health), health, administration, collections, timer);
                 FileControl fileControl = new FileControl(volume.files(), mountPoint);
                 UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
             fileTools = fileControl;
             mounted = volume;
-            monitor = figures;
             sar = administration;
             gc = new GcControl(collections, timer);
+            status = () -> StatusReport.of(
+                    state(), health, Objects.requireNonNull(monitor), collections, timer, administration.status());
             mountEntry = MountTable.read().top(mountPoint);
             phase = Phase.MOUNTED;
+            health.start();
             LOG.info("mounted {} on {}", name(), mountPoint);
             mountEntry.ifPresent(entry -> LOG.info("{}", MountAccess.of(entry).text()));
             if (stopRequested) {
@@ -204,6 +219,12 @@ public final class VolumeDaemon {
             phase = Phase.CLOSING;
             close(volume);
         }
+    }
+
+    private VolumeMonitor figures(MountedVolume volume, HealthWatch health) {
+        var figures = new VolumeMonitor(name(), mountPoint.toString(), volume, health);
+        monitor = figures;
+        return figures;
     }
 
     /** Refuses to change containers while the volume is mounted read-only. */
@@ -295,6 +316,8 @@ public final class VolumeDaemon {
                 info.putAll(state());
                 yield info;
             }
+            case STATUS ->
+                phase == Phase.MOUNTED ? Objects.requireNonNull(status).get() : unknown();
             case "stats" -> {
                 requireMounted();
                 Map<String, Object> figures = Json.values(Objects.requireNonNull(monitor));
@@ -307,6 +330,7 @@ public final class VolumeDaemon {
                 yield new SarControl(Objects.requireNonNull(sar), Objects.requireNonNull(mounted)::explain)
                         .answer(arguments);
             }
+            case JvmControl.COMMAND -> JvmControl.answer(arguments);
             case GcControl.COMMAND -> {
                 requireMounted();
                 yield Objects.requireNonNull(gc).answer(arguments);
@@ -334,12 +358,22 @@ public final class VolumeDaemon {
     }
 
     /**
-     * After this check, {@link #mounted}, {@link #monitor}, {@link #sar}, {@link #fileTools} and {@link #gc} are set.
+     * After this check, {@link #mounted}, {@link #monitor}, {@link #sar}, {@link #fileTools}, {@link #gc} and
+     * {@link #status} are set.
      */
     private void requireMounted() throws IOException {
         if (phase != Phase.MOUNTED) {
             throw new IOException("the volume is " + phase.text());
         }
+    }
+
+    /** Returns the status while the volume is being opened or closed. */
+    private Map<String, Object> unknown() throws IOException {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("name", name());
+        report.put("health", StatusReport.UNKNOWN);
+        report.putAll(state());
+        return report;
     }
 
     private void unmount() throws IOException {
@@ -390,7 +424,7 @@ public final class VolumeDaemon {
         if (narrowed > 0) {
             state.put(NARROWED, narrowed);
         }
-        foundEnd.ifPresent(end -> state.put(LAST_END, end));
+        foundEnd.ifPresent(end -> state.put(LAST_END, end.text()));
         MountedVolume volume = mounted;
         String stopped = volume == null ? null : volume.stopped();
         if (stopped != null) {

@@ -2,6 +2,7 @@ package org.opendedup.sar.sdfs.cli.control;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -13,6 +14,7 @@ import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
+import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
 import org.opendedup.sar.tier.FileExplanation;
@@ -24,8 +26,10 @@ import org.opendedup.sar.tier.FileExplanation.Verdict;
 import org.opendedup.sar.tier.policy.TierSettings;
 import org.opendedup.sar.tier.policy.TierSettings.Policy;
 import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.VolumeStatistics;
 import org.opendedup.sar.volume.config.RequestBuffers;
+import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** A volume without engine and without FUSE. Records the calls that it gets. */
 public final class FakeMountService implements MountService {
@@ -92,6 +96,21 @@ public final class FakeMountService implements MountService {
     /** What closing ends with. */
     public volatile @Nullable IOException closingFailure;
 
+    /** The condition of what is mounted, but for {@link #stopped}. */
+    public volatile VolumeCondition condition = new VolumeCondition(
+            null,
+            true,
+            null,
+            List.of(new DeviceCondition("/data", List.of("containers", "metadata"), 60L << 30, 100L << 30, 0)),
+            0,
+            0,
+            0,
+            0,
+            new VolumeCondition.Index(true, false, true, 3));
+
+    /** The failed requests of what is mounted. */
+    public final RequestFailures failures = new RequestFailures(InstantSource.system());
+
     private final class FakeVolume implements MountedVolume {
         private final CountDownLatch ended = new CountDownLatch(1);
         private final SarSource sar;
@@ -103,6 +122,26 @@ public final class FakeMountService implements MountService {
         @Override
         public SarSource sar() {
             return sar;
+        }
+
+        @Override
+        public VolumeCondition condition() {
+            VolumeCondition now = condition;
+            return new VolumeCondition(
+                    stopped,
+                    now.resumable(),
+                    now.shortage(),
+                    now.devices(),
+                    now.damagedChunks(),
+                    now.damagedFrames(),
+                    now.unmarkedFrames(),
+                    now.missingContainers(),
+                    now.index());
+        }
+
+        @Override
+        public RequestFailures failures() {
+            return failures;
         }
 
         @Override

@@ -1,0 +1,98 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.daemon.LastEnd;
+import org.opendedup.sar.sdfs.cli.daemon.VolumeDaemon;
+import org.opendedup.sar.sdfs.cli.report.StatusReport;
+import org.opendedup.sar.sdfs.cli.report.StatusText;
+import org.opendedup.sar.sdfs.health.Health;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParentCommand;
+
+/** {@code sdfscli VOLUME status}, and {@code sdfscli VOLUME}: whether a volume is well, and what to do if not. */
+@Command(
+        name = "status",
+        description = {
+            "Shows whether a volume is well, what is wrong and what to do.",
+            "",
+            "Also shows space and garbage, the last collection, the SSD, the index, and errors since it was mounted.",
+            "sdfscli VOLUME without a command does the same.",
+            ""
+        },
+        customSynopsis = "sdfscli VOLUME [status] [--json]%n",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        footer = {
+            "",
+            "Exit codes:  0 well",
+            "             1 degraded: it works with a restriction; or not mounted, or its state is not known",
+            "             2 damaged: bytes of files are lost or unreadable; or wrong usage, with no output"
+        })
+final class StatusCommand implements Callable<Integer> {
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Option(names = "--json", description = "Print JSON; the keys are stable.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        SdfsCli cli = Objects.requireNonNull(parent);
+        return show(cli, json || cli.json);
+    }
+
+    /** Shows the status of the volume that the command line names; returns the exit code. */
+    static int show(SdfsCli cli, boolean json) throws IOException {
+        Map<String, Object> report = cli.ask(VolumeDaemon.STATUS).orElse(null);
+        if (report == null) {
+            report = unmounted(cli);
+        }
+        String health = String.valueOf(report.get("health"));
+        if (json) {
+            cli.environment().out().println(Json.pretty(report));
+        } else if (health.equals(StatusReport.UNKNOWN)) {
+            cli.environment().out().print(stateOnly(cli, report));
+        } else {
+            cli.environment().out().print(StatusText.of(report));
+        }
+        for (Health each : Health.values()) {
+            if (each.toString().equals(health)) {
+                return each.exitCode();
+            }
+        }
+        return ExitCode.FAILED;
+    }
+
+    private static Map<String, Object> unmounted(SdfsCli cli) throws IOException {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("name", cli.name());
+        report.put("health", StatusReport.UNKNOWN);
+        report.putAll(SdfsCli.NOT_MOUNTED);
+        new LastEnd(cli.runFiles().lastEnd()).found().ifPresent(end -> report.put(VolumeDaemon.LAST_END, end.text()));
+        return report;
+    }
+
+    private static String stateOnly(SdfsCli cli, Map<String, Object> report) {
+        var text = new StringBuilder(report.get("name") + ": " + report.get("state") + "\n");
+        if (report.containsKey(VolumeDaemon.LAST_END)) {
+            text.append("  last end   ")
+                    .append(report.get(VolumeDaemon.LAST_END))
+                    .append('\n');
+        }
+        if (Objects.equals(SdfsCli.NOT_MOUNTED.get("state"), report.get("state"))) {
+            text.append(
+                    "  to do      Mount it to learn whether it is well: mount.sdfs " + cli.name() + " MOUNTPOINT\n");
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,56 @@
+package org.opendedup.sar.sdfs.cli.daemon;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
+import org.opendedup.sar.sdfs.collect.CollectionStatus;
+import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.health.HealthFacts;
+import org.opendedup.sar.sdfs.health.HealthWatch;
+import org.opendedup.sar.sdfs.jmx.SarAdministration;
+import org.opendedup.sar.sdfs.log.RepeatsAppender;
+import org.opendedup.sar.tier.SsdTier;
+
+/**
+ * Collects from the parts of a daemon what decides about its volume's health.
+ *
+ * @param lastEnd what the previous daemon left
+ */
+record DaemonHealth(
+        RunFiles files,
+        MountedVolume volume,
+        SarAdministration sar,
+        GarbageCollections collections,
+        Optional<LastEnd.Found> lastEnd)
+        implements HealthWatch.Source {
+
+    @Override
+    public HealthFacts facts() throws IOException {
+        SsdTier.Status ssd = sar.status();
+        RepeatsAppender.Logged logged = RepeatsAppender.logged();
+        return new HealthFacts(
+                files.definition().config().name(),
+                files.log(),
+                files.definition().config().locations().data(),
+                volume.condition(),
+                volume.space(),
+                ssd.state(),
+                ssd.reason(),
+                ssd.isDetachedOnRequest(),
+                volume.failures().counts(),
+                collections.last().map(DaemonHealth::failure).orElse(null),
+                lastEnd.filter(LastEnd.Found::lost).map(LastEnd.Found::text).orElse(null),
+                logged.warnings(),
+                logged.errors(),
+                Instant.now());
+    }
+
+    private static @Nullable String failure(CollectionStatus status) {
+        Throwable failure = status.failure();
+        return failure == null ? null : CommandRunner.messageOf(failure);
+    }
+}

@@ -1,0 +1,131 @@
+package org.opendedup.sar.sdfs.cli.report;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.opendedup.sar.common.Printable;
+import org.opendedup.sar.sdfs.collect.CollectionTimer;
+import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.health.Finding;
+import org.opendedup.sar.sdfs.health.HealthFacts;
+import org.opendedup.sar.sdfs.health.HealthWatch;
+import org.opendedup.sar.sdfs.health.RequestFailures;
+import org.opendedup.sar.sdfs.jmx.SarFigures;
+import org.opendedup.sar.sdfs.jmx.VolumeMXBean;
+import org.opendedup.sar.tier.SsdTier;
+import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.store.DeviceCondition;
+
+/**
+ * Reports whether a mounted volume is well, as {@code sdfscli VOLUME status} shows it. The keys are stable. The last
+ * scrub will get a section of its own, between {@code collection} and {@code ssd}.
+ */
+public final class StatusReport {
+    /** In place of a health: the volume is not mounted, or is being opened or closed. */
+    public static final String UNKNOWN = "unknown";
+
+    private StatusReport() {}
+
+    /**
+     * Returns the report.
+     *
+     * @param state the daemon's state: where the volume is mounted, by which process
+     */
+    public static Map<String, Object> of(
+            Map<String, Object> state,
+            HealthWatch health,
+            VolumeMXBean figures,
+            GarbageCollections collections,
+            CollectionTimer timer,
+            SsdTier.Status ssd)
+            throws IOException {
+        HealthWatch.Judgement judgement = health.judge();
+        HealthFacts facts = judgement.facts();
+        var report = new LinkedHashMap<String, Object>();
+        report.put("name", facts.volume());
+        report.put("health", judgement.health().toString());
+        report.putAll(state);
+        report.put("uptimeSeconds", figures.getUptimeSeconds());
+        report.put(
+                "findings",
+                judgement.findings().stream().map(StatusReport::finding).toList());
+        report.put("space", space(facts, figures));
+        report.put("devices", devices(facts.condition()));
+        report.put("collection", GcReport.of(collections, timer));
+        report.put("ssd", ssd(ssd));
+        report.put("index", index(facts.condition().index(), figures));
+        report.put("errors", errors(facts));
+        report.put("logFile", facts.log().toString());
+        return report;
+    }
+
+    private static Map<String, Object> finding(Finding finding) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("id", finding.id());
+        report.put("severity", finding.severity().toString());
+        report.put("what", finding.what());
+        report.put("remedy", finding.remedy());
+        report.put("command", finding.command());
+        return report;
+    }
+
+    private static Map<String, Object> space(HealthFacts facts, VolumeMXBean figures) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("capacityBytes", facts.space().capacityBytes());
+        report.put("freeBytes", facts.space().freeBytes());
+        report.put("availableBytes", facts.space().availableBytes());
+        report.put("deviceFreeBytes", facts.space().deviceFreeBytes());
+        report.put("storedBytes", figures.getStoredBytes());
+        report.put("reclaimableBytes", figures.getReclaimableBytes());
+        return report;
+    }
+
+    private static List<Map<String, Object>> devices(VolumeCondition condition) {
+        return condition.devices().stream().map(StatusReport::device).toList();
+    }
+
+    private static Map<String, Object> device(DeviceCondition device) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("folder", device.folder());
+        report.put("parts", device.parts());
+        report.put("usableBytes", device.usableBytes());
+        report.put("totalBytes", device.totalBytes());
+        report.put("missingBallastBytes", device.missingBallastBytes());
+        return report;
+    }
+
+    private static Map<String, Object> ssd(SsdTier.Status status) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("state", SarFigures.spelling(status.state()));
+        report.put("reason", Printable.line(status.reason()));
+        report.put("ssdUsedBytes", status.usedBytes());
+        report.put("ssdCapacityBytes", status.settings().capacityBytes());
+        return report;
+    }
+
+    private static Map<String, Object> index(VolumeCondition.Index index, VolumeMXBean figures) {
+        var report = new LinkedHashMap<String, Object>();
+        report.put("usable", index.usable());
+        report.put("updating", index.updating());
+        report.put("complete", index.complete());
+        report.put("examinedContainers", index.examined());
+        report.put("containers", figures.getContainers());
+        return report;
+    }
+
+    private static Map<String, Object> errors(HealthFacts facts) {
+        RequestFailures.Counts failures = facts.failures();
+        var report = new LinkedHashMap<String, Object>();
+        report.put("damagedChunks", facts.condition().damagedChunks());
+        report.put("damagedFrames", facts.condition().damagedFrames());
+        report.put("missingContainers", facts.condition().missingContainers());
+        report.put("failedReads", failures.reads());
+        report.put("failedWrites", failures.writes());
+        report.put("failedSyncs", failures.syncs());
+        report.put("refusedForSpace", failures.noSpace());
+        report.put("loggedWarnings", facts.loggedWarnings());
+        report.put("loggedErrors", facts.loggedErrors());
+        return report;
+    }
+}

@@ -1,0 +1,158 @@
+package org.opendedup.sar.sdfs.cli.support;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Replaces names in texts by placeholders. One name always becomes the same placeholder in one bundle, so that lines
+ * about one file can be recognized; a random salt prevents that a guessed name is confirmed.
+ *
+ * <ul>
+ *   <li>Known names (volume, folders, mount point, host, user) become words such as {@code VOLUME}.
+ *   <li>The path of a failed request, which ends before its inode number, becomes {@code name-} and eight digits.
+ *   <li>Of the rest of a log line, each word that the program does not contain itself becomes such a placeholder: names
+ *       appear in messages of the system, too, and no rule tells where such a name ends.
+ * </ul>
+ */
+final class Placeholders {
+    private static final Pattern REQUEST_PATH = Pattern.compile("(?:\\.\\.\\.)?/.*(?= \\((?:in )?inode \\d+\\))");
+    private static final Pattern LOST_FILE = Pattern.compile("(?<=; |^)[^;]+(?=: up to \\d+ bytes)");
+    private static final Pattern STACK_STEP = Pattern.compile("\\s+at [\\w.$/@-]+\\([\\w.$ -]+(?::\\d+)?\\).*");
+    private static final Pattern OMITTED_STEPS = Pattern.compile("\\s+\\.\\.\\. \\d+ (?:more|common frames omitted)");
+    private static final Pattern CLASS_NAME =
+            Pattern.compile("(?:java|javax|jdk|sun|com\\.sun|org\\.rocksdb|org\\.opendedup)(?:\\.[A-Za-z_$][\\w$]*)+");
+    private static final Pattern TOKEN = Pattern.compile("[^\\s()\\[\\]{}<>\"',;=|]+");
+    /** A placeholder that an earlier step has made. */
+    private static final Pattern DONE = Pattern.compile("[A-Z_]+(?:[/:.-].*)?|name-[0-9a-f]{8}[.:]?");
+
+    private static final Pattern PATH = Pattern.compile("/[^\\s()\\[\\]{}<>\"',;=|:]+");
+    private static final Pattern LONG_HEX = Pattern.compile("\\b[0-9A-Fa-f]{16,}\\b");
+
+    /** Keys of JSON objects whose text is one name. */
+    private static final Set<String> NAMES = Set.of("path", "file");
+
+    private final boolean keepNames;
+    private final Vocabulary vocabulary;
+    private final byte[] salt = new byte[16];
+    /** Known names to their placeholders; a longer name is first, since it may contain a shorter one. */
+    private final Map<String, String> known =
+            new TreeMap<>(Comparator.comparingInt(String::length).reversed().thenComparing(Comparator.naturalOrder()));
+
+    /** @param keepNames whether to change nothing */
+    Placeholders(boolean keepNames, Vocabulary vocabulary) {
+        this.keepNames = keepNames;
+        this.vocabulary = vocabulary;
+        new SecureRandom().nextBytes(salt);
+    }
+
+    /** Makes a name known. A path is replaced anywhere, any other name where no letter or digit is next to it. */
+    void know(String name, String placeholder) {
+        if (!name.isBlank() && !name.equals("/") && !name.equals("root") && !name.equals("localhost")) {
+            known.putIfAbsent(name, placeholder);
+        }
+    }
+
+    /** Replaces known names, and nothing else: for texts that have no other names. */
+    String knownIn(String text) {
+        if (keepNames) {
+            return text;
+        }
+        String replaced = text;
+        for (Map.Entry<String, String> each : known.entrySet()) {
+            String name = each.getKey();
+            replaced = name.startsWith("/")
+                    ? replaced.replace(name, each.getValue())
+                    : replaced.replaceAll(
+                            "(?<![\\p{L}\\p{N}])" + Pattern.quote(name) + "(?![\\p{L}\\p{N}])",
+                            Matcher.quoteReplacement(each.getValue()));
+        }
+        return replaced;
+    }
+
+    /** Replaces known names, paths and long hexadecimal numbers: for a log of RocksDB, whose words are not ours. */
+    String pathsIn(String line) {
+        if (keepNames) {
+            return line;
+        }
+        String replaced = PATH.matcher(knownIn(line)).replaceAll(found -> name(found.group()));
+        return LONG_HEX.matcher(replaced).replaceAll(found -> name(found.group()));
+    }
+
+    /** Replaces everything that may be a name in a line of the log or a message. */
+    String line(String line) {
+        if (keepNames
+                || STACK_STEP.matcher(line).matches()
+                || OMITTED_STEPS.matcher(line).matches()) {
+            return line;
+        }
+        String replaced = REQUEST_PATH.matcher(line).replaceAll(found -> name(found.group()));
+        replaced = knownIn(LOST_FILE.matcher(replaced).replaceAll(found -> name(found.group())));
+        return TOKEN.matcher(replaced).replaceAll(found -> Matcher.quoteReplacement(token(found.group())));
+    }
+
+    private String token(String token) {
+        boolean isPlain = DONE.matcher(token).matches() && !hasUnknown(token)
+                || CLASS_NAME.matcher(withoutEnd(token)).matches()
+                || vocabulary.hasAll(token);
+        return isPlain ? token : name(token);
+    }
+
+    /** Returns whether a token that begins like a placeholder goes on with something else. */
+    private boolean hasUnknown(String token) {
+        String rest = token;
+        for (String placeholder : known.values()) {
+            rest = rest.replace(placeholder, "");
+        }
+        return !rest.matches("name-[0-9a-f]{8}[.:]?") && !vocabulary.hasAll(rest);
+    }
+
+    private static String withoutEnd(String token) {
+        return token.endsWith(":") || token.endsWith(".") ? token.substring(0, token.length() - 1) : token;
+    }
+
+    /** Replaces names in the texts of a JSON object; its keys stay. */
+    Map<String, Object> object(Map<String, Object> object) {
+        var replaced = new LinkedHashMap<String, Object>();
+        object.forEach((key, value) -> replaced.put(
+                key, !keepNames && NAMES.contains(key) && value instanceof String text ? path(text) : value(value)));
+        return replaced;
+    }
+
+    /** Replaces a text that is one name; not if it consists of known ones. */
+    private String path(String text) {
+        String replaced = knownIn(text);
+        return replaced.equals(text) ? name(text) : line(text);
+    }
+
+    @SuppressWarnings("unchecked")
+    private Object value(Object value) {
+        if (value instanceof Map<?, ?> map) {
+            return object((Map<String, Object>) map);
+        } else if (value instanceof List<?> list) {
+            return list.stream().map(this::value).toList();
+        }
+        return value instanceof String text ? line(text) : value;
+    }
+
+    private String name(String name) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            digest.update(salt);
+            byte[] hash = digest.digest(name.getBytes(StandardCharsets.UTF_8));
+            return "name-" + HexFormat.of().formatHex(hash, 0, 4);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+}

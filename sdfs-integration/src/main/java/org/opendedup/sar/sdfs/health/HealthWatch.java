@@ -1,0 +1,83 @@
+package org.opendedup.sar.sdfs.health;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Judges the health of a mounted volume on request and every few seconds, and reports each change. Safe for use by many
+ * threads.
+ */
+public final class HealthWatch implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(HealthWatch.class);
+    private static final int PERIOD_SECONDS = 5;
+
+    /** Collects the facts. */
+    @FunctionalInterface
+    public interface Source {
+        HealthFacts facts() throws IOException;
+    }
+
+    /** What {@link HealthRules} decided, and from which facts. */
+    public record Judgement(Health health, List<Finding> findings, HealthFacts facts) {}
+
+    private final Source source;
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(task -> {
+        var thread = new Thread(task, "sdfs-health");
+        thread.setDaemon(true);
+        return thread;
+    });
+    /** Guarded by this. */
+    private Health reported = Health.WELL;
+    /** Guarded by this. */
+    private Consumer<Judgement> listener = judgement -> {};
+
+    public HealthWatch(Source source) {
+        this.source = source;
+    }
+
+    /** Begins to judge every few seconds. */
+    public void start() {
+        var unused = timer.scheduleWithFixedDelay(this::tick, 0, PERIOD_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** Sets the listener for changes of the health; replaces the previous one. */
+    public synchronized void listen(Consumer<Judgement> toTell) {
+        listener = toTell;
+    }
+
+    /** Judges the health now. Reports it if it has changed. */
+    public Judgement judge() throws IOException {
+        HealthFacts facts = source.facts();
+        List<Finding> findings = HealthRules.findings(facts);
+        var judgement = new Judgement(Finding.healthOf(findings), findings, facts);
+        reportChange(judgement);
+        return judgement;
+    }
+
+    private synchronized void reportChange(Judgement judgement) {
+        if (judgement.health() != reported) {
+            reported = judgement.health();
+            listener.accept(judgement);
+        }
+    }
+
+    private void tick() {
+        try {
+            var unused = judge();
+        } catch (IOException | RuntimeException e) {
+            // The next try may succeed; an exception would end the timer.
+            LOG.warn("whether the volume is well is not known: {}", e.toString());
+        }
+    }
+
+    @Override
+    public void close() {
+        timer.shutdownNow();
+    }
+}

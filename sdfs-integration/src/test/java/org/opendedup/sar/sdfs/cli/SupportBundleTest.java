@@ -1,0 +1,129 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.sdfs.cli.command.CommandOutput;
+import org.opendedup.sar.sdfs.cli.command.CommandRunner;
+import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
+import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+
+@Timeout(60)
+class SupportBundleTest {
+    private static final String LOG = """
+            2026-05-01T10:00:00.000+02:00 INFO  [main] VolumeDaemon: mounted pool0 on %s
+            2026-05-01T10:00:01.000+02:00 ERROR [fuse-0] Errno: READ /Küche plan/the Zwiebel.pdf (inode 169): java.io.IOException: Input/output error
+            \tat org.opendedup.sar.volume.FileReader.read(FileReader.java:12)
+            \tat java.base/java.util.concurrent.ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1136)
+            Caused by: java.nio.file.NoSuchFileException: /elsewhere/Zwiebel.pdf
+            2026-05-01T10:00:02.000+02:00 ERROR [log] Errno: 999 more times in the last 60 s: READ /Küche plan/the Zwiebel.pdf (inode 169): Input/output error
+            2026-05-01T10:00:03.000+02:00 WARN  [main] VolumeDaemon: volume pool0: lost: 1 file; Gurke of Anna.doc: up to 100 bytes
+            """;
+
+    @TempDir
+    Path folder;
+
+    static Map<String, String> entries(Path bundle) throws IOException {
+        var entries = new TreeMap<String, String>();
+        try (var zip = new ZipInputStream(Files.newInputStream(bundle))) {
+            for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
+                entries.put(entry.getName(), new String(zip.readAllBytes(), StandardCharsets.UTF_8));
+            }
+        }
+        return entries;
+    }
+
+    private void writeLog(RunningDaemon daemon) throws IOException {
+        Path logs = Files.createDirectories(folder.resolve("base/log"));
+        Files.writeString(logs.resolve("pool0.log"), LOG.formatted(daemon.mountPoint()));
+    }
+
+    @Test
+    void namesAreReplacedAndWhatHelpsStays() throws Exception {
+        Path bundle = folder.resolve("bundle.zip");
+        try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
+            writeLog(daemon);
+            assertEquals(0, daemon.cli("support-bundle", bundle.toString()), daemon.err());
+            assertTrue(daemon.out().contains("Look through it before you send it"), daemon.out());
+            Map<String, String> entries = entries(bundle);
+            for (String name : entries.keySet()) {
+                assertTrue(daemon.out().contains("  " + name + "\n"), name);
+            }
+            String all = String.join("\n", entries.values());
+            for (String secret :
+                    new String[] {"Küche", "Zwiebel", "Gurke", "Anna", "elsewhere", "pool0", folder.toString()}) {
+                assertFalse(
+                        all.contains(secret),
+                        () -> secret + " in "
+                                + all.lines()
+                                        .filter(line -> line.contains(secret))
+                                        .findFirst());
+            }
+            String log = entries.get("log/daemon.log");
+            assertTrue(log.contains("VolumeDaemon: mounted VOLUME on MOUNTPOINT"), log);
+            assertTrue(log.contains("): java.io.IOException: Input/output error"), log);
+            assertTrue(log.contains("at org.opendedup.sar.volume.FileReader.read(FileReader.java:12)"), log);
+            assertTrue(log.contains("ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1136)"), log);
+            assertTrue(log.contains("999 more times in the last 60 s"), log);
+            String[] lines = log.split("\n");
+            assertEquals(
+                    lines[1].replaceAll(".*(name-[0-9a-f]{8}) \\(inode 169\\).*", "$1"),
+                    lines[5].replaceAll(".*(name-[0-9a-f]{8}) \\(inode 169\\).*", "$1"),
+                    "one name, one placeholder");
+            assertTrue(entries.get("status.json").contains("\"health\" : \"well\""), entries.get("status.json"));
+            assertTrue(entries.get("stats.json").contains("\"logicalBytes\" : 4000"), entries.get("stats.json"));
+            assertTrue(entries.get("jvm/threads.txt").contains("sdfs-health"), entries.get("jvm/threads.txt"));
+            assertTrue(entries.get("jvm/heap-by-class.txt").contains("java.lang.String"));
+            assertTrue(entries.get("volume.xml").contains("maximum-percentage-full"), entries.get("volume.xml"));
+        }
+    }
+
+    /** The control: the same bundle with names has what the other test looks for. */
+    @Test
+    void withNamesTheyStay() throws Exception {
+        Path bundle = folder.resolve("bundle.zip");
+        try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
+            writeLog(daemon);
+            assertEquals(0, daemon.cli("support-bundle", "--with-names", bundle.toString()), daemon.err());
+        }
+        String all = String.join("\n", entries(bundle).values());
+        for (String secret :
+                new String[] {"Küche", "Zwiebel", "Gurke", "Anna", "elsewhere", "pool0", folder.toString()}) {
+            assertTrue(all.contains(secret), secret);
+        }
+    }
+
+    @Test
+    void anUnmountedVolumeHasABundleThatReplacesNoFile() throws Exception {
+        try (var daemon = new RunningDaemon(folder, new FakeMountService())) {
+            writeLog(daemon);
+        }
+        Path bundle = folder.resolve("bundle.zip");
+        var output = new CommandOutput(folder);
+        String[] arguments = {"pool0", "support-bundle", bundle.toString()};
+        assertEquals(0, CommandRunner.run(new SdfsCli(output.environment()), output.environment(), arguments));
+        assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(bundle)));
+        assertTrue(entries(bundle).get("status.json").contains("notAvailable"), entries(bundle)::toString);
+        assertTrue(entries(bundle).get("log/daemon.log").contains("mounted VOLUME"), entries(bundle)::toString);
+
+        byte[] before = Files.readAllBytes(bundle);
+        output = new CommandOutput(folder);
+        assertEquals(1, CommandRunner.run(new SdfsCli(output.environment()), output.environment(), arguments));
+        assertTrue(output.err().contains("exists already"), output.err());
+        assertEquals(
+                new String(before, StandardCharsets.ISO_8859_1), Files.readString(bundle, StandardCharsets.ISO_8859_1));
+    }
+}

@@ -1,0 +1,58 @@
+package org.opendedup.sar.sdfs.health;
+
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.tier.SsdState;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.VolumeCondition.Index;
+import org.opendedup.sar.volume.store.DeviceCondition;
+
+/** Facts of a volume that is well, to be changed by tests. */
+public final class Facts {
+    static final Instant NOW = Instant.parse("2026-05-01T12:00:00Z");
+
+    public @Nullable String stopped;
+    public boolean resumable = true;
+    public @Nullable String shortage;
+    public DeviceCondition device = new DeviceCondition("/data", List.of("containers"), 50L << 30, 100L << 30, 0);
+    public long damagedChunks;
+    public long unmarkedFrames;
+    public long missingContainers;
+    public Index index = new Index(true, false, true, 9);
+    public SpaceUse space = new SpaceUse(100L << 30, 60L << 30, 50L << 30, 50L << 30, 7);
+    public SsdState ssd = SsdState.NONE;
+    public boolean ssdDetachedOnRequest;
+    public RequestFailures.Counts failures = RequestFailures.Counts.NONE;
+    public @Nullable String collectionFailure;
+    public @Nullable String lostAtLastEnd;
+
+    public HealthFacts facts() {
+        return new HealthFacts(
+                "pool0",
+                Path.of("/base/log/pool0.log"),
+                Path.of("/data"),
+                new VolumeCondition(
+                        stopped,
+                        resumable,
+                        shortage,
+                        List.of(device),
+                        damagedChunks,
+                        0,
+                        unmarkedFrames,
+                        missingContainers,
+                        index),
+                space,
+                ssd,
+                "the reason",
+                ssdDetachedOnRequest,
+                failures,
+                collectionFailure,
+                lostAtLastEnd,
+                2,
+                1,
+                NOW);
+    }
+}

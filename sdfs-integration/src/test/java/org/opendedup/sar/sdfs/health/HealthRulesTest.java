@@ -1,0 +1,224 @@
+package org.opendedup.sar.sdfs.health;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.PosixException;
+import org.opendedup.sar.sdfs.health.RequestFailures.Counts;
+import org.opendedup.sar.sdfs.health.RequestFailures.Kind;
+import org.opendedup.sar.tier.SsdState;
+import org.opendedup.sar.volume.SpaceUse;
+import org.opendedup.sar.volume.VolumeCondition.Index;
+import org.opendedup.sar.volume.store.DeviceCondition;
+
+/** The table of decisions about a volume's health. */
+class HealthRulesTest {
+    private static Arguments row(String name, Health health, String finding, String command, Consumer<Facts> change) {
+        return arguments(name, health, finding, command, change);
+    }
+
+    private static DeviceCondition device(long usable, long total, long missingBallast) {
+        return new DeviceCondition("/data", List.of("containers"), usable, total, missingBallast);
+    }
+
+    private static Counts failed(Duration ago) {
+        return new Counts(1, 0, 0, 0, Facts.NOW.minus(ago));
+    }
+
+    static Stream<Arguments> rows() {
+        Health well = Health.WELL;
+        Health degraded = Health.DEGRADED;
+        Health damaged = Health.DAMAGED;
+        return Stream.of(
+                row("nothing", well, "", "", facts -> {}),
+                row("a failed write", degraded, "read-only", "sdfscli pool0 resume", facts -> facts.stopped = "EIO"),
+                row("a lost write", damaged, "read-only-for-good", "sdfscli pool0 unmount", facts -> {
+                    facts.stopped = "EIO";
+                    facts.resumable = false;
+                }),
+                row("a lossy end", degraded, "lost-at-last-end", "", facts -> facts.lostAtLastEnd = "lost: 1 file"),
+                row("no space", degraded, "no-space", "sdfscli pool0 gc --wait", facts -> facts.shortage = "full"),
+                row(
+                        "little space",
+                        degraded,
+                        "nearly-full",
+                        "sdfscli pool0 gc --wait",
+                        facts -> facts.device = device((10L << 30) - 1, 1L << 40, 0)),
+                row("10 GiB left", well, "", "", facts -> facts.device = device(10L << 30, 1L << 40, 0)),
+                row("a small device", well, "", "", facts -> facts.device = device(5L << 30, 100L << 30, 0)),
+                row(
+                        "4.9 % left",
+                        degraded,
+                        "nearly-full",
+                        "sdfscli pool0 gc --wait",
+                        facts -> facts.device = device((5L << 30) - 1, 100L << 30, 0)),
+                row(
+                        "a ballast to be made",
+                        well,
+                        "",
+                        "",
+                        facts -> facts.device = device(128L << 20, 1 << 30, 64 << 20)),
+                row(
+                        "a ballast used",
+                        degraded,
+                        "ballast-used",
+                        "sdfscli pool0 gc --wait",
+                        facts -> facts.device = device((128L << 20) - 1, 1 << 30, 64 << 20)),
+                row(
+                        "the capacity",
+                        degraded,
+                        "volume-full",
+                        "sdfscli pool0 df",
+                        facts -> facts.space = new SpaceUse(100, 5, 0, 1 << 30, 7)),
+                row("an SSD", well, "", "", facts -> facts.ssd = SsdState.ONLINE),
+                row(
+                        "a slow SSD",
+                        degraded,
+                        "ssd-suspended",
+                        "sdfscli pool0 sar status",
+                        facts -> facts.ssd = SsdState.SUSPENDED),
+                row(
+                        "a worn SSD",
+                        degraded,
+                        "ssd-read-only",
+                        "sdfscli pool0 sar attach",
+                        facts -> facts.ssd = SsdState.READ_ONLY),
+                row(
+                        "a failed SSD",
+                        degraded,
+                        "ssd-failed",
+                        "sdfscli pool0 sar attach",
+                        facts -> facts.ssd = SsdState.FAILED),
+                row(
+                        "a lost SSD",
+                        degraded,
+                        "ssd-lost",
+                        "sdfscli pool0 sar attach",
+                        facts -> facts.ssd = SsdState.DETACHED),
+                row("a detached SSD", well, "", "", facts -> {
+                    facts.ssd = SsdState.DETACHED;
+                    facts.ssdDetachedOnRequest = true;
+                }),
+                row(
+                        "damage",
+                        damaged,
+                        "damaged-chunks",
+                        "grep -a 'cannot be read\\|READ' /base/log/pool0.log",
+                        facts -> facts.damagedChunks = 3),
+                row(
+                        "unreadable directories",
+                        damaged,
+                        "unreadable-containers",
+                        "grep -a 'cannot be read' /base/log/pool0.log",
+                        facts -> facts.unmarkedFrames = 1),
+                row(
+                        "missing containers",
+                        damaged,
+                        "missing-containers",
+                        "grep -a 'is missing' /base/log/pool0.log",
+                        facts -> facts.missingContainers = 1),
+                row("an index at work", well, "", "", facts -> facts.index = new Index(true, true, false, 2)),
+                row(
+                        "no index",
+                        degraded,
+                        "index",
+                        "grep -a index /base/log/pool0.log",
+                        facts -> facts.index = new Index(false, false, false, 0)),
+                row(
+                        "half an index",
+                        degraded,
+                        "index",
+                        "grep -a index /base/log/pool0.log",
+                        facts -> facts.index = new Index(true, false, false, 2)),
+                row(
+                        "a collection",
+                        degraded,
+                        "collection-failed",
+                        "sdfscli pool0 gc --wait",
+                        facts -> facts.collectionFailure = "EIO"),
+                row(
+                        "a failed read",
+                        degraded,
+                        "failed-requests",
+                        "grep -a ERROR /base/log/pool0.log",
+                        facts -> facts.failures = failed(Duration.ofMinutes(59))),
+                row("one of long ago", well, "", "", facts -> facts.failures = failed(Duration.ofMinutes(60))));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("rows")
+    void eachFactAloneDecides(String name, Health health, String finding, String command, Consumer<Facts> change) {
+        var facts = new Facts();
+        change.accept(facts);
+        List<Finding> findings = HealthRules.findings(facts.facts());
+        assertEquals(health, Finding.healthOf(findings), findings::toString);
+        assertEquals(health.ordinal(), health.exitCode());
+        assertEquals(
+                finding.isEmpty() ? List.of() : List.of(finding),
+                findings.stream().map(Finding::id).toList());
+        for (Finding found : findings) {
+            assertEquals(command, found.command());
+            assertFalse(found.what().endsWith(".") || found.remedy().endsWith("."), found::line);
+        }
+    }
+
+    @Test
+    void theWorstIsFirstAndDecides() {
+        var facts = new Facts();
+        facts.stopped = "EIO";
+        facts.damagedChunks = 1;
+        facts.failures = failed(Duration.ZERO);
+        List<Finding> findings = HealthRules.findings(facts.facts());
+        assertEquals(
+                List.of("damaged-chunks", "read-only"),
+                findings.stream().map(Finding::id).toList(),
+                "failed requests that other findings explain are none of their own");
+        assertEquals(Health.DAMAGED, Finding.healthOf(findings));
+    }
+
+    @Test
+    void aFailureIsCountedByKindAndARefusalIsNone() {
+        var failures = new RequestFailures(InstantSource.fixed(Facts.NOW));
+        failures.note(Kind.READ, new PosixException(PosixException.Reason.ENOENT, "a refusal"));
+        assertEquals(Counts.NONE, failures.counts());
+        failures.note(Kind.WRITE, new NoSpaceException("full"));
+        assertEquals(new Counts(0, 0, 0, 1, null), failures.counts());
+        failures.note(Kind.READ, new IOException("bad"));
+        failures.note(Kind.WRITE, new IOException("bad"));
+        failures.note(Kind.SYNC, new IllegalStateException("bad"));
+        failures.note(Kind.SYNC, new PosixException(PosixException.Reason.EIO, "bad"));
+        assertEquals(new Counts(1, 1, 2, 1, Facts.NOW), failures.counts());
+        failures.settle();
+        assertEquals(new Counts(1, 1, 2, 1, null), failures.counts());
+    }
+
+    @Test
+    void eachChangeIsReportedOnce() throws IOException {
+        var facts = new Facts();
+        var heard = new ArrayList<Health>();
+        try (var watch = new HealthWatch(facts::facts)) {
+            watch.listen(judgement -> heard.add(judgement.health()));
+            assertEquals(Health.WELL, watch.judge().health());
+            facts.stopped = "EIO";
+            assertEquals(Health.DEGRADED, watch.judge().health());
+            assertEquals(Health.DEGRADED, watch.judge().health());
+            facts.stopped = null;
+            assertTrue(watch.judge().findings().isEmpty());
+        }
+        assertEquals(List.of(Health.DEGRADED, Health.WELL), heard);
+    }
+}

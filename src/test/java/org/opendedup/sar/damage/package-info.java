@@ -1,0 +1,6 @@
+/**
+ * Random damage to every kind of file of a closed volume. {@link org.opendedup.sar.damage.SampleVolume} makes the
+ * volume, {@link org.opendedup.sar.damage.Part} knows the kinds of files, {@link org.opendedup.sar.damage.Harm} does
+ * the damage, and {@link org.opendedup.sar.damage.DamageTrial} uses the damaged volume and finds wrong answers.
+ */
+package org.opendedup.sar.damage;
