@@ -50,7 +50,7 @@ class BadDefinitionTest {
         bad.put("not well-formed", utf8(good.substring(0, good.length() / 2)));
         bad.put("line 1: not well-formed", new byte[0]);
         bad.put("not UTF-8", (good + "<!-- \u00e9 -->").getBytes(StandardCharsets.ISO_8859_1));
-        bad.put("version 2", utf8(good.replaceFirst("version=\"1\">", "version=\"2\">")));
+        bad.put("version 3", utf8(good.replaceFirst("version=\"2\">", "version=\"3\">")));
         return bad;
     }
 

@@ -9,14 +9,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.collect.Pace;
 import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
-import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.NoSpaceException;
 import org.opendedup.sar.common.UnsupportedFormatException;
 import org.opendedup.sar.container.format.LocatedTable;
 import org.opendedup.sar.disk.DiskModel;
+import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.ingest.ChunkRewriter;
 import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.metadata.RecipePage;
@@ -31,16 +30,16 @@ import org.slf4j.LoggerFactory;
  * <ol>
  *   <li>Read the recipes of the newest files, and choose pieces that cost a reader more than they are worth
  *       ({@link ReadPlan}).
- *   <li>Store their chunks once more, next to each other in the order of the files. From then on the index leads
- *       writers to the new copies.
- *   <li>Wait until every writer is done that may have found an old copy before.
+ *   <li>Store their chunks once more, next to each other in the order of the files. The index still leads writers to
+ *       the old copies: so it leads to nothing that a run which ends early leaves without references.
  *   <li>Read all recipes, and replace each reference to an old copy: so no copy is needed twice.
+ *   <li>Make the index lead to the new copies.
  * </ol>
  *
  * The old copies are then garbage, and the next collection returns their space. Old and new copy have the same bytes,
  * and a commit forces containers before it writes recipes. So whenever the volume crashes, each reference leads to a
- * copy that exists. A reference that the pass misses, because a file was copied at that moment, keeps the old copy:
- * this costs its space and nothing else. For use by one thread, once.
+ * copy that exists. A reference that the pass misses, because a file that it has passed was changed or copied, keeps
+ * the old copy: this costs its space and nothing else. For use by one thread, once.
  */
 public final class Arranger {
     private static final Logger log = LoggerFactory.getLogger(Arranger.class);
@@ -55,7 +54,6 @@ public final class Arranger {
     /**
      * The parts of a volume that an arrangement uses.
      *
-     * @param uses open while a writer relies on a stored copy without having a reference to it
      * @param disk the disk for which read times are predicted
      * @param windowBytes bytes of files over which a reader keeps data in memory
      */
@@ -65,7 +63,6 @@ public final class Arranger {
             ChunkReader reader,
             ChunkRewriter rewriter,
             ArrangedFiles files,
-            GracePeriod uses,
             DiskModel disk,
             long windowBytes,
             Pace pace) {}
@@ -177,7 +174,12 @@ public final class Arranger {
                 return;
             }
             next = pages[pages.length - 1] + 1;
-            parts.metadata().recipes().forEachPage(inode, pages[0], next, (page, recipe) -> want(recipe));
+            // No cursor of the database is open while frame tables are read.
+            List<RecipePage> recipes = new ArrayList<>();
+            parts.metadata().recipes().forEachPage(inode, pages[0], next, (page, recipe) -> recipes.add(recipe));
+            for (RecipePage recipe : recipes) {
+                want(recipe);
+            }
             if (plannedBytes >= windowBytes) {
                 moveChosen();
             }
@@ -244,12 +246,12 @@ public final class Arranger {
             parts.pace().await(someBytes, this::goesOn);
             try {
                 parts.files().admit(someBytes);
+                store(some);
             } catch (NoSpaceException e) {
                 log.debug("there is no room for more copies: {}", e.getMessage());
                 isShort = true;
                 return;
             }
-            store(some);
         }
         if (moves.isFull()) {
             allBytes += parts.metadata().totals().logicalBytes();
@@ -259,9 +261,11 @@ public final class Arranger {
 
     private void store(Map<Long, byte[]> chunks) throws IOException {
         ChunkRewriter.Copies copies = parts.rewriter().append(chunks);
+        // From now on the copies are garbage that may be referred to. They stay, because no collection runs. Writers
+        // take
+        // the old copies for duplicates until the references are replaced: so a run that ends early loses none of them.
         parts.rewriter().tellLengths(parts.files().changes());
-        // Nothing refers to the copies yet. They stay, because no collection runs.
-        parts.rewriter().insert();
+        parts.rewriter().keep();
         copies.copies().forEach(moves::add);
         movedChunks += copies.freshChunks();
         movedBytes += copies.freshBytes();
@@ -273,7 +277,6 @@ public final class Arranger {
         if (moves.count() == 0) {
             return;
         }
-        parts.uses().await();
         Map<Long, List<Long>> concerned = new TreeMap<>();
         @Nullable Position next = Position.FIRST;
         // Also if there was no room for more copies: what is moved already needs the rest of its references.
@@ -291,6 +294,11 @@ public final class Arranger {
             }
             concerned.clear();
             parts.pace().await(0, this::goesOn);
+        }
+        if (next == null) {
+            parts.rewriter().insertKept();
+        } else {
+            parts.rewriter().dropKept();
         }
         moves.clear();
     }

@@ -266,8 +266,8 @@ final class ContainerCheck {
         // What is missing of an open container is no defect of its entry.
         if (stored.state() == State.SEALED) {
             differ("slots", stored.slots(), found.slots(), differences);
-            // Chunks of damaged frames that are not in use cannot be removed, and do not count.
-            if (entry.damagedSlots() == 0) {
+            // Chunks that a collection found unused in a damaged frame cannot be removed, and do not count.
+            if (stored.rawBytes() > found.rawBytes()) {
                 differ("bytes of chunks", stored.rawBytes(), found.rawBytes(), differences);
             }
         }

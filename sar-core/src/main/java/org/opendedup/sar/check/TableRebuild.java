@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.opendedup.sar.common.ChunkId;
 import org.opendedup.sar.common.CorruptionException;
 import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.StoredContainer;
@@ -33,7 +32,9 @@ import org.opendedup.sar.metadata.ContainerRecords;
  * generation may not be whole. What has the same id and other chunks is of another history. An entry of the old table
  * is only a hint where to look; it stays if its container cannot be found and nothing else lies in its place.
  *
- * <p>Memory: about 150 bytes for each container.
+ * <p>Memory: about 150 bytes for each container, and up to 64 MiB. If it is unknown when the data location was last
+ * used, for instance after the restore of a backup from an earlier mount, each container may be of another history:
+ * then the frames of all of them are read, and the recipes once for each 16 million slots.
  */
 public final class TableRebuild {
     /**
@@ -54,6 +55,9 @@ public final class TableRebuild {
     /** A place where a container lies. */
     private record Candidate(long container, StoredContainer stored, BitSet missing) {}
 
+    /** Slots whose fingerprint prefixes are in memory at a time, 4 bytes each. */
+    private static final int SLOTS_PER_PASS = 1 << 24;
+
     private static final BitSet NONE = new BitSet(0);
 
     private final Directory data;
@@ -65,7 +69,8 @@ public final class TableRebuild {
     private final EntriesByPack entries;
     private final Set<Long> presentPacks = new HashSet<>();
     private final List<Candidate> candidates = new ArrayList<>();
-    private final Map<Long, Map<Integer, Integer>> prefixes = new HashMap<>();
+    private final long slotsPerPass;
+    private ExpectedPrefixes prefixes = new ExpectedPrefixes();
     private long strays;
     private long foreign;
     private long kept;
@@ -75,6 +80,14 @@ public final class TableRebuild {
     /** @param found the epoch in which the data location was last used */
     public TableRebuild(Directory data, ContainerRecords records, Epoch found, CheckProgress progress)
             throws IOException {
+        this(data, records, found, progress, SLOTS_PER_PASS);
+    }
+
+    /** @param slotsPerPass after how many slots of doubtful containers the recipes are read again */
+    public TableRebuild(
+            Directory data, ContainerRecords records, Epoch found, CheckProgress progress, long slotsPerPass)
+            throws IOException {
+        this.slotsPerPass = slotsPerPass;
         this.data = data;
         this.records = records;
         this.progress = progress;
@@ -96,7 +109,6 @@ public final class TableRebuild {
             scan(packs[i]);
         }
         candidates.sort(Comparator.comparingLong(Candidate::container));
-        loadPrefixes();
         Map<Long, Candidate> chosen = choose();
         return write(chosen);
     }
@@ -133,29 +145,45 @@ public final class TableRebuild {
         }
     }
 
-    /** Reads the references to those containers of which the lengths of chunks alone do not tell that they are ours. */
-    private void loadPrefixes() throws IOException {
-        Set<Long> doubtful = new HashSet<>();
-        for (int i = 0; i < candidates.size(); i++) {
-            Candidate candidate = candidates.get(i);
-            boolean otherSalt = i > 0
-                    && candidates.get(i - 1).container() == candidate.container()
-                    && candidates.get(i - 1).stored().writing().salt()
-                            != candidate.stored().writing().salt();
-            if (otherSalt || candidate.container() >= sharedBelow) {
-                doubtful.add(candidate.container());
+    /**
+     * Returns whether the lengths of chunks alone do not tell that a container is ours.
+     *
+     * @param places all candidates for it
+     */
+    private boolean isDoubtful(List<Candidate> places) {
+        long salt = places.get(0).stored().writing().salt();
+        return places.get(0).container() >= sharedBelow
+                || places.stream().anyMatch(place -> place.stored().writing().salt() != salt);
+    }
+
+    /** Reads the references to as many doubtful containers, from this candidate on, as memory allows; at least one. */
+    private void loadPrefixes(int from) throws IOException {
+        Map<Long, Integer> slots = new HashMap<>();
+        long total = 0;
+        for (int first = from; first < candidates.size() && (total == 0 || total < slotsPerPass); ) {
+            int end = endOfPlaces(first);
+            List<Candidate> places = candidates.subList(first, end);
+            if (isDoubtful(places)) {
+                int most = places.stream()
+                        .mapToInt(place -> place.stored().slots())
+                        .max()
+                        .orElse(0);
+                slots.put(places.get(0).container(), most);
+                total += most;
             }
+            first = end;
         }
-        if (doubtful.isEmpty()) {
-            return;
+        prefixes = ExpectedPrefixes.read(records, slots);
+    }
+
+    /** Returns the index behind the last candidate for the container of the candidate {@code first}. */
+    private int endOfPlaces(int first) {
+        int end = first + 1;
+        while (end < candidates.size()
+                && candidates.get(end).container() == candidates.get(first).container()) {
+            end++;
         }
-        doubtful.forEach(container -> prefixes.put(container, new HashMap<>()));
-        records.forEachReference((chunk, prefix) -> {
-            Map<Integer, Integer> ofContainer = prefixes.get(ChunkId.container(chunk));
-            if (ofContainer != null) {
-                ofContainer.put(ChunkId.slot(chunk), prefix);
-            }
-        });
+        return end;
     }
 
     /** Returns the place of each container. */
@@ -163,11 +191,12 @@ public final class TableRebuild {
         Map<Long, Candidate> chosen = new HashMap<>();
         for (int first = 0; first < candidates.size(); ) {
             long container = candidates.get(first).container();
-            int end = first + 1;
-            while (end < candidates.size() && candidates.get(end).container() == container) {
-                end++;
+            int end = endOfPlaces(first);
+            List<Candidate> places = candidates.subList(first, end);
+            if (isDoubtful(places) && !prefixes.has(container)) {
+                loadPrefixes(first);
             }
-            Candidate best = best(candidates.subList(first, end));
+            Candidate best = best(places);
             boolean isChosen = best != null && !isWorseThanAbsentPack(best);
             if (isChosen) {
                 chosen.put(container, best);
@@ -192,13 +221,12 @@ public final class TableRebuild {
     }
 
     private @Nullable Candidate best(List<Candidate> places) throws IOException {
-        Map<Integer, Integer> expected = prefixes.get(places.get(0).container());
-        if (places.size() == 1 && expected == null) {
+        if (places.size() == 1 && !isDoubtful(places)) {
             return places.get(0);
         }
         List<Candidate> ours = new ArrayList<>();
         for (Candidate place : places) {
-            Candidate read = read(place, expected);
+            Candidate read = read(place);
             if (read != null) {
                 ours.add(read);
             }
@@ -219,23 +247,16 @@ public final class TableRebuild {
     /**
      * Reads all frames of a candidate.
      *
-     * @param expected fingerprint prefixes that recipes have, by slot; null if the container is known to be ours
      * @return the candidate with the chunks that are missing in frames that are whole; null if it has other chunks than
      *     the recipes refer to
      */
-    private @Nullable Candidate read(Candidate place, @Nullable Map<Integer, Integer> expected) throws IOException {
+    private @Nullable Candidate read(Candidate place) throws IOException {
         StoredContainer stored = place.stored();
         FoundContainer found;
         try (PackReader reader = PackReader.open(data, stored.pack())) {
             found = reader.whole(stored.offset(), Long.MAX_VALUE);
         }
-        if (found == null) {
-            return null;
-        }
-        if (expected != null
-                && expected.entrySet().stream()
-                        .anyMatch(slot -> found.length(slot.getKey()) > 0
-                                && found.fingerprintPrefix(slot.getKey()) != slot.getValue())) {
+        if (found == null || prefixes.contradict(found)) {
             return null;
         }
         BitSet missing = place.missing();
@@ -253,7 +274,7 @@ public final class TableRebuild {
             long done = 0;
             for (Candidate place : chosen.values()) {
                 progress.at("entries", done++, chosen.size());
-                table.put(place.container(), place.stored(), place.missing());
+                table.put(place.container(), withOldUse(place), place.missing());
                 missingChunks += place.missing().cardinality();
             }
             long containers = chosen.size();
@@ -282,6 +303,33 @@ public final class TableRebuild {
             long changes = table.commit();
             return new Report(containers + kept, kept, notFound, missingChunks, strays, foreign, changes);
         }
+    }
+
+    /**
+     * Returns what the table says of a place. If the old entry names the same writing in the same place, its level of
+     * compression stays, which only an entry has. So do the bytes of its chunks, if some are damaged: those that a
+     * collection found unused in a damaged frame do not count.
+     */
+    private StoredContainer withOldUse(Candidate place) throws IOException {
+        StoredContainer found = place.stored();
+        ContainerEntry old = records.entry(place.container());
+        if (old == null
+                || !old.stored().isAt(found)
+                || !old.stored().writing().equals(found.writing())
+                || old.stored().bytes() != found.bytes()) {
+            return found;
+        }
+        long rawBytes = old.stored().rawBytes();
+        boolean staysReduced = old.damagedSlots() > 0 && old.liveBytes() <= rawBytes && rawBytes <= found.rawBytes();
+        return new StoredContainer(
+                found.writing(),
+                found.state(),
+                found.pack(),
+                found.offset(),
+                found.bytes(),
+                found.slots(),
+                staysReduced ? rawBytes : found.rawBytes(),
+                old.stored().recompressed());
     }
 
     /** The places that are taken, by pack. */

@@ -17,6 +17,7 @@ import org.opendedup.sar.container.ContainerStore;
 import org.opendedup.sar.container.SealedContainer;
 import org.opendedup.sar.disk.DiskQueue;
 import org.opendedup.sar.disk.Importance;
+import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.index.ChunkIndex;
 import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerTable;
@@ -123,7 +124,7 @@ public final class Collector {
                 giveBack(compaction);
             }
             collect(victims::next, compaction, false, () -> false);
-            collect(victims::nextToRecompress, compaction, true, recompression.isUnwanted());
+            recompress(victims, compaction, recompression);
             if (goesOn()) {
                 sweep(compaction);
             }
@@ -164,6 +165,15 @@ public final class Collector {
             goesOn();
         }
         return bytes;
+    }
+
+    private void recompress(Victims victims, Compaction compaction, Recompression recompression) throws IOException {
+        try {
+            collect(victims::nextToRecompress, compaction, true, recompression.isUnwanted());
+        } catch (NoSpaceException e) {
+            // What was collected before stays collected.
+            log.info("there is no room to compress more containers anew: {}", e.getMessage());
+        }
     }
 
     /** Chooses the containers of a batch. */

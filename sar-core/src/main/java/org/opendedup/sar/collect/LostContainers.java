@@ -37,13 +37,13 @@ final class LostContainers {
                 counts.condemn(container.value, counts.slots(container.value));
             }
             uses.await();
-            commits.changes().lock();
-            try {
-                for (LongCursor container : lost) {
+            for (LongCursor container : lost) {
+                commits.changes().lock();
+                try {
                     counts.tombstoneCondemned(container.value);
+                } finally {
+                    commits.changes().unlock();
                 }
-            } finally {
-                commits.changes().unlock();
             }
         } finally {
             for (LongCursor container : lost) {

@@ -418,6 +418,11 @@ public final class ContainerStore implements Closeable {
                 directory, sealed, packs, compressor, workers, rewritten, space, this::hasRecovered, level);
     }
 
+    /** Returns a reader of whole containers that verifies everything in them; see {@link Verification}. */
+    public Verification verification() {
+        return new Verification(sealed, compressor, workers);
+    }
+
     /**
      * Ends every container, as a volume does when it is closed: the next {@link #force} makes them complete. Writers
      * may continue; they get new containers.

@@ -154,7 +154,11 @@ public final class PackReader implements Closeable {
             return false;
         }
         byte[] bytes = new byte[frame.frameBytes()];
-        input.readFully(offset, ByteBuffer.wrap(bytes));
+        try {
+            input.readFully(offset, ByteBuffer.wrap(bytes));
+        } catch (IOException e) {
+            return false; // A sector of it cannot be read; the rest of the pack may be readable.
+        }
         return FrameFormat.crcHolds(bytes, 0, frame);
     }
 
@@ -227,6 +231,8 @@ public final class PackReader implements Closeable {
         private final byte[] window = new byte[BYTES];
         private long start;
         private int bytes;
+        /** Up to there, blocks are read one by one: one of them cannot be read. */
+        private long singlyUntil;
 
         boolean mayBegin(long offset) throws IOException {
             if (length - offset < MIN_CONTAINER_BYTES) {
@@ -234,22 +240,30 @@ public final class PackReader implements Closeable {
             }
             if (offset < start || offset + MIN_CONTAINER_BYTES > start + bytes) {
                 // After a container follows another one, mostly: a block is enough to see that.
-                boolean goesOn = bytes > 0 && offset == start + bytes;
+                boolean goesOn = bytes > 0 && offset == start + bytes && offset >= singlyUntil;
                 int wanted = (int) Math.min(goesOn ? BYTES : PackFormat.ALIGNMENT, length - offset);
                 start = offset;
-                bytes = 0;
-                try {
-                    input.readFully(offset, ByteBuffer.wrap(window, 0, wanted));
-                } catch (IOException e) {
-                    // A block that cannot be read has no header; the next block may be readable.
-                    Arrays.fill(window, 0, PackFormat.ALIGNMENT, (byte) 0);
-                    wanted = (int) Math.min(PackFormat.ALIGNMENT, length - offset);
-                }
-                bytes = wanted;
+                bytes = fill(offset, wanted);
             }
             int at = (int) (offset - start);
             return ContainerFormat.magicAt(window, at)
                     || FrameFormat.magicAt(window, at + ContainerFormat.HEADER_BYTES);
+        }
+
+        /** Reads a part of the pack, or only its first block if not all of it can be read; returns how many bytes. */
+        private int fill(long offset, int wanted) {
+            try {
+                input.readFully(offset, ByteBuffer.wrap(window, 0, wanted));
+                return wanted;
+            } catch (IOException e) {
+                if (wanted > PackFormat.ALIGNMENT) {
+                    singlyUntil = offset + BYTES;
+                    return fill(offset, PackFormat.ALIGNMENT);
+                }
+                // A block that cannot be read has no header; the next block may be readable.
+                Arrays.fill(window, 0, PackFormat.ALIGNMENT, (byte) 0);
+                return wanted;
+            }
         }
     }
 

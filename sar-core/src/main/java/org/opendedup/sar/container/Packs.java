@@ -112,25 +112,34 @@ final class Packs implements Closeable {
 
     /**
      * Returns the packs that the container table names and that are missing, each with the number of its containers.
-     * Lists the folder once and reads the whole table.
+     * Lists the folder once and reads the whole table; once more if a pack is missing, because a collection may have
+     * moved its containers and deleted it meanwhile: that no entry names any more.
      */
     SortedMap<Long, Long> missing(ContainerClaims claims) throws IOException {
         Set<Long> present = new HashSet<>();
         for (long pack : numbers()) {
             present.add(pack);
         }
-        SortedMap<Long, Long> missing = new TreeMap<>();
+        Set<Long> missing = new HashSet<>();
         claims.forEach((container, stored) -> {
             if (!present.contains(stored.pack())) {
-                missing.merge(stored.pack(), 1L, Long::sum);
+                missing.add(stored.pack());
             }
         });
-        for (long pack : List.copyOf(missing.keySet())) {
+        for (long pack : List.copyOf(missing)) {
             if (exists(pack)) {
                 missing.remove(pack); // Created after the list.
             }
         }
-        return missing;
+        SortedMap<Long, Long> named = new TreeMap<>();
+        if (!missing.isEmpty()) {
+            claims.forEach((container, stored) -> {
+                if (missing.contains(stored.pack())) {
+                    named.merge(stored.pack(), 1L, Long::sum);
+                }
+            });
+        }
+        return named;
     }
 
     boolean exists(long pack) throws IOException {

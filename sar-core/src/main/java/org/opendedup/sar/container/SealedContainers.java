@@ -255,6 +255,18 @@ final class SealedContainers implements Closeable {
         });
     }
 
+    /** Makes the next read of a sealed container show what the disk has, instead of the kernel's cache. */
+    void forgetCached(long container) throws IOException {
+        StoredContainer stored = entries.entry(container);
+        if (stored != null) {
+            try (InputCache.Lease lease = inputs.acquire(stored.pack())) {
+                lease.input().forgetCached(stored.offset(), stored.bytes());
+            } catch (NoSuchFileException e) {
+                log.debug("pack {} is missing: who reads it is told", stored.pack(), e);
+            }
+        }
+    }
+
     private static CorruptionException missing(String place, IOException cause) {
         CorruptionException missing = new CorruptionException(place, -1, "a container", "the end of the file, or none");
         missing.initCause(cause);

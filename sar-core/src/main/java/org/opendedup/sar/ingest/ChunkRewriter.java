@@ -2,21 +2,25 @@ package org.opendedup.sar.ingest;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.Lock;
 import org.opendedup.sar.chunk.Segment;
 import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.Fingerprints;
 import org.opendedup.sar.container.ContainerWriter;
 import org.opendedup.sar.metadata.HeldRecipe;
 
 /**
  * Stores new copies of chunks next to each other, so that recipes can refer to them instead of the old copies. The
  * steps are in the same order as in the write path: {@link #append}; {@link #tellLengths}; then the caller changes
- * recipes and counts; then {@link #insert} makes the index lead to the new copies. A crash in between leaves copies
- * without references. For use by one thread.
+ * recipes and counts; then {@link #insert} makes the index lead to the new copies, or for those of several appends
+ * {@link #insertKept}. A crash in between leaves copies without references. For use by one thread.
  */
 public final class ChunkRewriter implements Closeable {
     /** Maximum number of chunks of one append: 1 MiB with chunks of 8 KiB, 8 MiB with the longest chunks. */
@@ -27,8 +31,12 @@ public final class ChunkRewriter implements Closeable {
     private final ContainerWriter writer;
     private final Segment segment;
     private final SegmentDuplicates duplicates = new SegmentDuplicates();
+    /** New copies to which the index does not lead yet. */
+    private final List<Kept> kept = new ArrayList<>();
     /** Containers that hold new copies: a chunk that occurs again gets the same copy. */
     private final Set<Long> written = new HashSet<>();
+
+    private record Kept(long chunkId, byte[] fingerprint) {}
 
     ChunkRewriter(IngestStores stores, long stream, int maxChunkBytes) {
         this.stores = stores;
@@ -102,8 +110,8 @@ public final class ChunkRewriter implements Closeable {
     }
 
     /**
-     * Records in the reference counts the lengths of the copies of the last append. Must be called before the first
-     * reference.
+     * Records in the reference counts the lengths of the copies of the last append, and that they exist: until
+     * something refers to them they are garbage. Must be called before the first reference.
      *
      * @param changes the change lock
      */
@@ -120,6 +128,7 @@ public final class ChunkRewriter implements Closeable {
                 for (int chunk = 0; chunk < segment.count(); chunk++) {
                     if (segment.isFresh(chunk)) {
                         stores.metadata().counts().setLength(segment.chunkId(chunk), segment.length(chunk));
+                        stores.metadata().counts().enliven(segment.chunkId(chunk));
                     }
                 }
             } finally {
@@ -128,12 +137,38 @@ public final class ChunkRewriter implements Closeable {
         }
     }
 
-    /**
-     * Makes the index lead to the copies of the last append. Unless they are referenced already, no garbage may be
-     * collected until they are.
-     */
+    /** Makes the index lead to the copies of the last append. */
     public void insert() {
         index.insert(segment);
+    }
+
+    /** Keeps the fingerprints of the copies of the last append for {@link #insertKept}: 40 bytes for each. */
+    public void keep() {
+        for (int chunk = 0; chunk < segment.count(); chunk++) {
+            if (segment.isFresh(chunk)) {
+                kept.add(new Kept(
+                        segment.chunkId(chunk),
+                        Arrays.copyOfRange(
+                                segment.fingerprints(),
+                                Segment.fingerprintOffset(chunk),
+                                Segment.fingerprintOffset(chunk) + Fingerprints.BYTES)));
+            }
+        }
+    }
+
+    /** Makes the index lead to those of the kept copies that something refers to, and forgets all. */
+    public void insertKept() throws IOException {
+        for (Kept copy : kept) {
+            if (stores.metadata().counts().count(copy.chunkId) > 0) {
+                index.insert(copy.fingerprint, copy.chunkId);
+            }
+        }
+        kept.clear();
+    }
+
+    /** Forgets the kept copies. */
+    public void dropKept() {
+        kept.clear();
     }
 
     /** Releases the container. Idempotent. */

@@ -36,8 +36,21 @@ final class ForgivingIndex {
 
     /** Inserts a segment's new chunks. If the index fails, they are not found later. */
     void insert(Segment segment) {
+        insert(() -> index.insert(segment));
+    }
+
+    /** Inserts one chunk, in the same way. */
+    void insert(byte[] fingerprint, long chunkId) {
+        insert(() -> index.insert(fingerprint, 0, chunkId));
+    }
+
+    private interface Insertion {
+        void run() throws IOException;
+    }
+
+    private void insert(Insertion insertion) {
         try {
-            index.insert(segment);
+            insertion.run();
             refuses = false;
         } catch (IOException e) {
             // Logs once, and not for each of hundreds of segments per second.

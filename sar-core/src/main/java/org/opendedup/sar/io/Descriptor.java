@@ -18,6 +18,9 @@ final class Descriptor implements Closeable {
     /** SYNC_FILE_RANGE_WRITE, a flag of sync_file_range(2). */
     private static final int WRITE = 2;
 
+    /** POSIX_FADV_DONTNEED, an advice of posix_fadvise(2). */
+    private static final int DONT_NEED = 4;
+
     private static final int EINTR = 4;
     private static final int EOPNOTSUPP = 95;
 
@@ -43,6 +46,11 @@ final class Descriptor implements Closeable {
         }
         int number = Libc.open(libc, file, flags);
         return number < 0 ? null : new Descriptor(libc, number, file);
+    }
+
+    /** Asks the kernel to forget what it has in memory of a range of the file, except what was not forced. */
+    void forgetCached(long offset, long length) {
+        int unused = libc.posix_fadvise(number, offset, length, DONT_NEED);
     }
 
     /** Returns whether the request succeeded. */

@@ -44,10 +44,23 @@ final class FileInput implements Input {
 
     @Override
     public synchronized FileLayout layout(long offset, long length) {
+        Descriptor opened = descriptor();
+        return opened == null ? FileLayout.UNKNOWN : FileLayout.of(opened, offset, length);
+    }
+
+    @Override
+    public synchronized void forgetCached(long offset, long length) {
+        Descriptor opened = descriptor();
+        if (opened != null) {
+            opened.forgetCached(offset, length);
+        }
+    }
+
+    private @Nullable Descriptor descriptor() {
         if (descriptor == null && !closed) {
             descriptor = Descriptor.open(path, Libc.O_RDONLY);
         }
-        return descriptor == null ? FileLayout.UNKNOWN : FileLayout.of(descriptor, offset, length);
+        return descriptor;
     }
 
     @Override

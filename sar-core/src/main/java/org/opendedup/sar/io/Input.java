@@ -25,4 +25,10 @@ public interface Input extends Closeable {
     default FileLayout layout(long offset, long length) {
         return FileLayout.UNKNOWN;
     }
+
+    /**
+     * Asks the kernel to forget what it has in memory of a range of the file, so that the next read shows what the
+     * device has. What was written and not forced stays. Does nothing where that is not possible.
+     */
+    default void forgetCached(long offset, long length) {}
 }

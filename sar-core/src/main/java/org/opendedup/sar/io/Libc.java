@@ -43,6 +43,8 @@ final class Libc {
 
         int fallocate(int descriptor, int mode, long offset, long length);
 
+        int posix_fadvise(int descriptor, long offset, long length, int advice);
+
         int ftruncate(int descriptor, long length);
 
         int fdatasync(int descriptor);

@@ -122,9 +122,8 @@ final class AcknowledgedSequence implements Closeable {
                     place,
                     -1,
                     "all changes up to number " + sequence + ", which were acknowledged",
-                    "those up to " + found + " only (" + damage
-                            + "); check the disk, and restore the folder from its last "
-                            + "backup. To accept the loss and continue with the older state, delete " + file);
+                    "those up to " + found + " only (" + damage + "); " + RocksDbErrors.REMEDY
+                            + ". To accept the loss and continue with the older state, delete " + file);
         }
     }
 

@@ -186,6 +186,8 @@ public final class ContainerRecords {
         private final Batch batch;
         private final Sum sum = new Sum();
         private long changes;
+        /** Chunks that a recipe refers to, and that this table marks as damaged. */
+        private long newlyLost;
 
         private Replacement(Batch batch) {
             this.batch = batch;
@@ -231,6 +233,7 @@ public final class ContainerRecords {
             unmarked.stream().forEach(slot -> marked.markDamaged(slot, slot + 1));
             batch.put(Family.COUNT, Keys.of(container), marked.encode());
             changes++;
+            newlyLost += unmarked.stream().filter(marked::isLost).count();
             return marked;
         }
 
@@ -267,10 +270,21 @@ public final class ContainerRecords {
                 batch.put(Family.SYSTEM, SystemRecords.CONTAINERS, SystemRecords.encodeContainers(sum.summary()));
                 changes++;
             }
+            if (newlyLost > 0) {
+                batch.put(Family.SYSTEM, SystemRecords.TOTALS, SystemRecords.encodeTotals(totalsWithLost()));
+                changes++;
+            }
             if (changes > 0) {
                 batch.commit();
             }
             return changes;
+        }
+
+        private Totals totalsWithLost() throws IOException {
+            Totals before = SystemRecords.decodeTotals(SystemRecords.read(database, SystemRecords.TOTALS));
+            StoredCopies lost = new StoredCopies(0, 0, 0, 0, newlyLost);
+            return new Totals(
+                    before.logicalBytes(), before.files(), before.stored().plus(lost));
         }
 
         @Override

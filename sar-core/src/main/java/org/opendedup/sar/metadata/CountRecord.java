@@ -250,6 +250,11 @@ final class CountRecord implements ContainerCounts {
         }
     }
 
+    /** Records that a slot is not damaged any more. */
+    void markSound(int slot) {
+        damaged.clear(slot);
+    }
+
     /**
      * Changes the count. A copy that was never referenced becomes alive; a tombstoned copy cannot be referenced again.
      */

@@ -2,6 +2,7 @@ package org.opendedup.sar.metadata;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,23 @@ public interface KeyValueStore extends Closeable {
      */
     default long logBytes() throws IOException {
         return 0;
+    }
+
+    /** Returns a number that rises with each committed change, also over openings; 0 if the store counts none. */
+    default long changes() throws IOException {
+        return 0;
+    }
+
+    /**
+     * Makes a copy of the store as it is at a moment during the call, in a folder that must not exist; its parent must
+     * be on the store's file system. The copy has every batch that was committed before the call, and of a batch that
+     * is committed meanwhile all or nothing. The files of the copy share their bytes with the store's as far as
+     * possible.
+     *
+     * @return false if this store has no files
+     */
+    default boolean checkpoint(Path target) throws IOException {
+        return false;
     }
 
     /** Reads entries in key order, as they were in the store when the cursor was created. */

@@ -2,6 +2,10 @@ package org.opendedup.sar.metadata;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.SstFileReader;
 
 /** Opens key-value stores. */
 public final class KeyValueStores {
@@ -27,6 +31,22 @@ public final class KeyValueStores {
      */
     public static KeyValueStore lookIntoRocksDb(Path folder, long memoryBytes) throws IOException {
         return RocksDbKeyValueStore.look(folder, memoryBytes);
+    }
+
+    /**
+     * Reads a table of a RocksDB database completely and verifies the checksums of its blocks. The table may be in use.
+     *
+     * @throws org.opendedup.sar.common.CorruptionException if it is damaged
+     */
+    public static void verifyTable(Path table) throws IOException {
+        RocksDB.loadLibrary();
+        try (Options options = new Options();
+                SstFileReader reader = new SstFileReader(options)) {
+            reader.open(table.toString());
+            reader.verifyChecksum();
+        } catch (RocksDBException e) {
+            throw RocksDbErrors.translate(table, e);
+        }
     }
 
     /** Returns a new, empty store in memory: the model for tests, and the store of a volume without a disk. */

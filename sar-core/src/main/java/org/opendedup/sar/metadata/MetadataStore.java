@@ -2,6 +2,7 @@ package org.opendedup.sar.metadata;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.function.Consumer;
@@ -157,6 +158,26 @@ public final class MetadataStore implements Closeable {
         epochs.begin(new SecureRandom().nextLong(), containerIds.skipTo(freeContainer));
     }
 
+    /**
+     * Begins a new epoch of metadata that were restored from a backup, durably: what other epochs of the volume did
+     * after the backup is then of another history.
+     *
+     * @param firstUnknown ids from this one on are not in the container table
+     */
+    public void branch(long firstUnknown) throws IOException {
+        epochs.begin(new SecureRandom().nextLong(), firstUnknown);
+    }
+
+    /** Returns a number that rises with each committed change, also over openings. */
+    public long changes() throws IOException {
+        return database.changes();
+    }
+
+    /** Copies the database as {@link KeyValueStore#checkpoint} does; false if it has no files. */
+    public boolean checkpoint(Path target) throws IOException {
+        return database.checkpoint(target);
+    }
+
     /** Returns the first container id that was not allocated. */
     public long firstFreeContainer() throws IOException {
         return containerIds.skipTo(0);
@@ -185,6 +206,29 @@ public final class MetadataStore implements Closeable {
     public synchronized void addToTotals(long moreLogicalBytes, long moreFiles) {
         logicalBytes += moreLogicalBytes;
         files += moreFiles;
+    }
+
+    /** Returns the scrub that was begun last; null if there was none. */
+    public @Nullable ScrubRecord scrub() throws IOException {
+        return scrub(SystemRecords.SCRUB);
+    }
+
+    /** Returns the scrub that was completed last; null if there was none. */
+    public @Nullable ScrubRecord lastScrub() throws IOException {
+        return scrub(SystemRecords.LAST_SCRUB);
+    }
+
+    private @Nullable ScrubRecord scrub(byte[] key) throws IOException {
+        byte[] value = overlay.get(Family.SYSTEM, key);
+        return value == null ? null : ScrubRecord.decode(value);
+    }
+
+    /** Records how far a scrub is, as a change like any other; if it is complete, as the last one, too. */
+    public void noteScrub(ScrubRecord record) {
+        overlay.put(Family.SYSTEM, SystemRecords.SCRUB, record.encode());
+        if (record.isComplete()) {
+            overlay.put(Family.SYSTEM, SystemRecords.LAST_SCRUB, record.encode());
+        }
     }
 
     /**

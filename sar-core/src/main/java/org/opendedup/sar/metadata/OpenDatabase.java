@@ -86,18 +86,8 @@ record OpenDatabase(
      * @throws CorruptionException if anything that was acknowledged is damaged or missing; nothing is changed then
      */
     static OpenDatabase recover(Path folder, long memoryBytes, AcknowledgedSequence acknowledged) throws IOException {
-        LogTail manifest = LogTail.ofManifest(folder);
-        SyncedManifest.requireIn(folder, manifest.intactBytes());
-        LogTail logs = LogTail.ofLogs(folder, manifest);
-        if (!logs.gap().isEmpty()) {
-            throw new CorruptionException(
-                    place(folder),
-                    -1,
-                    "all changes",
-                    "a gap: missing are those of " + logs.gap()
-                            + "; the manifest ends too early, or a log is missing. Check the disk, and restore the "
-                            + "folder from its last backup");
-        }
+        LogTail manifest = intactManifest(folder);
+        LogTail logs = logsWithoutGap(folder, manifest);
         if (!manifest.cuts().isEmpty() || !logs.cuts().isEmpty()) {
             cut(folder, memoryBytes, acknowledged, manifest.cuts(), logs.cuts());
         }
@@ -113,13 +103,42 @@ record OpenDatabase(
         return opened;
     }
 
+    /** @throws CorruptionException if the manifest has lost synced records */
+    private static LogTail intactManifest(Path folder) throws IOException {
+        LogTail manifest = LogTail.ofManifest(folder);
+        SyncedManifest.requireIn(folder, manifest.intactBytes());
+        return manifest;
+    }
+
+    /** @throws CorruptionException if changes are neither in the logs nor in the tables, and later ones are */
+    private static LogTail logsWithoutGap(Path folder, LogTail manifest) throws IOException {
+        LogTail logs = LogTail.ofLogs(folder, manifest);
+        if (!logs.gap().isEmpty()) {
+            throw new CorruptionException(
+                    place(folder),
+                    -1,
+                    "all changes",
+                    "a gap: missing are those of " + logs.gap() + "; the manifest ends too early, or a log is missing; "
+                            + RocksDbErrors.REMEDY);
+        }
+        return logs;
+    }
+
     /**
      * Opens a database for reading, and changes nothing.
      *
      * @throws CorruptionException if not everything that was acknowledged is visible
+     * @throws IOException if the manifest ends with a part of a record, which only {@link #recover} cuts off
      */
     static OpenDatabase look(Path folder, long memoryBytes, AcknowledgedSequence acknowledged) throws IOException {
-        OpenDatabase opened = open(folder, memoryBytes, Opening.LOOK, "");
+        LogTail manifest = intactManifest(folder);
+        LogTail logs = logsWithoutGap(folder, manifest);
+        if (!manifest.cuts().isEmpty()) {
+            throw new IOException(place(folder) + ": a crash left a part of a record that was never acknowledged ("
+                    + manifest.cuts().get(0) + "); mount the volume and unmount it once, which cuts it off, then check"
+                    + " it");
+        }
+        OpenDatabase opened = open(folder, memoryBytes, Opening.LOOK, logs.damage());
         try {
             acknowledged.requireIn(opened.lastSequence(), place(folder), "its logs end there");
             return opened;
@@ -237,7 +256,8 @@ record OpenDatabase(
             if (found.contains(name(Family.SYSTEM))) {
                 requireVersion(folder);
             }
-            throw new CorruptionException(place(folder), -1, "the column families " + expected, found.toString());
+            throw new CorruptionException(
+                    place(folder), -1, "the column families " + expected, found + "; " + RocksDbErrors.REMEDY);
         }
     }
 

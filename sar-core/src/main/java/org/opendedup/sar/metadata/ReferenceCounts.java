@@ -70,6 +70,14 @@ public final class ReferenceCounts {
         }
     }
 
+    /** Returns a copy of a container's counts. */
+    public ContainerCounts ofContainer(long container) throws IOException {
+        CountStripe stripe = read(container);
+        synchronized (stripe) {
+            return stripe.record(container).copy(CountRecord.NO_GENERATION);
+        }
+    }
+
     /**
      * Records that copies are damaged, so that no new reference is made to them; a change like any other. Does nothing
      * in a container without existing copies: its record may be removed.
@@ -94,6 +102,17 @@ public final class ReferenceCounts {
         }
     }
 
+    /** Records that copies that were known to be damaged have the right bytes; a change like any other. */
+    public void markSound(long container, BitSet slots) throws IOException {
+        CountStripe stripe = read(container);
+        synchronized (stripe) {
+            CountRecord record = stripe.change(container);
+            int before = record.heapBytes();
+            slots.stream().forEach(slot -> stored.change(record, slot, () -> record.markSound(slot)));
+            stripe.account(container, record, before);
+        }
+    }
+
     /** Returns the totals of all existing copies, and of the garbage among them. Exact while no change is running. */
     StoredCopies stored() {
         return stored.now();
@@ -112,6 +131,22 @@ public final class ReferenceCounts {
             CountRecord record = stripe.change(container);
             int before = record.heapBytes();
             record.setLength(ChunkId.slot(chunkId), bytes);
+            stripe.account(container, record, before);
+        }
+    }
+
+    /**
+     * Records that a copy exists, without a reference: it is garbage that may be referred to. To be called after
+     * {@link #setLength}; a change like any other.
+     */
+    public void enliven(long chunkId) throws IOException {
+        long container = ChunkId.container(chunkId);
+        int slot = ChunkId.slot(chunkId);
+        CountStripe stripe = stripe(container);
+        synchronized (stripe) {
+            CountRecord record = stripe.change(container);
+            int before = record.heapBytes();
+            stored.change(record, slot, () -> record.add(container, slot, 0));
             stripe.account(container, record, before);
         }
     }

@@ -11,6 +11,11 @@ import org.rocksdb.Status;
 
 /** Translates failures of RocksDB into exceptions that distinguish a full disk, damage and other I/O errors. */
 final class RocksDbErrors {
+    /** What an administrator does about damage. */
+    static final String REMEDY = "check the disk; then mend it with 'sdfs-check VOLUME --salvage-metadata', which loses"
+            + " nothing if a backup has the damaged tables, or bring the last backup back with"
+            + " 'sdfs-check VOLUME --restore-metadata'";
+
     private RocksDbErrors() {}
 
     /** Returns the name of a database, for messages. */
@@ -34,12 +39,7 @@ final class RocksDbErrors {
         }
         if (status != null && status.getCode() == Status.Code.Corruption) {
             return withCause(
-                    new CorruptionException(
-                            place(folder),
-                            -1,
-                            "an intact database",
-                            message + "; check the disk, and restore the folder from its last backup"),
-                    e);
+                    new CorruptionException(place(folder), -1, "an intact database", message + "; " + REMEDY), e);
         }
         return new IOException(place(folder) + ": " + message, e);
     }

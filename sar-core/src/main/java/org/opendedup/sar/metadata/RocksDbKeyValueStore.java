@@ -19,6 +19,7 @@ import org.opendedup.sar.common.WriteFailedException;
 import org.opendedup.sar.io.Device;
 import org.opendedup.sar.io.FileDevice;
 import org.opendedup.sar.io.PrivateFiles;
+import org.rocksdb.Checkpoint;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
@@ -33,8 +34,7 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     private static final long REOPENING_BYTES = 4 << 20;
 
     /**
-     * Name of a file that is created to test whether the disk accepts writes. RocksDB ignores it because it is not a
-     * RocksDB file.
+     * Name of a file that is created to test whether the disk accepts writes. RocksDB ignores other programs' files.
      */
     private static final String TRIAL_NAME = "trial";
 
@@ -238,6 +238,29 @@ final class RocksDbKeyValueStore implements KeyValueStore {
     @Override
     public long logBytes() throws IOException {
         return CompactionSpace.bytes(folder, "*.log");
+    }
+
+    @Override
+    public long changes() throws IOException {
+        OpenDatabase entered = enter();
+        try {
+            return entered.lastSequence();
+        } finally {
+            leave();
+        }
+    }
+
+    @Override
+    public boolean checkpoint(Path target) throws IOException {
+        OpenDatabase entered = enter();
+        try (Checkpoint checkpoint = Checkpoint.create(entered.database())) {
+            checkpoint.createCheckpoint(target.toString());
+            return true;
+        } catch (RocksDBException e) {
+            throw translate(folder, e);
+        } finally {
+            leave();
+        }
     }
 
     private void requireRoomToReopen() throws IOException {

@@ -14,9 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A small file in the database's folder, {@value #NAME}: how long the manifest was when a database was opened or
- * closed, after its records were synced. A manifest that is shorter has lost records, and RocksDB would open the
- * database without the tables that they name. A missing or damaged file is ignored.
+ * A small file in the database's folder, {@value #NAME}: how many bytes of the manifest could be read when a database
+ * was opened or closed, after they were synced. A manifest of which less can be read has lost records, and RocksDB
+ * would open the database without the tables that they name. A missing or damaged file is ignored.
+ *
+ * <p>The file's length would be wrong: on a full disk, RocksDB may append a part of a record, which the next opening
+ * cuts off.
  */
 final class SyncedManifest {
     static final String NAME = "MANIFEST_SYNCED";
@@ -33,43 +36,54 @@ final class SyncedManifest {
      * @throws CorruptionException if there were more when the file was written
      */
     static void requireIn(Path folder, long intact) throws IOException {
+        String name = LogTail.manifestName(folder);
+        long recorded = recorded(folder, name);
+        if (intact < recorded) {
+            throw new CorruptionException(
+                    folder.resolve(name).toString(),
+                    intact,
+                    "records up to byte " + recorded + ", which were synced",
+                    "none; " + RocksDbErrors.REMEDY);
+        }
+    }
+
+    /** Returns the length that is recorded for a manifest; 0 if none is. */
+    private static long recorded(Path folder, String manifest) throws IOException {
         String found;
         try {
             found = Files.readString(folder.resolve(NAME), StandardCharsets.ISO_8859_1);
         } catch (NoSuchFileException e) {
-            return;
+            return 0;
         }
         String[] words = found.strip().split(" ");
         if (words.length != 5 || !found.equals(text(words[2], words[3]))) {
             log.warn("{} is damaged and is rebuilt; whether the manifest is complete was not checked", NAME);
-            return;
+            return 0;
         }
-        if (words[2].equals(LogTail.manifestName(folder)) && intact < Long.parseLong(words[3])) {
-            throw new CorruptionException(
-                    folder.resolve(words[2]).toString(),
-                    intact,
-                    "records up to byte " + words[3] + ", which were synced",
-                    "none; check the disk, and restore the folder from its last backup");
-        }
+        return words[2].equals(manifest) ? Long.parseLong(words[3]) : 0;
     }
 
     /**
-     * Syncs the manifest and records its length. A failure is logged and has no other effect: the older length, of this
-     * manifest or of another one, stays valid.
+     * Syncs the manifest and records how many bytes of it can be read; never fewer than are recorded for it, because
+     * those were synced. A failure is logged and has no other effect: the older length, of this manifest or of another
+     * one, stays valid.
      */
     static void record(Path folder) {
         try {
             String name = LogTail.manifestName(folder);
-            long length;
+            long intact = LogTail.ofManifest(folder).intactBytes();
             try (FileChannel manifest = FileChannel.open(folder.resolve(name), StandardOpenOption.WRITE)) {
-                length = manifest.size();
                 manifest.force(true);
             }
-            PrivateFiles.write(
-                    folder.resolve(NAME), text(name, Long.toString(length)).getBytes(StandardCharsets.ISO_8859_1));
+            write(folder, name, Math.max(intact, recorded(folder, name)));
         } catch (IOException e) {
             log.warn("{} cannot be written ({}): damage of the manifest may go unnoticed", NAME, e.getMessage());
         }
+    }
+
+    static void write(Path folder, String manifest, long length) throws IOException {
+        PrivateFiles.write(
+                folder.resolve(NAME), text(manifest, Long.toString(length)).getBytes(StandardCharsets.ISO_8859_1));
     }
 
     private static String text(String manifest, String length) {

@@ -20,6 +20,10 @@ final class SystemRecords {
     static final byte[] NEXT_CONTAINER = Keys.of("next-container");
     static final byte[] TOTALS = Keys.of("totals");
     static final byte[] CONTAINERS = Keys.of("containers");
+    /** The scrub that is running or was stopped; absent before the first one. */
+    static final byte[] SCRUB = Keys.of("scrub");
+    /** The last scrub that was completed; absent before. */
+    static final byte[] LAST_SCRUB = Keys.of("last-scrub");
 
     private SystemRecords() {}
 

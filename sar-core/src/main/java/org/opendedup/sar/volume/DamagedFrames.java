@@ -102,6 +102,44 @@ final class DamagedFrames implements DamageListener {
         }
     }
 
+    /** Records that slots which were known to be damaged have the right bytes. */
+    void foundSound(long container, BitSet slots) throws IOException {
+        changes.lock();
+        try {
+            counts.markSound(container, slots);
+        } finally {
+            changes.unlock();
+        }
+        FrameTable table = containers.frameTable(container);
+        slots.stream().forEach(slot -> frames.remove(FrameId.of(container, table.frameOf(slot))));
+        log.info(
+                "the scrub found {} chunks of container {} sound that were known as damaged",
+                slots.cardinality(),
+                container);
+    }
+
+    /**
+     * Records what a scrub found damaged: slots {@code first} to {@code end} (exclusive), which are a frame, or a whole
+     * container without one.
+     *
+     * @param frame the frame's number, or -1
+     */
+    void found(long container, int frame, int first, int end, IOException cause) throws IOException {
+        boolean isNew = mark(container, first, end);
+        if (frame >= 0 && frames.size() < MAX_FRAMES) {
+            isNew |= frames.add(FrameId.of(container, frame));
+        }
+        if (isNew) {
+            log.error(
+                    "the scrub found {} of container {} damaged, slots {} to {}: {}",
+                    frame < 0 ? "all" : "frame " + frame,
+                    container,
+                    first,
+                    end - 1,
+                    cause.getMessage());
+        }
+    }
+
     /**
      * Returns whether no file refers to a frame any more, so that the garbage collector may have removed it. A reader
      * that reads ahead may want it nevertheless, by an older recipe.
@@ -170,11 +208,15 @@ final class DamagedFrames implements DamageListener {
         List.copyOf(unrecorded).forEach(this::record);
     }
 
-    /** Marks slots {@code first} to {@code end} (exclusive) in the counts, so that no new data refers to them. */
-    void mark(long container, int first, int end) throws IOException {
+    /**
+     * Marks slots {@code first} to {@code end} (exclusive) in the counts, so that no new data refers to them.
+     *
+     * @return whether any of them was not known to be damaged
+     */
+    boolean mark(long container, int first, int end) throws IOException {
         changes.lock();
         try {
-            counts.markDamaged(container, first, end);
+            return counts.markDamaged(container, first, end);
         } finally {
             changes.unlock();
         }

@@ -14,6 +14,9 @@ import org.opendedup.sar.metadata.RecipePage;
  * changed in the file meanwhile: only references that still lead to an old copy are replaced, page and counts together.
  */
 final class ReferenceReplacement {
+    /** Pages that are held in memory while some of them change: all of one step of a caller. */
+    private static final int MAX_HELD = 64;
+
     private final VolumeContext context;
     private final MetadataStore metadata;
 
@@ -32,7 +35,7 @@ final class ReferenceReplacement {
     long replace(Node node, long[] pages, LongUnaryOperator copyOf) throws IOException {
         Lock storing = node.contents().storing;
         Lock changes = context.committer().changes();
-        try (HeldRecipe held = metadata.recipes().hold(node.id, pages[0], pages[pages.length - 1] + 1, pages.length)) {
+        try (HeldRecipe held = metadata.recipes().hold(node.id, pages[0], pages[pages.length - 1] + 1, MAX_HELD)) {
             holdCounts(held, node, pages, copyOf);
             storing.lock();
             try {
@@ -53,6 +56,7 @@ final class ReferenceReplacement {
         for (long number : pages) {
             RecipePage page = metadata.recipes().page(node.id, number);
             for (int entry = 0; entry < page.count(); entry++) {
+                held.holdCount(page.chunkId(entry));
                 held.holdCount(copyOf.applyAsLong(page.chunkId(entry)));
             }
         }
@@ -81,6 +85,10 @@ final class ReferenceReplacement {
         long replaced = 0;
         for (int entry = 0; entry < page.count(); entry++) {
             long copy = page.isZero(entry) ? ChunkId.NONE : copyOf.applyAsLong(page.chunkId(entry));
+            if (copy != ChunkId.NONE && !metadata.counts().isReferable(copy)) {
+                // It turned out to be damaged since it was made: the old one stays in use.
+                copy = ChunkId.NONE;
+            }
             long chunkId = copy == ChunkId.NONE ? page.chunkId(entry) : copy;
             now.add(chunkId, page.chunkOffset(entry), page.length(entry), page.fingerprintPrefix(entry));
             replaced += copy == ChunkId.NONE ? 0 : 1;

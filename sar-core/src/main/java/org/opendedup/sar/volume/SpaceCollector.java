@@ -16,11 +16,11 @@ import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
 import org.opendedup.sar.collect.Collector;
-import org.opendedup.sar.collect.Pace;
 import org.opendedup.sar.collect.Pins;
 import org.opendedup.sar.collect.Recompression;
 import org.opendedup.sar.common.GracePeriod;
 import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.volume.store.DeviceSpaces;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +48,10 @@ public final class SpaceCollector implements Closeable {
     private final ReentrantLock running = new ReentrantLock();
     private volatile boolean closing;
     private volatile CollectionWatcher watcher = limits -> CollectionWatcher.IDLE;
+    private volatile Runnable beforeEach = () -> {};
+    private volatile Permission permission = () -> {};
+    /** Whether the log says that no collection may make room. */
+    private volatile boolean refusalIsLogged;
 
     /** How often collections of this mount have given something back. */
     private final AtomicLong fruitful = new AtomicLong();
@@ -80,8 +84,12 @@ public final class SpaceCollector implements Closeable {
      * next collection goes on from there. One collection runs at a time; a second call waits for the first.
      *
      * @throws java.io.InterruptedIOException if {@code progress} stopped it, or the volume is being closed
+     * @throws IOException if it is no dry run, and none may run; the message says why
      */
     public CollectionReport collect(CollectionLimits limits, CollectionProgress progress) throws IOException {
+        if (!limits.dryRun()) {
+            requireAllowed();
+        }
         running.lock();
         try {
             if (closing) {
@@ -96,6 +104,9 @@ public final class SpaceCollector implements Closeable {
                 return progress.collected(done, bytes, returned) && !closing;
             };
             awaitFreed(orClosing);
+            if (!limits.dryRun()) {
+                beforeEach.run();
+            }
             CollectionReport report = new Collector(parts, pace, orClosing).run(limits, recompression(limits));
             if (report.strayBytes() > 0) {
                 fruitful.incrementAndGet();
@@ -139,6 +150,28 @@ public final class SpaceCollector implements Closeable {
         } finally {
             running.unlock();
         }
+    }
+
+    /** Sets what is run before each collection that is no dry run. To be called before the volume is used. */
+    void beforeEach(Runnable toRun) {
+        beforeEach = toRun;
+    }
+
+    /** Decides whether a place of a container may be given back. */
+    @FunctionalInterface
+    interface Permission {
+        /** @throws IOException if not; the message says why and what to do */
+        void check() throws IOException;
+    }
+
+    /** Sets what is asked before each collection that is no dry run. To be called before the volume is used. */
+    void permit(Permission asked) {
+        permission = asked;
+    }
+
+    /** @throws IOException if no collection may run but a dry run; the message says why and what to do */
+    void requireAllowed() throws IOException {
+        permission.check();
     }
 
     /** Waits until everything is garbage that was deleted before; not while that waits for space itself. */
@@ -203,6 +236,16 @@ public final class SpaceCollector implements Closeable {
      * @return whether there may be more space than before the call
      */
     private boolean makeRoom() {
+        try {
+            requireAllowed();
+            refusalIsLogged = false;
+        } catch (IOException e) {
+            if (!refusalIsLogged) {
+                refusalIsLogged = true;
+                log.warn("a device is full, and no garbage is collected: {}", e.getMessage());
+            }
+            return false;
+        }
         pace.hurry();
         try {
             return makeRoomInAHurry();

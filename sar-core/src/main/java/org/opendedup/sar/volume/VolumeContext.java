@@ -38,6 +38,7 @@ import org.opendedup.sar.tier.promotion.BackgroundPromotion;
 import org.opendedup.sar.tier.promotion.PromotionSources;
 import org.opendedup.sar.tier.promotion.TierMemory;
 import org.opendedup.sar.volume.config.MemoryPlan;
+import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.config.VolumeIdentity;
@@ -60,10 +61,7 @@ final class VolumeContext implements Closeable {
      * chunks compress.
      */
     private static final int MAX_CHUNKS_PER_CONTAINER = 16_384;
-    /**
-     * Maximum number of open containers. Up to this many concurrent write streams each keep their chunks together in
-     * one container; further streams share.
-     */
+    /** Maximum number of open containers: so many write streams have one of their own; further streams share. */
     private static final int MAX_OPEN_CONTAINERS = 8;
     /** Time that opening waits for an index that is not current to be brought up to date, in milliseconds. */
     private static final long INDEX_WAIT_MS = 5_000;
@@ -120,7 +118,7 @@ final class VolumeContext implements Closeable {
             Deque<Closing.Step> opened)
             throws IOException {
         Epoch found = VolumeIdentity.read(stores.containers(), metadata.header().volume());
-        boolean ownsPacks = found.equals(metadata.epochs().current());
+        boolean ownsPacks = found.equals(metadata.epochs().current()) && !OtherHistory.isMarked(stores.containers());
         GracePeriod uses = new GracePeriod();
         String name = config.name();
         int threads = config.writeThreads();
@@ -420,6 +418,10 @@ final class VolumeContext implements Closeable {
     /** Returns the configured memory budget, in bytes. */
     long memoryBudgetBytes() {
         return plan.budget();
+    }
+
+    DamagedFrames damaged() {
+        return damaged;
     }
 
     SpaceCollector collector() {

@@ -24,7 +24,9 @@ import org.opendedup.sar.restore.frame.StopCheck;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.MemoryPlan;
+import org.opendedup.sar.volume.config.OtherHistory;
 import org.opendedup.sar.volume.config.VolumeConfig;
 
 /**
@@ -43,6 +45,8 @@ public final class VolumeMaintenance {
     private final MetadataStore metadata;
     private final NodeTable nodes;
     private final Committer committer;
+    private final MetadataBackups backups;
+    private final VolumeScrub scrub;
 
     VolumeMaintenance(VolumeConfig config, VolumeContext context) {
         this.config = config;
@@ -50,6 +54,21 @@ public final class VolumeMaintenance {
         metadata = context.metadata();
         nodes = context.nodes();
         committer = context.committer();
+        backups = new MetadataBackups(config.locations(), metadata, context.clock());
+        context.collector().beforeEach(backups::collectionBegins);
+        context.collector()
+                .permit(() -> OtherHistory.requireGivenUp(config.locations().data(), config.name()));
+        scrub = new VolumeScrub(context);
+    }
+
+    /** Returns the backups of the volume's metadata. */
+    public MetadataBackups backups() {
+        return backups;
+    }
+
+    /** Returns the scrub, which verifies everything that the volume stores. */
+    public VolumeScrub scrub() {
+        return scrub;
     }
 
     /**
@@ -149,9 +168,12 @@ public final class VolumeMaintenance {
      *
      * @param disk the disk for which read times are predicted; null: the one that holds the containers
      * @throws java.io.InterruptedIOException if {@code progress} stopped it, or the volume was being closed before
+     * @throws IOException if no collection may follow; the message says why
      */
     public ArrangementReport arrange(ArrangementLimits limits, @Nullable DiskModel disk, ArrangementProgress progress)
             throws IOException {
+        // It only makes garbage, which no collection would give back.
+        context.collector().requireAllowed();
         return context.collector().withoutCollections(others -> {
             // A stream of its own: these chunks are not read together with those of a file that is being written.
             try (ChunkRewriter rewriter = context.ingest().rewriter(ARRANGED)) {
@@ -161,7 +183,6 @@ public final class VolumeMaintenance {
                         new ChunkReader(context.restore().inBackground()),
                         rewriter,
                         new VolumeFiles(context),
-                        context.collector().uses(),
                         disk == null ? context.disk().model() : disk,
                         WINDOWS_OF_CACHE * MemoryPlan.of(config).restoreCache(),
                         context.collector().pace());

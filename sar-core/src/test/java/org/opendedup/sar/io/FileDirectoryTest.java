@@ -1,5 +1,7 @@
 package org.opendedup.sar.io;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -23,6 +25,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.opendedup.sar.common.NoSpaceException;
@@ -347,5 +350,36 @@ final class FileDirectoryTest extends DirectoryContract {
         assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("new"))));
         assertEquals(
                 "rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("new/file"))));
+    }
+
+    @Test
+    void whatTheKernelHasOfAForcedRangeIsForgotten() throws Exception {
+        FileDirectory directory = FileDirectory.open(folder);
+        int bytes = 1 << 20;
+        try (Output output = directory.create("file")) {
+            output.append(ByteBuffer.allocate(bytes));
+            output.force();
+        }
+        Assumptions.assumeTrue(cachedBytes("file") == bytes, "the kernel does not keep what was written");
+        try (Input input = directory.open("file")) {
+            input.forgetCached(0, bytes / 2);
+            Assumptions.assumeTrue(
+                    !Files.getFileStore(folder).type().equals("tmpfs"), "there is no device behind the cache");
+            assertEquals(bytes / 2, cachedBytes("file"));
+            ByteBuffer read = ByteBuffer.allocate(bytes);
+            input.readFully(0, read);
+            assertArrayEquals(new byte[bytes], read.array());
+        }
+    }
+
+    /** Bytes of a file that the kernel has in memory. */
+    private long cachedBytes(String name) throws Exception {
+        Process process = new ProcessBuilder(
+                        "fincore", "-b", "-n", "-o", "RES", folder.resolve(name).toString())
+                .redirectErrorStream(true)
+                .start();
+        String printed = new String(process.getInputStream().readAllBytes(), UTF_8).strip();
+        assertEquals(0, process.waitFor(), printed);
+        return Long.parseLong(printed);
     }
 }

@@ -109,6 +109,9 @@ final class FormatsTest {
         assertEquals(begin, SystemRecords.decodeEpoch(unhex("01efcdab89674523018102")));
         assertEquals("018020", hex(SystemRecords.encodeNumber(4096)));
         assertEquals("0101000000000000000200000000000000", hex(SystemRecords.encodeNameHash(1, 2)));
+        ScrubRecord stopped = new ScrubRecord(1_700_000_000_000L, 0, true, 3, 4096, 200, 1 << 30, 9, 2, 1, 0);
+        assertEquals("0180a0abfef9620001038020c801808080800409020100", hex(stopped.encode()));
+        assertEquals(stopped, ScrubRecord.decode(unhex("0180a0abfef9620001038020c801808080800409020100")));
     }
 
     @Test

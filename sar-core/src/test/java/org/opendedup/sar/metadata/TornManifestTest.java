@@ -2,6 +2,7 @@ package org.opendedup.sar.metadata;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -106,7 +107,9 @@ class TornManifestTest {
             Path copy = copy(after, temporary.resolve("torn" + trials++));
             copyLogs(before, copy);
             Files.write(manifest(copy), torn);
+            assertAsksForAMount(copy, torn);
             assertOpens(copy);
+            KeyValueStores.lookIntoRocksDb(copy, MEMORY_BYTES).close();
         }
     }
 
@@ -166,6 +169,11 @@ class TornManifestTest {
             Path copy = copy(folder, temporary.resolve("short" + trials++));
             byte[] cut = Arrays.copyOf(whole, length);
             Files.write(manifest(copy), cut);
+            try (KeyValueStore found = KeyValueStores.lookIntoRocksDb(copy, MEMORY_BYTES)) {
+                lost += found.get(Family.INODE, key(2)) == null ? 1 : 0;
+            } catch (IOException e) {
+                // A check does not open it either.
+            }
             try (KeyValueStore found = KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false)) {
                 for (int mount = 0; mount < 3; mount++) {
                     lost += found.get(Family.INODE, key(mount)) == null ? 1 : 0;
@@ -180,7 +188,58 @@ class TornManifestTest {
         assertTrue(refused > 0, "no manifest ended too early");
     }
 
+    /** On a full disk RocksDB may append a part of a record, and the database is closed cleanly after that. */
+    @Test
+    void aPartOfARecordThatIsThereAtCloseIsCutOff() throws IOException {
+        Path folder = copy(before, temporary.resolve("partial"));
+        KeyValueStores.openRocksDb(folder, MEMORY_BYTES, false).close();
+        byte[] whole = Files.readAllBytes(manifest(folder));
+        byte[] torn = Arrays.copyOf(whole, whole.length + 20);
+        torn[whole.length + 4] = 100; // the length of a record that has 13 bytes
+        torn[whole.length + 6] = 1; // its type
+        Files.write(manifest(folder), torn);
+        // As at the end of close: RocksDB itself cuts off what it has not written.
+        SyncedManifest.record(folder);
+        // The control: the length of the file would be too much.
+        Path control = copy(folder, temporary.resolve("control"));
+        SyncedManifest.write(control, LogTail.manifestName(control), torn.length);
+        assertRefused(control, torn);
+        assertOpens(folder);
+    }
+
+    /** A record that was synced, and is damaged while the database is open, is no part of a record. */
+    @Test
+    void aSyncedRecordThatIsDamagedAtCloseIsRefused() throws IOException {
+        Path folder = copy(before, temporary.resolve("damaged at close"));
+        KeyValueStore store = KeyValueStores.openRocksDb(folder, MEMORY_BYTES, false);
+        byte[] damaged = Files.readAllBytes(manifest(folder));
+        damaged[damaged.length - 1] ^= 1;
+        Files.write(manifest(folder), damaged);
+        store.close();
+        assertRefused(folder, damaged);
+    }
+
+    /** A check, which changes nothing, cannot cut the end off; it is no damage that needs a backup. */
+    private static void assertAsksForAMount(Path copy, byte[] torn) throws IOException {
+        if (LogTail.ofManifest(copy).cuts().isEmpty()) {
+            return; // zeros from the begin of a record on: the end of the file
+        }
+        IOException e = assertThrows(
+                IOException.class,
+                () -> KeyValueStores.lookIntoRocksDb(copy, MEMORY_BYTES).close());
+        assertTrue(e.getMessage().contains("mount the volume and unmount it once"), e.toString());
+        assertFalse(e instanceof CorruptionException, e.toString());
+        assertFalse(e.getMessage().contains("--restore-metadata"), e.toString());
+        assertArrayEquals(torn, Files.readAllBytes(manifest(copy)));
+    }
+
     private static void assertRefused(Path copy, byte[] manifest) throws IOException {
+        IOException looked = assertThrows(
+                IOException.class,
+                () -> KeyValueStores.lookIntoRocksDb(copy, MEMORY_BYTES).close());
+        assertTrue(
+                looked instanceof CorruptionException || looked.getMessage().contains("unmount it once"),
+                looked.toString());
         assertThrows(
                 CorruptionException.class,
                 () -> KeyValueStores.openRocksDb(copy, MEMORY_BYTES, false).close());

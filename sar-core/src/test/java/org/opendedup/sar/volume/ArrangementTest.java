@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -192,6 +193,50 @@ class ArrangementTest {
         arrange(LIMITS);
         collect();
         long unique = volume.statistics().uniqueBytes();
+        store("again", contents.get("newest"));
+        assertEquals(unique, volume.statistics().uniqueBytes());
+    }
+
+    @Test
+    void whatIsWrittenMeanwhileIsStoredOnceToo() throws IOException {
+        long unique = volume.statistics().uniqueBytes();
+        boolean[] written = new boolean[1];
+        ArrangementReport report = volume.maintenance().arrange(LIMITS, DISK, (done, of) -> {
+            // The new copies are garbage until the references to the old ones are replaced.
+            if (!written[0] && garbageBytes() > 0) {
+                written[0] = true;
+                storeUnchecked("meanwhile", contents.get("newest"));
+            }
+            return true;
+        });
+        assertTrue(written[0] && report.movedChunks() > 0, report::toString);
+        assertEquals(unique, volume.statistics().uniqueBytes());
+        collect();
+        assertEquals(unique, volume.statistics().uniqueBytes());
+        assertEquals(0, volume.statistics().garbageBytes());
+    }
+
+    private long garbageBytes() {
+        return volume.context().metadata().totals().stored().garbageBytes();
+    }
+
+    private void storeUnchecked(String name, byte[] data) {
+        try {
+            store(name, data);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void whatAStoppedRunHasMovedIsStillFoundAsDuplicate() throws IOException {
+        long unique = volume.statistics().uniqueBytes();
+        assertThrows(
+                InterruptedIOException.class,
+                () -> volume.maintenance().arrange(LIMITS, DISK, (done, of) -> garbageBytes() == 0));
+        assertTrue(volume.statistics().garbageBytes() > 0, "it was stopped before it moved anything");
+        collect();
+        assertEquals(0, volume.statistics().garbageBytes());
         store("again", contents.get("newest"));
         assertEquals(unique, volume.statistics().uniqueBytes());
     }

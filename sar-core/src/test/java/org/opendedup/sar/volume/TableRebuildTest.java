@@ -3,18 +3,24 @@ package org.opendedup.sar.volume;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -25,11 +31,13 @@ import org.opendedup.sar.check.Finding.Severity;
 import org.opendedup.sar.check.StoredVolume;
 import org.opendedup.sar.check.TableRebuild;
 import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.common.Epoch;
 import org.opendedup.sar.common.StoredContainer;
 import org.opendedup.sar.container.PackReader;
 import org.opendedup.sar.container.format.PackFormat;
 import org.opendedup.sar.io.CrashDirectory;
 import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.Input;
 import org.opendedup.sar.metadata.ContainerEntry;
 import org.opendedup.sar.metadata.ContainerRecords;
 import org.opendedup.sar.metadata.CrashKeyValueStore;
@@ -369,13 +377,24 @@ class TableRebuildTest {
         }
         assertTrue(copied > 0);
         happen(Accident.REMOVED);
+        CrashKeyValueStore inPasses = metadata.crash(0);
+        metadata = metadata.crash(0);
         TableRebuild.Report report = rebuild(metadata);
+        assertEquals(report, rebuildInPasses(inPasses));
+        assertEquals(records(metadata), records(inPasses));
         assertTrue(report.foreign() > 0, report::toString);
         assertEquals(0, report.missingChunks() + report.notFound(), report::toString);
         assertEquals(List.of(), defects());
         try (Volume volume = open(data, metadata)) {
             assertEquals(List.of(), problems(volume));
         }
+    }
+
+    /** Each container may be of another history, and the recipes are read again for each. */
+    private TableRebuild.Report rebuildInPasses(KeyValueStore database) throws IOException {
+        Epoch unknown = new Epoch(new UUID(random.nextLong(), random.nextLong()), 1, random.nextLong());
+        ContainerRecords records = ContainerRecords.open(database);
+        return new TableRebuild(data, records, unknown, (step, done, of) -> {}, 1).run();
     }
 
     /** Writes each change of a batch as a batch of its own: the control of the test below. */
@@ -525,6 +544,157 @@ class TableRebuildTest {
             }
         }
         assertEquals(List.of(), defects());
+    }
+
+    /** Returns the data with one byte of a pack that cannot be read. */
+    private static Directory unreadable(Directory directory, String pack, long bad) {
+        return proxy(Directory.class, directory, (result, arguments) -> {
+            boolean isPack = result instanceof Input && arguments[0].equals(pack);
+            return !isPack ? result : proxy(Input.class, result, (read, places) -> read, bad);
+        });
+    }
+
+    private interface Result {
+        Object of(Object result, Object[] arguments);
+    }
+
+    private static <T> T proxy(Class<T> type, Object target, Result change, long... bad) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+                    if (bad.length > 0
+                            && arguments != null
+                            && arguments.length > 1
+                            && arguments[0] instanceof Long from
+                            && arguments[1] instanceof ByteBuffer to
+                            && from <= bad[0]
+                            && bad[0] < from + to.remaining()) {
+                        throw new IOException("Input/output error");
+                    }
+                    method.setAccessible(true);
+                    try {
+                        return change.of(method.invoke(target, arguments), arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                }));
+    }
+
+    /** The rebuilding goes on behind it, and the entry of the container stays. */
+    @Test
+    void anUnreadableSectorBehindADamagedHeaderEndsNothing() throws IOException {
+        makeHistory(Chunking.VARIABLE_SHA256);
+        List<ContainerEntry> entries = new ArrayList<>();
+        ContainerRecords.open(metadata).forEachEntry((container, entry) -> {
+            if (entry.stored().state() == StoredContainer.State.SEALED
+                    && entry.liveBytes() > 0
+                    && entry.stored().bytes() > 3 * PackFormat.ALIGNMENT) {
+                entries.add(entry);
+            }
+        });
+        StoredContainer damaged = entries.get(0).stored();
+        String pack = PackFormat.fileName(damaged.pack());
+        byte[] bytes = data.contents(pack);
+        bytes[(int) damaged.offset() + 9] ^= 1;
+        data.put(pack, bytes);
+        long bad = damaged.offset() + PackFormat.ALIGNMENT + 100;
+        Directory disk = unreadable(data, pack, bad);
+        // The control: the sector is read while the begin of the container is looked for.
+        try (Input input = disk.open(pack)) {
+            assertThrows(IOException.class, () -> input.readFully(bad - 100, ByteBuffer.allocate(512)));
+        }
+        ContainerRecords records = ContainerRecords.open(metadata);
+        TableRebuild.Report report = new TableRebuild(
+                        disk,
+                        records,
+                        VolumeIdentity.read(data, records.header().volume()),
+                        (step, done, of) -> {})
+                .run();
+        assertEquals(1, report.kept(), report::toString);
+        assertEquals(0, report.notFound() + report.missingChunks(), report::toString);
+    }
+
+    /** Writes all entries anew, each with its own stored container changed. */
+    private void change(UnaryOperator<StoredContainer> change) throws IOException {
+        ContainerRecords records = ContainerRecords.open(metadata);
+        try (ContainerRecords.Replacement table = records.replace()) {
+            records.forEachEntry(
+                    (container, entry) -> table.put(container, change.apply(entry.stored()), new BitSet()));
+            table.commit();
+        }
+    }
+
+    private static StoredContainer withRawBytes(StoredContainer stored, long more) {
+        return stored.state() == StoredContainer.State.OPEN
+                ? stored
+                : new StoredContainer(
+                        stored.writing(),
+                        stored.state(),
+                        stored.pack(),
+                        stored.offset(),
+                        stored.bytes(),
+                        stored.slots(),
+                        stored.rawBytes() + more,
+                        stored.recompressed());
+    }
+
+    /** A collection leaves unused chunks of damaged frames out, and deleting the file then clears the damage. */
+    @Test
+    void fewerBytesOfChunksThanTheContainerHasAreNoDefect() throws IOException {
+        makeHistory(Chunking.VARIABLE_SHA256);
+        change(stored -> withRawBytes(stored, -1));
+        assertEquals(List.of(), defects());
+        // The control: more than it has.
+        change(stored -> withRawBytes(stored, 2));
+        assertFalse(defects().isEmpty());
+    }
+
+    /** Only the entry has the level, and a rebuilt table must not let everything be compressed again. */
+    @Test
+    void theLevelOfASoundEntryStays() throws IOException {
+        makeHistory(Chunking.VARIABLE_SHA256);
+        change(stored -> stored.state() == StoredContainer.State.SEALED ? stored.withRecompressed(7) : stored);
+        String before = records(metadata);
+        assertEquals(0, rebuild(metadata).changes());
+        assertEquals(before, records(metadata));
+        // The control: without the entries the level is not known.
+        happen(Accident.REMOVED);
+        rebuild(metadata);
+        assertFalse(before.equals(records(metadata)));
+    }
+
+    /** What files lose is in the totals of the volume at once, and leaves them when the files are deleted. */
+    @Test
+    void whatIsMarkedAsDamagedIsInTheTotals() throws IOException {
+        makeHistory(Chunking.VARIABLE_SHA256);
+        try (Volume volume = open(data, metadata)) {
+            write(volume, "lost", random(700 * KIB));
+        }
+        ContainerEntry[] last = new ContainerEntry[1];
+        ContainerRecords.open(metadata).forEachEntry((container, entry) -> last[0] = entry);
+        assertTrue(last[0].liveBytes() > 0, last[0]::toString);
+        data.delete(PackFormat.fileName(last[0].stored().pack()));
+        data.sync();
+        happen(Accident.REMOVED);
+        assertTrue(rebuild(metadata).notFound() > 0);
+        assertEquals(List.of(), wrongTotals(data, metadata));
+        // The control: totals that do not have the loss.
+        CrashKeyValueStore control = metadata.crash(0);
+        metadata = metadata.crash(0);
+        try (Batch batch = control.batch()) {
+            byte[] totals = control.get(Family.SYSTEM, "totals".getBytes(UTF_8));
+            totals[totals.length - 1] = 0;
+            batch.put(Family.SYSTEM, "totals".getBytes(UTF_8), totals);
+            batch.commit();
+        }
+        assertFalse(wrongTotals(data.crash(0), control).isEmpty());
+    }
+
+    private List<String> wrongTotals(Directory directory, KeyValueStore database) throws IOException {
+        try (Volume volume = open(directory, database)) {
+            return VolumeChecker.check(volume).stream()
+                    .filter(problem -> problem.contains("counts as stored"))
+                    .toList();
+        }
     }
 
     /** Reads every file: each range that is named fails at its first and last byte, and everything else is right. */

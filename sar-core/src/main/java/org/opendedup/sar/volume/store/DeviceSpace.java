@@ -35,8 +35,13 @@ final class DeviceSpace {
     DeviceSpace(Device device, Owed owed) throws IOException {
         this.device = device;
         this.owed = owed;
-        reserveBytes = Math.min(RESERVE_BYTES, device.totalBytes() / 16);
+        reserveBytes = reserveBytes(device);
         refreshedNs = System.nanoTime() - REFRESH_NS - 1;
+    }
+
+    /** Returns the bytes that are reserved on a device. */
+    static long reserveBytes(Device device) throws IOException {
+        return Math.min(RESERVE_BYTES, device.totalBytes() / 16);
     }
 
     /**

@@ -62,6 +62,22 @@ public final class DeviceSpaces {
                 : new DeviceSpace(metadataDevice, () -> missingBytes(metadataDevice) + store.unwrittenBytes());
     }
 
+    /**
+     * Checks that a copy of {@code bytes} bytes, which is of use but not needed, leaves room on a device: the reserve,
+     * and as much again for what is being written.
+     *
+     * @throws NoSpaceException if it does not
+     */
+    public static void requireRoomForCopy(Device device, long bytes) throws IOException {
+        long free = device.usableBytes();
+        long kept = 2 * DeviceSpace.reserveBytes(device);
+        if (free - bytes < kept) {
+            throw new NoSpaceException(
+                    "the disk under " + device + " has too little room: " + bytes + " bytes more are wanted, " + free
+                            + " are free, and " + kept + " of these are kept for the volume");
+        }
+    }
+
     private long missingBytes(Device device) {
         return devices.ballasts().missingBytes(device);
     }

@@ -24,6 +24,7 @@ import org.opendedup.sar.sdfs.cli.command.Umask;
 import org.opendedup.sar.sdfs.cli.report.CheckText;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.volume.OfflineCheck;
+import org.opendedup.sar.volume.config.VolumeConfig;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -34,7 +35,8 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false,
-        customSynopsis = "sdfs-check VOLUME [--rebuild-containers] [--json]%n",
+        customSynopsis =
+                "sdfs-check VOLUME [--restore-metadata[=BACKUP] | --salvage-metadata] [--rebuild-containers] [--json]%n",
         description = {
             "Checks a volume that is not mounted: compares the container table with the packs, counts all references",
             "again, and checks the namespace. Changes nothing unless an option asks for it. Reads no file's bytes.",
@@ -52,6 +54,8 @@ import picocli.CommandLine.Parameters;
             "",
             "Examples:",
             "  sdfs-check pool0                        # what is wrong, and what to do",
+            "  sdfs-check pool0 --restore-metadata     # the newest automatic backup of the metadata, then check",
+            "  sdfs-check pool0 --salvage-metadata     # damaged tables of the database, then check",
             "  sdfs-check pool0 --rebuild-containers   # the container table from the packs, then check"
         })
 public final class CheckCommand implements Callable<Integer> {
@@ -68,6 +72,22 @@ public final class CheckCommand implements Callable<Integer> {
             description = "First make the container table anew from the packs. Deletes no data, and changes no pack; "
                     + "a crash leaves the old table or the new one.")
     boolean rebuildContainers;
+
+    @Option(
+            names = "--restore-metadata",
+            arity = "0..1",
+            paramLabel = "BACKUP",
+            fallbackValue = MetadataRecovery.NEWEST,
+            description = "First bring the metadata back from a backup: the newest automatic one, the one with this "
+                    + "number, or the newest in this folder (with a slash). The present database is kept aside.")
+    @Nullable
+    String restoreMetadata;
+
+    @Option(
+            names = "--salvage-metadata",
+            description = "First replace damaged tables of the metadata database by their copies in the automatic "
+                    + "backups, which loses nothing; does nothing if not all can be replaced.")
+    boolean salvageMetadata;
 
     @Option(names = "--json", description = "Print JSON, and no progress; the keys are stable.")
     boolean json;
@@ -89,7 +109,7 @@ public final class CheckCommand implements Callable<Integer> {
         RunFiles files = environment.runFiles(definition);
         PrivateFiles.createFolders(files.runFolder());
         try (LockFile lock = LockFile.tryAcquire(files.lock()).orElseThrow(() -> inUse(name))) {
-            return check(name, definition);
+            return check(name, definition, recover(definition));
         }
     }
 
@@ -98,7 +118,24 @@ public final class CheckCommand implements Callable<Integer> {
                 + " checked; unmount it first (sdfscli " + name + " unmount)");
     }
 
-    private int check(String name, VolumeDefinition definition) throws IOException {
+    /** Brings the metadata back as the options say. */
+    private MetadataRecovery.@Nullable Outcome recover(VolumeDefinition definition)
+            throws IOException, CommandFailedException {
+        if (restoreMetadata != null && salvageMetadata) {
+            throw new CommandFailedException("--restore-metadata and --salvage-metadata exclude each other");
+        }
+        VolumeConfig.Locations locations = definition.config().locations();
+        if (restoreMetadata != null) {
+            return MetadataRecovery.restore(locations, restoreMetadata);
+        }
+        return salvageMetadata ? MetadataRecovery.salvage(locations) : null;
+    }
+
+    private int check(String name, VolumeDefinition definition, MetadataRecovery.@Nullable Outcome recovered)
+            throws IOException {
+        if (recovered != null && !json) {
+            environment.out().print(recovered.text());
+        }
         var line = new ProgressLine(environment);
         var check = new OfflineCheck(definition.engineConfig(), json ? (step, done, of) -> {} : new Shown(line));
         TableRebuild.Report rebuilt = rebuildContainers ? check.rebuildContainers() : null;
@@ -107,6 +144,9 @@ public final class CheckCommand implements Callable<Integer> {
         if (json) {
             Map<String, Object> values = new LinkedHashMap<>();
             values.put("name", name);
+            if (recovered != null) {
+                values.put("metadata", recovered.values());
+            }
             if (rebuilt != null) {
                 values.put("rebuilt", CheckText.values(rebuilt));
             }

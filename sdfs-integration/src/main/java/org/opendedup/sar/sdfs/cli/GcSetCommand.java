@@ -1,18 +1,16 @@
 package org.opendedup.sar.sdfs.cli;
 
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.ExitCode;
-import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
-import org.opendedup.sar.sdfs.cli.report.GcText;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -43,9 +41,6 @@ import picocli.CommandLine.Spec;
             "  sdfscli pool0 gc set --recompress=zstd:9   # from the next collection on, also after a new mount"
         })
 final class GcSetCommand implements Callable<Integer> {
-    /** Largest rate, in MB/s. */
-    private static final int RATE_MAX = 1_000_000;
-
     @Spec
     @Nullable
     CommandSpec spec;
@@ -54,20 +49,8 @@ final class GcSetCommand implements Callable<Integer> {
     @Nullable
     GcCommand parent;
 
-    @Option(
-            names = "--rate",
-            paramLabel = "MB_PER_S",
-            description = "Bound on what a collection reads and writes, in MB/s (10^6 bytes a second); 0: no bound.")
-    @Nullable
-    Double rate;
-
-    @Option(
-            names = "--paused",
-            arity = "1",
-            paramLabel = "true|false",
-            description = "Pause collections after the container at hand, or continue them.")
-    @Nullable
-    Boolean paused;
+    @Mixin
+    PaceOptions pace = new PaceOptions();
 
     @Option(
             names = "--recompress",
@@ -97,23 +80,12 @@ final class GcSetCommand implements Callable<Integer> {
             throw usage("name a value to set, such as --rate=20");
         }
         Map<String, Object> reply = gc.ask(GcControl.SET, changes);
-        String text = GcText.changes(Json.object(reply, "before"), Json.object(reply, "after"));
-        gc.print(json, reply, text.isEmpty() ? "Nothing changed: the pace is this already." : text);
+        gc.print(json, reply, PaceOptions.changed(reply));
         return ExitCode.OK;
     }
 
     private Map<String, Object> changes() {
-        var changes = new LinkedHashMap<String, Object>();
-        if (rate != null) {
-            long bytes = Math.round(rate * 1e6);
-            if (!(rate >= 0 && rate <= RATE_MAX) || (bytes == 0 && rate > 0)) {
-                throw usage("a rate is from 0.000001 to " + RATE_MAX + " MB/s, or 0 for no bound");
-            }
-            changes.put("bytesPerSecond", bytes);
-        }
-        if (paused != null) {
-            changes.put("paused", paused ? 1 : 0);
-        }
+        Map<String, Object> changes = pace.changes();
         if (recompress != null) {
             changes.put(GcControl.RECOMPRESS, Objects.requireNonNull(parent).checked(recompress));
         }

@@ -9,6 +9,7 @@ import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.ProgressLine;
+import org.opendedup.sar.sdfs.cli.command.RoughTime;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.FileControl;
 import org.opendedup.sar.sdfs.cli.control.JobControl;
@@ -154,7 +155,7 @@ final class JobClient {
         double share = Math.min(1, (double) done / bytes);
         int filled = (int) (share * BAR);
         double rate = (done - Json.number(report, "bytesResumed")) / Math.max(0.001, Json.decimal(report, "seconds"));
-        String left = rate <= 0 ? "" : ", " + (long) Math.ceil((bytes - done) / rate) + " s left";
+        String left = rate <= 0 ? "" : ", " + RoughTime.of((long) Math.ceil((bytes - done) / rate)) + " left";
         // Copies are written before the space of the old containers is returned.
         String returned = report.containsKey("returnedBytes")
                 ? ", " + ByteSize.rounded(Math.max(0, Json.number(report, "returnedBytes"))) + " returned"

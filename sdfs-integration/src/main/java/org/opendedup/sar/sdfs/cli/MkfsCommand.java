@@ -31,8 +31,9 @@ import org.opendedup.sar.sdfs.cli.daemon.FuseMountService;
 import org.opendedup.sar.sdfs.cli.daemon.MountArguments;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
-import org.opendedup.sar.sdfs.config.CollectionSchedule;
+import org.opendedup.sar.sdfs.config.BackupSettings;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
+import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.volume.Volume;
@@ -240,12 +241,35 @@ public final class MkfsCommand implements Callable<Integer> {
     @Option(
             names = "--io-claim-chunks-schedule",
             paramLabel = "CRON",
-            defaultValue = CollectionSchedule.DEFAULT,
+            defaultValue = Schedule.COLLECTIONS_DEFAULT,
             description =
                     "When the mounted volume collects garbage, in local time: a cron expression of Quartz (seconds, "
                             + "minutes, hours, day of month, month, day of week, year if wanted), or off. A time at "
                             + "which the volume is not mounted is not made up for. Default: ${DEFAULT-VALUE}.")
     String garbageCollectionSchedule = "";
+
+    @Option(
+            names = "--scrub-schedule",
+            paramLabel = "CRON",
+            defaultValue = Schedule.SCRUBS_DEFAULT,
+            description = "When the mounted volume scrubs, which reads and verifies everything that it stores: a cron "
+                    + "expression as above, or off. Default: ${DEFAULT-VALUE}, the first Sunday of each month at 3:00.")
+    String scrubSchedule = "";
+
+    @Option(
+            names = "--metadata-backup-interval",
+            paramLabel = "TIME",
+            defaultValue = BackupSettings.DEFAULT_INTERVAL,
+            description = "Time from one automatic backup of the mounted volume's metadata to the next, such as 6h or "
+                    + "30m, or off. Default: ${DEFAULT-VALUE}.")
+    String backupInterval = "";
+
+    @Option(
+            names = "--metadata-backup-keep",
+            paramLabel = "N",
+            defaultValue = "" + BackupSettings.DEFAULT_KEEP,
+            description = "Number of automatic backups of the metadata that are kept. Default: ${DEFAULT-VALUE}.")
+    int backupKeep;
 
     @Option(names = "--verbose", description = "Print every setting, and how the memory budget is divided.")
     boolean verbose;
@@ -353,7 +377,9 @@ public final class MkfsCommand implements Callable<Integer> {
                 RecompressLevel.parse(recompress),
                 fileMode,
                 sar.settings(),
-                restore.settings());
+                restore.settings(),
+                BackupSettings.of(backupInterval, backupKeep),
+                scrubSchedule);
         if (memoryBudgetBytes == null) {
             long least = MemoryPlan.leastBudget(served(definition));
             return MountArguments.withBudget(definition, Math.max(least, config.memoryBudgetBytes()));

@@ -4,6 +4,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.JobState;
 
 /**
  * How far a collection is, or how it ended.
@@ -21,7 +23,7 @@ import org.opendedup.sar.collect.CollectionReport;
  */
 public record CollectionStatus(
         long number,
-        State state,
+        JobState state,
         Cause cause,
         boolean dryRun,
         boolean arranging,
@@ -33,13 +35,4 @@ public record CollectionStatus(
         @Nullable Instant ended,
         @Nullable ArrangementReport arrangement,
         @Nullable CollectionReport report,
-        @Nullable Throwable failure) {
-
-    /** State of a collection; front ends show it in lower case. */
-    public enum State {
-        RUNNING,
-        DONE,
-        STOPPED,
-        FAILED
-    }
-}
+        @Nullable Throwable failure) {}

@@ -8,7 +8,7 @@ import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
-import org.opendedup.sar.collect.Pace;
+import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.volume.SpaceCollector;
 import org.opendedup.sar.volume.VolumeMaintenance;
 

@@ -2,21 +2,22 @@ package org.opendedup.sar.sdfs.collect;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.arrange.ArrangementReport;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
-import org.opendedup.sar.collect.Pace;
 import org.opendedup.sar.common.ByteSize;
-import org.opendedup.sar.sdfs.collect.CollectionStatus.State;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
+import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.PaceSetting;
+import org.opendedup.sar.sdfs.jobs.RunningJob;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,26 +26,21 @@ import org.slf4j.LoggerFactory;
  * end and each change of the pace is a line in the log. Safe for use by many threads.
  */
 public final class GarbageCollections implements Closeable {
-    /** Means no bound on the rate. */
-    public static final long NO_BOUND = 0;
-
-    /** Highest bound on the rate, in bytes a second. */
-    public static final long BYTES_PER_SECOND_MAX = 1_000_000_000_000L;
-
     /** Whether chunks are moved as the newest files want them before a collection: docs/SPACE.md. */
     public static final boolean ARRANGES_BY_DEFAULT = true;
 
     private static final Logger LOG = LoggerFactory.getLogger(GarbageCollections.class);
-    /** Time limit for stopping a collection; longer than it runs between two points where it can stop. */
-    private static final Duration CLOSING = Duration.ofSeconds(60);
 
     private final String volume;
     private final CollectionSource source;
     private final RecompressSetting recompress;
     private final Permission permission;
     private final Clock clock;
+    private final PaceSetting pace;
     /** The latest collection. Guarded by this. */
     private @Nullable RunningCollection latest;
+    /** The latest that was started on request: its client asks for it until it has ended. Guarded by this. */
+    private @Nullable RunningCollection onRequest;
     /** The latest collection that has ended and was no dry run. Guarded by this. */
     private @Nullable CollectionStatus last;
 
@@ -73,6 +69,7 @@ public final class GarbageCollections implements Closeable {
         this.recompress = recompress;
         this.permission = permission;
         this.clock = clock;
+        pace = new PaceSetting(volume, "garbage collection", source.pace(), LOG);
         source.watch(this::begunByVolume);
     }
 
@@ -131,6 +128,7 @@ public final class GarbageCollections implements Closeable {
         }
         var begun = new RunningCollection(++started, cause, limits, arranges, source, clock, this::ended);
         latest = begun;
+        onRequest = begun;
         LOG.info(
                 "volume {}, by {}: {} of garbage started{}; {} % of the stored bytes may stay garbage{}",
                 volume,
@@ -174,7 +172,7 @@ public final class GarbageCollections implements Closeable {
         if (!status.dryRun()) {
             last = status;
         }
-        if (status.state() == State.FAILED) {
+        if (status.state() == JobState.FAILED) {
             LOG.warn("volume {}: the collection of garbage failed", volume, status.failure());
         } else {
             LOG.info("volume {}: the collection of garbage {}", volume, words(status));
@@ -209,7 +207,7 @@ public final class GarbageCollections implements Closeable {
 
     /** Returns the collection that is running. */
     public synchronized Optional<CollectionStatus> running() {
-        return latest != null && latest.isRunning() ? Optional.of(latest.status()) : Optional.empty();
+        return latest != null && latest.job().end() == null ? Optional.of(latest.status()) : Optional.empty();
     }
 
     /** Returns whether one is running that the volume began itself, because a disk is full. */
@@ -223,6 +221,14 @@ public final class GarbageCollections implements Closeable {
         return Optional.ofNullable(latest).map(RunningCollection::status);
     }
 
+    /** Returns the collection with this number, if it is the latest one or the latest that was started on request. */
+    public synchronized Optional<CollectionStatus> numbered(long number) {
+        return Stream.of(latest, onRequest)
+                .filter(collection -> collection != null && collection.job().number() == number)
+                .findFirst()
+                .map(RunningCollection::status);
+    }
+
     /** Returns the latest collection that has ended; does not count dry runs. */
     public synchronized Optional<CollectionStatus> last() {
         return Optional.ofNullable(last);
@@ -234,23 +240,17 @@ public final class GarbageCollections implements Closeable {
      * @return whether it is running
      */
     public synchronized boolean stop(Cause cause, long number) {
-        if (latest == null || !latest.isRunning() || latest.number() != number) {
+        if (latest == null || latest.job().end() != null || latest.job().number() != number) {
             return false;
         }
         LOG.info("volume {}, by {}: stopping the collection of garbage", volume, cause);
-        latest.stop();
+        latest.job().stop();
         return true;
     }
 
-    public boolean isPaused() {
-        return source.pace().isPaused();
-    }
-
-    /** Pauses all collections of this mount after the container at hand, or continues them. */
-    public synchronized void setPaused(Cause cause, boolean paused) {
-        boolean before = isPaused();
-        source.pace().setPaused(paused);
-        logChange(cause, "paused", before, paused);
+    /** Returns the pace of all collections of this mount. */
+    public PaceSetting pace() {
+        return pace;
     }
 
     /** Returns whether collections arrange before they collect, unless they are told. */
@@ -262,29 +262,7 @@ public final class GarbageCollections implements Closeable {
     public synchronized void setArranging(Cause cause, boolean now) {
         boolean before = arranging;
         arranging = now;
-        logChange(cause, "arrange", before, now);
-    }
-
-    /** Returns how many bytes a second collections may read and write; {@link #NO_BOUND} if there is no bound. */
-    public long bytesPerSecond() {
-        long bound = source.pace().bytesPerSecond();
-        return bound == Pace.UNLIMITED ? NO_BOUND : bound;
-    }
-
-    /**
-     * Sets how many bytes a second the collections of this mount may read and write.
-     *
-     * @throws IllegalArgumentException if it is neither {@link #NO_BOUND} nor a possible bound; the message says what
-     *     is allowed
-     */
-    public synchronized void setBytesPerSecond(Cause cause, long bytes) {
-        if (bytes < NO_BOUND || bytes > BYTES_PER_SECOND_MAX) {
-            throw new IllegalArgumentException("the rate is " + bytes + " bytes a second; it must be from " + NO_BOUND
-                    + ", which means no bound, to " + BYTES_PER_SECOND_MAX);
-        }
-        long before = bytesPerSecond();
-        source.pace().setBytesPerSecond(bytes == NO_BOUND ? Pace.UNLIMITED : bytes);
-        logChange(cause, "bytesPerSecond", before, bytes);
+        pace.logChange(cause, "arrange", before, now);
     }
 
     /** Returns how hard the next collection compresses containers anew. */
@@ -300,19 +278,7 @@ public final class GarbageCollections implements Closeable {
     public synchronized void setRecompress(Cause cause, RecompressLevel level) throws IOException {
         RecompressLevel before = recompress();
         recompress.set(level);
-        logChange(cause, "recompress", before, level);
-    }
-
-    private void logChange(Cause cause, String name, Object before, Object after) {
-        if (!after.equals(before)) {
-            LOG.info(
-                    "volume {}, by {}: {} of garbage collection changed from {} to {}",
-                    volume,
-                    cause,
-                    name,
-                    before,
-                    after);
-        }
+        pace.logChange(cause, "recompress", before, level);
     }
 
     /** Stops the running collection and waits for its end, in bounded time. None starts afterwards. */
@@ -326,17 +292,11 @@ public final class GarbageCollections implements Closeable {
         if (running == null) {
             return;
         }
-        running.stop();
-        try {
-            if (!running.awaitEnd(CLOSING)) {
-                LOG.warn(
-                        "volume {}: the collection of garbage has not ended after {} s; no longer waiting for it",
-                        volume,
-                        CLOSING.toSeconds());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while a collection of garbage was ending");
+        if (!running.job().close()) {
+            LOG.warn(
+                    "volume {}: the collection of garbage has not ended after {} s; no longer waiting for it",
+                    volume,
+                    RunningJob.CLOSING.toSeconds());
         }
     }
 }

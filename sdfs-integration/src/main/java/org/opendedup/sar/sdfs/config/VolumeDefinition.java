@@ -21,11 +21,13 @@ import org.opendedup.sar.volume.config.VolumeConfig;
  * @param config settings of the engine
  * @param basePath folder of everything that has no location of its own; also holds {@code log} and {@code run}
  * @param indexName type of the fingerprint index; {@code rocksdb}
- * @param garbageCollectionSchedule when garbage is collected; see {@link CollectionSchedule}
+ * @param garbageCollectionSchedule when garbage is collected; see {@link Schedule}
  * @param recompress how hard collections compress containers anew
  * @param fileMode SDFS's default mode of new files; only stored, because every program that makes a file sets its mode
  * @param sar selective promotion to an SSD
  * @param restore settings of the restore cache, for sequential reads
+ * @param backups automatic backups of the metadata
+ * @param scrubSchedule when a scrub starts; see {@link Schedule}
  */
 public record VolumeDefinition(
         VolumeConfig config,
@@ -35,7 +37,9 @@ public record VolumeDefinition(
         RecompressLevel recompress,
         int fileMode,
         SarSettings sar,
-        RestoreSettings restore) {
+        RestoreSettings restore,
+        BackupSettings backups,
+        String scrubSchedule) {
 
     /** The only fingerprint index of this release. */
     public static final String ROCKSDB_INDEX = "rocksdb";
@@ -77,8 +81,32 @@ public record VolumeDefinition(
         check(
                 indexName.equals(ROCKSDB_INDEX),
                 "the index '" + indexName + "' is not known; this release has " + ROCKSDB_INDEX);
-        CollectionSchedule.check(garbageCollectionSchedule);
+        Schedule.check(garbageCollectionSchedule);
+        Schedule.check(scrubSchedule);
         recompress.checkAgainst(config.compression());
+    }
+
+    /** Makes a definition with the default settings for backups of the metadata and for scrubs. */
+    public VolumeDefinition(
+            VolumeConfig config,
+            Path basePath,
+            String indexName,
+            String garbageCollectionSchedule,
+            RecompressLevel recompress,
+            int fileMode,
+            SarSettings sar,
+            RestoreSettings restore) {
+        this(
+                config,
+                basePath,
+                indexName,
+                garbageCollectionSchedule,
+                recompress,
+                fileMode,
+                sar,
+                restore,
+                BackupSettings.DEFAULT,
+                Schedule.SCRUBS_DEFAULT);
     }
 
     /** Returns the settings with which the engine makes, opens and serves the volume. */
@@ -94,12 +122,44 @@ public record VolumeDefinition(
 
     public VolumeDefinition withSar(SarSettings changed) {
         return new VolumeDefinition(
-                config, basePath, indexName, garbageCollectionSchedule, recompress, fileMode, changed, restore);
+                config,
+                basePath,
+                indexName,
+                garbageCollectionSchedule,
+                recompress,
+                fileMode,
+                changed,
+                restore,
+                backups,
+                scrubSchedule);
     }
 
     public VolumeDefinition withRecompress(RecompressLevel changed) {
         return new VolumeDefinition(
-                config, basePath, indexName, garbageCollectionSchedule, changed, fileMode, sar, restore);
+                config,
+                basePath,
+                indexName,
+                garbageCollectionSchedule,
+                changed,
+                fileMode,
+                sar,
+                restore,
+                backups,
+                scrubSchedule);
+    }
+
+    public VolumeDefinition withMemoryBudget(long bytes) {
+        return new VolumeDefinition(
+                config.withMemoryBudget(bytes),
+                basePath,
+                indexName,
+                garbageCollectionSchedule,
+                recompress,
+                fileMode,
+                sar,
+                restore,
+                backups,
+                scrubSchedule);
     }
 
     /**

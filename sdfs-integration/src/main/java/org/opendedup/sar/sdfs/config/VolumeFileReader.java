@@ -63,11 +63,24 @@ final class VolumeFileReader {
                 store.recompressIfAny("recompress"),
                 permissions.octal("default-file"),
                 sar(root.child("sar")),
-                restore(root.child("restore")));
+                restore(root.child("restore")),
+                backups(root.child("metadata-backup")),
+                io.textIfAny("scrub-schedule", Schedule.SCRUBS_DEFAULT));
         for (XmlElement element : new XmlElement[] {locations, io, permissions, volume, extended, store, root}) {
             element.end();
         }
         return definition;
+    }
+
+    private static BackupSettings backups(XmlElement element) throws VolumeFileException {
+        String interval = element.text("interval");
+        int keep = element.integer("keep");
+        element.end();
+        try {
+            return BackupSettings.of(interval, keep);
+        } catch (IllegalArgumentException e) {
+            throw element.problem(String.valueOf(e.getMessage()));
+        }
     }
 
     private static void checkRoot(XmlElement root) throws VolumeFileException {

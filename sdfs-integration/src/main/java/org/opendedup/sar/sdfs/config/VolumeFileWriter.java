@@ -20,7 +20,7 @@ final class VolumeFileWriter {
     static final String ROOT = "subsystem-config";
 
     /** Version of the format, in the root element. */
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     private VolumeFileWriter() {}
 
@@ -58,7 +58,8 @@ final class VolumeFileWriter {
                         "hash-type", config.chunking().name(),
                         "write-threads", config.writeThreads(),
                         "memory-budget", ByteSize.exact(config.memoryBudgetBytes()),
-                        "claim-hash-schedule", definition.garbageCollectionSchedule()));
+                        "claim-hash-schedule", definition.garbageCollectionSchedule(),
+                        "scrub-schedule", definition.scrubSchedule()));
         empty(
                 writer,
                 "permissions",
@@ -75,6 +76,12 @@ final class VolumeFileWriter {
                         "capacity", ByteSize.exact(config.capacityBytes()),
                         "maximum-percentage-full", config.maximumFullPercentage()));
         empty(writer, "sdfscli", attributes("enable", false));
+        empty(
+                writer,
+                "metadata-backup",
+                attributes(
+                        "interval", definition.backups().intervalText(),
+                        "keep", definition.backups().keep()));
         start(
                 writer,
                 1,

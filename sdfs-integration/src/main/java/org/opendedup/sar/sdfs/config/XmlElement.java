@@ -74,6 +74,11 @@ final class XmlElement {
         return convert(attribute, text(attribute), "a size such as 256KB or 10GB", ByteSize::parse);
     }
 
+    /** Returns the value of an attribute, or {@code otherwise} if it is missing. */
+    String textIfAny(String attribute, String otherwise) throws VolumeFileException {
+        return attributes.containsKey(attribute) ? text(attribute) : otherwise;
+    }
+
     OptionalLong sizeIfAny(String attribute) throws VolumeFileException {
         return attributes.containsKey(attribute) ? OptionalLong.of(size(attribute)) : OptionalLong.empty();
     }

@@ -8,8 +8,7 @@ import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeCondition;
 
 /**
- * What is known about a mounted volume at one moment. {@link HealthRules} decide whether that is well. Scrubbing will
- * add the result of the last scrub here.
+ * What is known about a mounted volume at one moment. {@link HealthRules} decide whether that is well.
  *
  * @param volume name of the volume
  * @param log the daemon's log
@@ -18,6 +17,7 @@ import org.opendedup.sar.volume.VolumeCondition;
  * @param ssdReason why the SSD is in that state; may be empty
  * @param ssdDetachedOnRequest whether an administrator detached the SSD
  * @param collectionFailure why the last collection of garbage failed; null if it did not
+ * @param scrub the scrubs
  * @param lostAtLastEnd what the last daemon of the volume could not write; null if nothing is known to be lost
  * @param loggedWarnings warnings logged by the daemon, including those that the log only counts
  * @param loggedErrors errors logged by the daemon, likewise
@@ -34,6 +34,7 @@ public record HealthFacts(
         boolean ssdDetachedOnRequest,
         RequestFailures.Counts failures,
         @Nullable String collectionFailure,
+        ScrubFacts scrub,
         @Nullable String lostAtLastEnd,
         long loggedWarnings,
         long loggedErrors,

@@ -22,6 +22,9 @@ public final class HealthRules {
     /** How long a failed request counts that nothing else explains. */
     static final Duration RECENT = Duration.ofHours(1);
 
+    /** How old the last scrub may be, if there is a schedule: three times of the default one. */
+    static final Duration SCRUB_AGE = Duration.ofDays(92);
+
     private final HealthFacts facts;
     private final List<Finding> findings = new ArrayList<>();
 
@@ -36,6 +39,7 @@ public final class HealthRules {
         rules.changes();
         rules.space();
         rules.ssd();
+        rules.scrub();
         rules.rest();
         rules.findings.sort((one, other) -> other.severity().compareTo(one.severity()));
         return List.copyOf(rules.findings);
@@ -157,6 +161,38 @@ public final class HealthRules {
         } else if (state == SsdState.DETACHED && !facts.ssdDetachedOnRequest()) {
             degraded(
                     "ssd-lost", "the SSD is not attached" + reason, "Make its folder available, and attach it", attach);
+        }
+    }
+
+    private void scrub() {
+        ScrubFacts scrub = facts.scrub();
+        String start = "sdfscli " + facts.volume() + " scrub start --wait";
+        // Damaged frames count as damaged chunks, as long as a file refers to them.
+        if (scrub.damagedContainers() > 0 || scrub.contradictions() > 0) {
+            degraded(
+                    "scrub-found",
+                    "the last scrub found " + scrub.damagedContainers() + " containers whose directories are damaged or"
+                            + " missing, and " + scrub.contradictions() + " contradictions to the metadata",
+                    "Back up the files, and check the disk of " + facts.data()
+                            + "; the log names the containers, and the next scrub without a finding clears this",
+                    "grep -a 'the scrub' " + quoted(facts.log().toString()));
+        }
+        if (scrub.failure() != null) {
+            degraded(
+                    "scrub-failed",
+                    "the last scrub failed: " + Printable.line(scrub.failure()),
+                    "Remove the cause, and continue it",
+                    start);
+        }
+        if (scrub.scheduled()
+                && !scrub.running()
+                && scrub.since().plus(SCRUB_AGE).isBefore(facts.now())) {
+            degraded(
+                    "scrub-late",
+                    "no scrub was completed for "
+                            + Duration.between(scrub.since(), facts.now()).toDays() + " days",
+                    "Start one, and keep the volume mounted at the times of its schedule",
+                    start);
         }
     }
 

@@ -1,6 +1,6 @@
 package org.opendedup.sar.sdfs.jmx;
 
-import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.jobs.PaceSetting;
 
 /**
  * Progress, pace and last result of the garbage collections, and operations that start and stop one. In JMX:
@@ -22,7 +22,7 @@ public interface GarbageCollectorMXBean {
 
     @Description("Bound on what a collection reads and writes; 0 means no bound")
     @Unit("bytes per second")
-    @Range(min = "" + GarbageCollections.NO_BOUND, max = "" + GarbageCollections.BYTES_PER_SECOND_MAX)
+    @Range(min = "" + PaceSetting.NO_BOUND, max = "" + PaceSetting.BYTES_PER_SECOND_MAX)
     long getRateBytesPerSecond();
 
     void setRateBytesPerSecond(long rateBytesPerSecond);

@@ -3,19 +3,18 @@ package org.opendedup.sar.sdfs.jmx;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Instant;
-import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
 import org.opendedup.sar.collect.CollectionReport;
-import org.opendedup.sar.sdfs.collect.Cause;
 import org.opendedup.sar.sdfs.collect.CollectionStatus;
-import org.opendedup.sar.sdfs.collect.CollectionTimer;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
+import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 
 /** Implements {@link GarbageCollectorMXBean} on {@link GarbageCollections}. */
-record GarbageCollectorView(GarbageCollections collections, CollectionTimer timer) implements GarbageCollectorMXBean {
+record GarbageCollectorView(GarbageCollections collections, ScheduleTimer timer) implements GarbageCollectorMXBean {
     @Override
     public boolean isRunning() {
         return collections.running().isPresent() || collections.isRunningByItself();
@@ -23,22 +22,22 @@ record GarbageCollectorView(GarbageCollections collections, CollectionTimer time
 
     @Override
     public boolean isPaused() {
-        return collections.isPaused();
+        return collections.pace().isPaused();
     }
 
     @Override
     public void setPaused(boolean paused) {
-        collections.setPaused(Cause.JMX, paused);
+        collections.pace().setPaused(Cause.JMX, paused);
     }
 
     @Override
     public long getRateBytesPerSecond() {
-        return collections.bytesPerSecond();
+        return collections.pace().bytesPerSecond();
     }
 
     @Override
     public void setRateBytesPerSecond(long rateBytesPerSecond) {
-        collections.setBytesPerSecond(Cause.JMX, rateBytesPerSecond);
+        collections.pace().setBytesPerSecond(Cause.JMX, rateBytesPerSecond);
     }
 
     @Override
@@ -77,9 +76,7 @@ record GarbageCollectorView(GarbageCollections collections, CollectionTimer time
 
     @Override
     public String getNext() {
-        return timer.next()
-                .map(time -> DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(time.truncatedTo(ChronoUnit.SECONDS)))
-                .orElse("");
+        return timer.nextText();
     }
 
     @Override

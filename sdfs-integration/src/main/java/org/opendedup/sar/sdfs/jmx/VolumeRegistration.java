@@ -11,14 +11,15 @@ import javax.management.MalformedObjectNameException;
 import javax.management.NotificationBroadcasterSupport;
 import javax.management.NotificationEmitter;
 import javax.management.ObjectName;
-import org.opendedup.sar.sdfs.collect.CollectionTimer;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.health.HealthWatch;
+import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The registration of a volume, its SSD and its garbage collector on the platform's MBean server, from
+ * The registration of a volume, its SSD, its garbage collector and its scrubs on the platform's MBean server, from
  * {@link #register} to {@link #close}.
  */
 public final class VolumeRegistration implements AutoCloseable {
@@ -36,7 +37,9 @@ public final class VolumeRegistration implements AutoCloseable {
             HealthWatch health,
             SarAdministration sar,
             GarbageCollections collections,
-            CollectionTimer timer) {
+            ScheduleTimer timer,
+            Scrubs scrubs,
+            ScheduleTimer scrubTimer) {
         var registration = new VolumeRegistration();
         try {
             registration.addVolume(volume, health);
@@ -45,6 +48,8 @@ public final class VolumeRegistration implements AutoCloseable {
                     objectName("GarbageCollector", volume.getName()),
                     new GarbageCollectorView(collections, timer),
                     GarbageCollectorMXBean.class);
+            registration.add(
+                    objectName("Scrub", volume.getName()), new ScrubView(scrubs, scrubTimer), ScrubMXBean.class);
             return registration;
         } catch (RuntimeException e) {
             registration.close();

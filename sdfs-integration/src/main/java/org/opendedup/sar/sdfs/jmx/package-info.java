@@ -6,7 +6,8 @@
  *
  * <p>The volume's SSD is a {@link org.opendedup.sar.sdfs.jmx.SarSource}. Commands and JMX change its settings only
  * through {@link org.opendedup.sar.sdfs.jmx.SarAdministration}. Six MXBeans show it, named after the parts in the SAR
- * paper (§3.2). {@link org.opendedup.sar.sdfs.jmx.GarbageCollectorMXBean} shows the garbage collections.
+ * paper (§3.2). {@link org.opendedup.sar.sdfs.jmx.GarbageCollectorMXBean} shows the garbage collections,
+ * {@link org.opendedup.sar.sdfs.jmx.ScrubMXBean} the scrubs.
  */
 @NullMarked
 package org.opendedup.sar.sdfs.jmx;

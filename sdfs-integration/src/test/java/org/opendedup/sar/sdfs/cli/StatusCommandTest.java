@@ -76,6 +76,7 @@ class StatusCommandTest {
                             "space",
                             "devices",
                             "collection",
+                            "scrub",
                             "ssd",
                             "index",
                             "errors",

@@ -33,6 +33,26 @@ class SupportBundleTest {
             2026-05-01T10:00:03.000+02:00 WARN  [main] VolumeDaemon: volume pool0: lost: 1 file; Gurke of Anna.doc: up to 100 bytes
             """;
 
+    /** "Zwiebel!" is in a register, as the eight bytes of a number. */
+    private static final String CRASH = """
+            #  SIGSEGV (0xb) at pc=0x00007f12, pid=17, tid=18
+            # Problematic frame:
+            # C  [libzstd.so.1+0x12ab]  ZSTD_decompress+0x2f
+            Command Line: -Xmx1g /elsewhere/the Zwiebel.pdf
+            siginfo: si_signo: 11 (SIGSEGV)
+
+            Register to memory mapping:
+            RAX=0x2165...: "Gurke of Anna.doc"{0x00000000ff}
+            Registers:
+            RAX=0x216c656265697a57, RBX=0x0000000000000001
+            Top of Stack: (sp=0x00007f)
+            0x00007f00:   216c656265697a57 0000000000000000
+            ---------------  P R O C E S S  ---------------
+            Event: 1.5 Thread 0x00007f Exception <a 'java/io/IOException': Gurke of Anna.doc>
+            """;
+
+    private static final String REGISTER = "216c656265697a57";
+
     @TempDir
     Path folder;
 
@@ -49,6 +69,7 @@ class SupportBundleTest {
     private void writeLog(RunningDaemon daemon) throws IOException {
         Path logs = Files.createDirectories(folder.resolve("base/log"));
         Files.writeString(logs.resolve("pool0.log"), LOG.formatted(daemon.mountPoint()));
+        Files.writeString(logs.resolve("hs_err_17.log"), CRASH);
     }
 
     @Test
@@ -64,7 +85,8 @@ class SupportBundleTest {
             }
             String all = String.join("\n", entries.values());
             for (String secret :
-                    new String[] {"Küche", "Zwiebel", "Gurke", "Anna", "elsewhere", "pool0", folder.toString()}) {
+                    new String[] {"Küche", "Zwiebel", "Gurke", "Anna", "elsewhere", "pool0", REGISTER, folder.toString()
+                    }) {
                 assertFalse(
                         all.contains(secret),
                         () -> secret + " in "
@@ -72,6 +94,10 @@ class SupportBundleTest {
                                         .filter(line -> line.contains(secret))
                                         .findFirst());
             }
+            String crash = entries.get("log/hs_err_17.log");
+            assertTrue(crash.contains("# C  [libzstd.so.1+0x12ab]  ZSTD_decompress+0x2f"), crash);
+            assertTrue(crash.contains("#  SIGSEGV (0xb) at pc=0x00007f12, pid=17, tid=18"), crash);
+            assertTrue(crash.contains("P R O C E S S"), crash);
             String log = entries.get("log/daemon.log");
             assertTrue(log.contains("VolumeDaemon: mounted VOLUME on MOUNTPOINT"), log);
             assertTrue(log.contains("): java.io.IOException: Input/output error"), log);
@@ -101,7 +127,7 @@ class SupportBundleTest {
         }
         String all = String.join("\n", entries(bundle).values());
         for (String secret :
-                new String[] {"Küche", "Zwiebel", "Gurke", "Anna", "elsewhere", "pool0", folder.toString()}) {
+                new String[] {"Küche", "Zwiebel", "Gurke", "Anna", "elsewhere", "pool0", REGISTER, folder.toString()}) {
             assertTrue(all.contains(secret), secret);
         }
     }

@@ -12,8 +12,8 @@ import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionProgress;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
-import org.opendedup.sar.collect.Pace;
 import org.opendedup.sar.container.format.Compression;
+import org.opendedup.sar.disk.Pace;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 
 /** A collector with invented figures, all different. Records what it was asked for. */

@@ -22,9 +22,11 @@ import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.collect.CollectionWatcher;
-import org.opendedup.sar.collect.Pace;
 import org.opendedup.sar.common.NoSpaceException;
-import org.opendedup.sar.sdfs.collect.CollectionStatus.State;
+import org.opendedup.sar.disk.Pace;
+import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.PaceSetting;
 import org.slf4j.LoggerFactory;
 
 @Timeout(30)
@@ -78,7 +80,7 @@ class GarbageCollectionsTest {
         CollectionStatus begun = collections.start(Cause.SDFSCLI, LIMITS).orElseThrow();
         assertEquals(1, begun.number());
         CollectionStatus ended = awaitEnd();
-        assertEquals(State.DONE, ended.state());
+        assertEquals(JobState.DONE, ended.state());
         assertEquals(88L << 20, Objects.requireNonNull(ended.report()).returnedBytes());
         assertTrue(collections.start(Cause.JMX, DRY).isPresent());
         assertTrue(awaitEnd().dryRun());
@@ -129,7 +131,7 @@ class GarbageCollectionsTest {
         assertTrue(status.arranging());
         assertEquals(800L << 20, status.bytes());
         assertTrue(collections.stop(Cause.JMX, number));
-        assertEquals(State.STOPPED, awaitEnd().state());
+        assertEquals(JobState.STOPPED, awaitEnd().state());
         assertEquals(List.of(limits), collector.askedToArrange);
         assertEquals(List.of(), collector.asked);
     }
@@ -140,10 +142,13 @@ class GarbageCollectionsTest {
         long number = collections.start(Cause.SDFSCLI, LIMITS).orElseThrow().number();
         assertEquals(Optional.empty(), collections.start(Cause.JMX, DRY));
         assertFalse(collections.stop(Cause.JMX, number + 1));
-        assertEquals(State.RUNNING, collections.latest().orElseThrow().state());
+        assertEquals(JobState.RUNNING, collections.latest().orElseThrow().state());
+        while (collections.latest().orElseThrow().returnedBytes() == 0) {
+            Thread.sleep(1);
+        }
         assertTrue(collections.stop(Cause.JMX, number));
         CollectionStatus ended = awaitEnd();
-        assertEquals(State.STOPPED, ended.state());
+        assertEquals(JobState.STOPPED, ended.state());
         assertEquals(30L << 20, ended.returnedBytes());
         assertFalse(collections.stop(Cause.JMX, number));
         assertEquals(List.of(LIMITS), collector.asked);
@@ -154,11 +159,11 @@ class GarbageCollectionsTest {
         collector.failure = new IOException("no space for the copies");
         collections.start(Cause.SCHEDULE, LIMITS);
         CollectionStatus ended = awaitEnd();
-        assertEquals(State.FAILED, ended.state());
+        assertEquals(JobState.FAILED, ended.state());
         assertEquals(collector.failure, ended.failure());
         collector.failure = null;
         collections.start(Cause.SCHEDULE, LIMITS);
-        assertEquals(State.DONE, awaitEnd().state());
+        assertEquals(JobState.DONE, awaitEnd().state());
     }
 
     @Test
@@ -194,7 +199,7 @@ class GarbageCollectionsTest {
         collector.diskFull = false;
         CollectionStatus ended = collections.last().orElseThrow();
         assertEquals(running.number(), ended.number());
-        assertEquals(State.DONE, ended.state());
+        assertEquals(JobState.DONE, ended.state());
         assertEquals(7, Objects.requireNonNull(ended.report()).returnedBytes());
         assertFalse(collections.isRunningByItself());
         // One that returned nothing is not worth to be kept.
@@ -206,12 +211,23 @@ class GarbageCollectionsTest {
         CollectionWatcher.Watch other = collector.fillDisk();
         other.collected(30, 100, 9);
         other.ended(null, new NoSpaceException("no room for the copies"));
-        assertEquals(State.FAILED, collections.last().orElseThrow().state());
+        assertEquals(JobState.FAILED, collections.last().orElseThrow().state());
         assertEquals(9, collections.last().orElseThrow().returnedBytes());
     }
 
     private static CollectionReport report(long returnedBytes) {
         return new CollectionReport(10, 100, 20, 2, 20, 0, 0, 2, 0, 0, 0, 0, 0, returnedBytes, 0, 0, 0);
+    }
+
+    @Test
+    void itsClientFindsTheResultAlsoAfterAnotherOfTheVolumeHasBegun() throws Exception {
+        long number = collections.start(Cause.SDFSCLI, DRY).orElseThrow().number();
+        awaitEnd();
+        CollectionWatcher.Watch other = collector.fillDisk();
+        assertTrue(collections.latest().orElseThrow().number() > number);
+        assertEquals(JobState.DONE, collections.numbered(number).orElseThrow().state());
+        other.ended(report(0), null);
+        assertEquals(Optional.empty(), collections.numbered(number + 7));
     }
 
     @Test
@@ -237,7 +253,7 @@ class GarbageCollectionsTest {
         closing.start();
         collections.close();
         closing.join();
-        assertEquals(State.STOPPED, collections.latest().orElseThrow().state());
+        assertEquals(JobState.STOPPED, collections.latest().orElseThrow().state());
         // The volume may still need room while it is closed.
         assertEquals(CollectionWatcher.IDLE, collector.fillDisk());
     }
@@ -247,20 +263,21 @@ class GarbageCollectionsTest {
         collector.endless = true;
         collections.start(Cause.SDFSCLI, LIMITS);
         collections.close();
-        assertEquals(State.STOPPED, collections.latest().orElseThrow().state());
+        assertEquals(JobState.STOPPED, collections.latest().orElseThrow().state());
         assertThrows(IOException.class, () -> collections.start(Cause.SDFSCLI, LIMITS));
     }
 
     @Test
     void eachChangeOfThePaceIsALineInTheLogWithOldAndNewValueAndTheWay() {
-        collections.setPaused(Cause.JMX, true);
-        collections.setPaused(Cause.JMX, true);
-        collections.setBytesPerSecond(Cause.SDFSCLI, 20_000_000);
+        collections.pace().setPaused(Cause.JMX, true);
+        collections.pace().setPaused(Cause.JMX, true);
+        collections.pace().setBytesPerSecond(Cause.SDFSCLI, 20_000_000);
         assertEquals(20_000_000, collector.pace().bytesPerSecond());
-        collections.setBytesPerSecond(Cause.JMX, GarbageCollections.NO_BOUND);
+        collections.pace().setBytesPerSecond(Cause.JMX, PaceSetting.NO_BOUND);
         assertEquals(Pace.UNLIMITED, collector.pace().bytesPerSecond());
-        for (long refused : new long[] {-1, GarbageCollections.BYTES_PER_SECOND_MAX + 1}) {
-            assertThrows(IllegalArgumentException.class, () -> collections.setBytesPerSecond(Cause.JMX, refused));
+        for (long refused : new long[] {-1, PaceSetting.BYTES_PER_SECOND_MAX + 1}) {
+            assertThrows(
+                    IllegalArgumentException.class, () -> collections.pace().setBytesPerSecond(Cause.JMX, refused));
         }
         assertEquals(
                 List.of(

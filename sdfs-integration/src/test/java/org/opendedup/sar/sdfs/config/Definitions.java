@@ -70,6 +70,15 @@ public final class Definitions {
                 0.25,
                 DiskOption.parse("6.5,180,2"));
         return new VolumeDefinition(
-                plain.config(), base, "rocksdb", "0 30 2 * * ?", RecompressLevel.parse("zstd:9"), 0600, sar, restore);
+                plain.config(),
+                base,
+                "rocksdb",
+                "0 30 2 * * ?",
+                RecompressLevel.parse("zstd:9"),
+                0600,
+                sar,
+                restore,
+                BackupSettings.of("90m", 7),
+                "0 15 4 ? * MON");
     }
 }

@@ -37,11 +37,21 @@ class VolumeFileTest {
     }
 
     @Test
+    void aFileWithoutAScrubScheduleHasTheDefault() throws IOException {
+        VolumeDefinition definition = Definitions.full(folder.resolve("base"));
+        VolumeFile.write(file, definition);
+        assertEquals(definition.scrubSchedule(), VolumeFile.read(file).scrubSchedule(), "the control");
+        String text = Files.readString(file);
+        Files.writeString(file, text.replace(" scrub-schedule=\"" + definition.scrubSchedule() + "\"", ""));
+        assertEquals("0 0 3 ? * SUN#1", VolumeFile.read(file).scrubSchedule());
+    }
+
+    @Test
     void keepsTheElementAndAttributeNamesOfSdfs() throws IOException {
         VolumeFile.write(file, Definitions.plain("pool0", folder));
         String text = Files.readString(file);
         for (String part : new String[] {
-            "<subsystem-config version=\"1\">",
+            "<subsystem-config version=\"2\">",
             "<locations ",
             "dedup-db-store=",
             "<io chunk-size=\"256KB\" hash-type=\"VARIABLE_SHA256\"",
@@ -104,8 +114,11 @@ class VolumeFileTest {
                 "recompress=\"off\" | recompress=\"zstd:1\" | compressed with zstd:1 already",
                 "chunk-size=\"256KB\" | chunk-size=\"300KB\" | power of two",
                 "memory-budget=\"256MB\" | memory-budget=\"1MB\" | at least 256MB",
+                "scrub-schedule=\"0 0 3 ? * SUN#1\" | scrub-schedule=\"monthly\" | 'monthly' is no schedule",
                 "enable=\"false\" | enable=\"true\" | no network listener",
-                "version=\"1\" | version=\"2\" | version 2 of the volume file is not known",
+                "version=\"2\" | version=\"1\" | version 1 of the volume file is not known",
+                "interval=\"6h\" | interval=\"6d\" | no interval of metadata backups",
+                "keep=\"4\" | keep=\"0\" | must be from 1 to 1000",
                 "subsystem-config | config | root element is <config>",
                 "<sdfscli | text<sdfscli | text is not allowed",
                 "name=\"pool0\" | name=\"../pool0\" | no volume name",

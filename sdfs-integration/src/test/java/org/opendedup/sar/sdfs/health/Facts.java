@@ -1,6 +1,7 @@
 package org.opendedup.sar.sdfs.health;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,7 @@ public final class Facts {
     public boolean ssdDetachedOnRequest;
     public RequestFailures.Counts failures = RequestFailures.Counts.NONE;
     public @Nullable String collectionFailure;
+    public ScrubFacts scrub = new ScrubFacts(true, false, NOW.minus(Duration.ofDays(30)), 0, 0, null);
     public @Nullable String lostAtLastEnd;
 
     public HealthFacts facts() {
@@ -50,6 +52,7 @@ public final class Facts {
                 ssdDetachedOnRequest,
                 failures,
                 collectionFailure,
+                scrub,
                 lostAtLastEnd,
                 2,
                 1,

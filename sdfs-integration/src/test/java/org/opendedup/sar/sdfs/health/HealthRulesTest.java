@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -37,6 +38,11 @@ class HealthRulesTest {
 
     private static Counts failed(Duration ago) {
         return new Counts(1, 0, 0, 0, Facts.NOW.minus(ago));
+    }
+
+    private static ScrubFacts scrub(
+            boolean scheduled, boolean running, int days, long contradictions, @Nullable String failure) {
+        return new ScrubFacts(scheduled, running, Facts.NOW.minus(Duration.ofDays(days)), 0, contradictions, failure);
     }
 
     static Stream<Arguments> rows() {
@@ -131,6 +137,27 @@ class HealthRulesTest {
                         "missing-containers",
                         "grep -a 'is missing' /base/log/pool0.log",
                         facts -> facts.missingContainers = 1),
+                row("no scrub for 92 days", well, "", "", facts -> facts.scrub = scrub(true, false, 92, 0, null)),
+                row(
+                        "no scrub for longer",
+                        degraded,
+                        "scrub-late",
+                        "sdfscli pool0 scrub start --wait",
+                        facts -> facts.scrub = scrub(true, false, 93, 0, null)),
+                row("one at last", well, "", "", facts -> facts.scrub = scrub(true, true, 93, 0, null)),
+                row("none wanted", well, "", "", facts -> facts.scrub = scrub(false, false, 93, 0, null)),
+                row(
+                        "a contradiction",
+                        degraded,
+                        "scrub-found",
+                        "grep -a 'the scrub' /base/log/pool0.log",
+                        facts -> facts.scrub = scrub(true, false, 1, 1, null)),
+                row(
+                        "a failed scrub",
+                        degraded,
+                        "scrub-failed",
+                        "sdfscli pool0 scrub start --wait",
+                        facts -> facts.scrub = scrub(true, false, 1, 0, "EIO")),
                 row("an index at work", well, "", "", facts -> facts.index = new Index(true, true, false, 2)),
                 row(
                         "no index",

@@ -14,10 +14,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.collect.CollectionLimits;
-import org.opendedup.sar.sdfs.collect.CollectionTimer;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
-import org.opendedup.sar.sdfs.config.CollectionSchedule;
+import org.opendedup.sar.sdfs.config.Schedule;
+import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 
 /** The bean's figures and operations; SarBeansTest checks its descriptions and ranges. */
 @Timeout(30)
@@ -28,8 +29,11 @@ class GarbageCollectorBeanTest {
     private final FakeCollector collector = new FakeCollector();
     private final GarbageCollections collections =
             new GarbageCollections("pool0", collector, FakeCollector.recompress(), () -> {}, SATURDAY);
-    private final CollectionTimer timer =
-            CollectionTimer.start(collections, CollectionSchedule.parse(CollectionSchedule.DEFAULT), SATURDAY);
+    private final ScheduleTimer timer = ScheduleTimer.start(
+            "the collection of garbage",
+            () -> collections.start(Cause.SCHEDULE).isPresent(),
+            Schedule.parse(Schedule.COLLECTIONS_DEFAULT),
+            SATURDAY);
     private final GarbageCollectorMXBean bean = new GarbageCollectorView(collections, timer);
 
     @AfterEach

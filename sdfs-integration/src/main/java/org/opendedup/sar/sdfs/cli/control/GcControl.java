@@ -9,11 +9,11 @@ import org.opendedup.sar.arrange.ArrangementLimits;
 import org.opendedup.sar.collect.CollectionLimits;
 import org.opendedup.sar.sdfs.cli.command.ControlArguments;
 import org.opendedup.sar.sdfs.cli.report.GcReport;
-import org.opendedup.sar.sdfs.collect.Cause;
 import org.opendedup.sar.sdfs.collect.CollectionStatus;
-import org.opendedup.sar.sdfs.collect.CollectionTimer;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
+import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 
 /**
  * The daemon's side of {@code sdfscli VOLUME gc}: the control command {@value #COMMAND}, whose argument {@code action}
@@ -25,7 +25,7 @@ public final class GcControl {
     public static final String START = FileControl.START;
     public static final String STATUS = JobControl.STATUS;
     public static final String STOP = JobControl.STOP;
-    public static final String SET = "set";
+    public static final String SET = PaceControl.SET;
 
     /** In the reply to {@link #START}: false if another collection was running; the rest of the reply is about it. */
     public static final String STARTED = "started";
@@ -37,9 +37,9 @@ public final class GcControl {
     public static final int PARTS = 1_000_000;
 
     private final GarbageCollections collections;
-    private final CollectionTimer timer;
+    private final ScheduleTimer timer;
 
-    public GcControl(GarbageCollections collections, CollectionTimer timer) {
+    public GcControl(GarbageCollections collections, ScheduleTimer timer) {
         this.collections = collections;
         this.timer = timer;
     }
@@ -109,8 +109,7 @@ public final class GcControl {
 
     private CollectionStatus numbered(long number) throws IOException {
         return collections
-                .latest()
-                .filter(status -> status.number() == number)
+                .numbered(number)
                 .orElseThrow(() -> new IOException("there is no collection number " + number + " any more"));
     }
 
@@ -119,8 +118,7 @@ public final class GcControl {
     }
 
     private Map<String, Object> set(ControlArguments arguments) throws IOException {
-        long paused = arguments.number("paused", -1);
-        long bytesPerSecond = arguments.number("bytesPerSecond", -1);
+        PaceControl pace = PaceControl.read(arguments);
         String level = arguments.textIfAny(RECOMPRESS);
         long arrange = arguments.number("arrange", -1);
         arguments.end();
@@ -130,12 +128,7 @@ public final class GcControl {
             // First: if it cannot be kept, nothing is changed.
             collections.setRecompress(Cause.SDFSCLI, RecompressLevel.parse(level));
         }
-        if (bytesPerSecond >= 0) {
-            collections.setBytesPerSecond(Cause.SDFSCLI, bytesPerSecond);
-        }
-        if (paused >= 0) {
-            collections.setPaused(Cause.SDFSCLI, paused != 0);
-        }
+        pace.set(Cause.SDFSCLI, collections.pace());
         if (arrange >= 0) {
             collections.setArranging(Cause.SDFSCLI, arrange != 0);
         }

@@ -4,15 +4,20 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.metadata.ScrubRecord;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.collect.CollectionStatus;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.health.HealthFacts;
 import org.opendedup.sar.sdfs.health.HealthWatch;
+import org.opendedup.sar.sdfs.health.ScrubFacts;
 import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.log.RepeatsAppender;
+import org.opendedup.sar.sdfs.scrub.ScrubStatus;
+import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
 
 /**
@@ -25,6 +30,7 @@ record DaemonHealth(
         MountedVolume volume,
         SarAdministration sar,
         GarbageCollections collections,
+        Scrubs scrubs,
         Optional<LastEnd.Found> lastEnd)
         implements HealthWatch.Source {
 
@@ -43,10 +49,25 @@ record DaemonHealth(
                 ssd.isDetachedOnRequest(),
                 volume.failures().counts(),
                 collections.last().map(DaemonHealth::failure).orElse(null),
+                scrub(),
                 lastEnd.filter(LastEnd.Found::lost).map(LastEnd.Found::text).orElse(null),
                 logged.warnings(),
                 logged.errors(),
                 Instant.now());
+    }
+
+    private ScrubFacts scrub() throws IOException {
+        Optional<ScrubRecord> last = scrubs.last();
+        return new ScrubFacts(
+                !files.definition().scrubSchedule().equals(Schedule.OFF),
+                scrubs.running().isPresent(),
+                last.map(record -> Instant.ofEpochMilli(record.endedMs())).orElseGet(scrubs::volumeMade),
+                last.map(ScrubRecord::damagedContainers).orElse(0L),
+                last.map(ScrubRecord::contradictions).orElse(0L),
+                scrubs.latest()
+                        .map(ScrubStatus::failure)
+                        .map(CommandRunner::messageOf)
+                        .orElse(null));
     }
 
     private static @Nullable String failure(CollectionStatus status) {

@@ -22,6 +22,8 @@ import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarOfTier;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
+import org.opendedup.sar.sdfs.scrub.ScrubOfVolume;
+import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplainer;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
@@ -31,6 +33,7 @@ import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.Volume;
 import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.VolumeStatistics;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
 import org.opendedup.sar.volume.config.Verification;
 import org.opendedup.sar.volume.config.VolumeConfig;
@@ -129,6 +132,11 @@ public final class FuseMountService implements MountService {
         }
 
         @Override
+        public void sync() throws IOException {
+            volume.sync();
+        }
+
+        @Override
         public @Nullable String stopped() {
             return volume.stopped();
         }
@@ -161,6 +169,16 @@ public final class FuseMountService implements MountService {
         @Override
         public CollectionSource collector() {
             return new CollectorOfVolume(volume.collector(), volume.maintenance());
+        }
+
+        @Override
+        public ScrubSource scrub() {
+            return new ScrubOfVolume(volume.maintenance().scrub());
+        }
+
+        @Override
+        public MetadataBackups backups() {
+            return volume.maintenance().backups();
         }
 
         @Override

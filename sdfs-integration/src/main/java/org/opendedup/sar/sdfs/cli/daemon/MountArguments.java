@@ -99,15 +99,7 @@ public final class MountArguments {
     }
 
     public static VolumeDefinition withBudget(VolumeDefinition stored, long budgetBytes) {
-        return new VolumeDefinition(
-                stored.config().withMemoryBudget(budgetBytes),
-                stored.basePath(),
-                stored.indexName(),
-                stored.garbageCollectionSchedule(),
-                stored.recompress(),
-                stored.fileMode(),
-                stored.sar(),
-                stored.restore());
+        return stored.withMemoryBudget(budgetBytes);
     }
 
     /**

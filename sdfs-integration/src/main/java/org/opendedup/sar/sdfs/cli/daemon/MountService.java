@@ -11,9 +11,11 @@ import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.VolumeSource;
+import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
 import org.opendedup.sar.volume.VolumeCondition;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
 
 /** Opens a volume and shows it as a file system. The commands reach engine and FUSE only through it. */
@@ -64,6 +66,12 @@ public interface MountService {
         /** Returns what collects the volume's garbage. */
         CollectionSource collector();
 
+        /** Returns what scrubs the volume. */
+        ScrubSource scrub();
+
+        /** Returns the backups of the volume's metadata. */
+        MetadataBackups backups();
+
         /** Returns the operations on single files and folders. */
         FileTools files();
 
@@ -85,6 +93,9 @@ public interface MountService {
          * @throws IOException if it fails again; the message says what to do
          */
         boolean resume() throws IOException;
+
+        /** Makes everything durable that was accepted. */
+        void sync() throws IOException;
 
         /** Waits until the file system is unmounted, by any means. */
         void awaitEnd() throws InterruptedException;

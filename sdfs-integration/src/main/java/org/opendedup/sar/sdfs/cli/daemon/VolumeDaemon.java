@@ -21,17 +21,20 @@ import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.io.LockFile;
 import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.sdfs.backup.BackupTimer;
 import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
 import org.opendedup.sar.sdfs.cli.command.Json;
 import org.opendedup.sar.sdfs.cli.command.PathWalk;
 import org.opendedup.sar.sdfs.cli.command.ProgressLog;
 import org.opendedup.sar.sdfs.cli.command.RunFiles;
+import org.opendedup.sar.sdfs.cli.control.BackupControl;
 import org.opendedup.sar.sdfs.cli.control.ControlServer;
 import org.opendedup.sar.sdfs.cli.control.ControlSocket;
 import org.opendedup.sar.sdfs.cli.control.FileControl;
 import org.opendedup.sar.sdfs.cli.control.GcControl;
 import org.opendedup.sar.sdfs.cli.control.JvmControl;
 import org.opendedup.sar.sdfs.cli.control.SarControl;
+import org.opendedup.sar.sdfs.cli.control.ScrubControl;
 import org.opendedup.sar.sdfs.cli.daemon.MountService.MountedVolume;
 import org.opendedup.sar.sdfs.cli.mounts.MountAccess;
 import org.opendedup.sar.sdfs.cli.mounts.MountUsers;
@@ -39,12 +42,11 @@ import org.opendedup.sar.sdfs.cli.mounts.UnmountHelper;
 import org.opendedup.sar.sdfs.cli.mounts.VolumeFolders;
 import org.opendedup.sar.sdfs.cli.report.DefinitionReport;
 import org.opendedup.sar.sdfs.cli.report.StatusReport;
-import org.opendedup.sar.sdfs.collect.CollectionTimer;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.collect.RecompressSetting;
-import org.opendedup.sar.sdfs.config.CollectionSchedule;
 import org.opendedup.sar.sdfs.config.RecompressLevel;
 import org.opendedup.sar.sdfs.config.SarSettings;
+import org.opendedup.sar.sdfs.config.Schedule;
 import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.config.VolumeFile;
 import org.opendedup.sar.sdfs.health.HealthWatch;
@@ -52,7 +54,11 @@ import org.opendedup.sar.sdfs.jmx.SarAdministration;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeMonitor;
 import org.opendedup.sar.sdfs.jmx.VolumeRegistration;
+import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 import org.opendedup.sar.sdfs.mounts.MountTable;
+import org.opendedup.sar.sdfs.scrub.ScrubResumer;
+import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -126,6 +132,7 @@ public final class VolumeDaemon {
     private volatile @Nullable SarAdministration sar;
     private volatile @Nullable FileControl fileTools;
     private volatile @Nullable GcControl gc;
+    private volatile @Nullable ScrubControl scrub;
     private volatile @Nullable Answer status;
     /** Entry in the mount table from the start of the mount. */
     private volatile Optional<MountTable.Entry> mountEntry = Optional.empty();
@@ -189,23 +196,45 @@ public final class VolumeDaemon {
         lastEnd.begin();
         var administration = new SarAdministration(volume.sar(), definition, this::keep, this::checkLocation);
         Clock clock = Clock.system(ZoneId.systemDefault());
-        var schedule = CollectionSchedule.parse(definition.garbageCollectionSchedule());
+        var schedule = Schedule.parse(definition.garbageCollectionSchedule());
         var recompress = new RecompressSetting(
                 definition.recompress(), definition.config().compression(), this::keep);
-        try (var collections =
+        try (BackupTimer backups = BackupTimer.start(
+                        name(), volume.backups(), definition.backups(), volume.collector()::isRunning, clock);
+                var collections =
                         new GarbageCollections(name(), volume.collector(), recompress, this::checkWritable, clock);
-                CollectionTimer timer = CollectionTimer.start(collections, schedule, clock);
-                var health = new HealthWatch(new DaemonHealth(files, volume, administration, collections, foundEnd));
+                ScheduleTimer timer = ScheduleTimer.start(
+                        "the collection of garbage",
+                        () -> collections.start(Cause.SCHEDULE).isPresent(),
+                        schedule,
+                        clock);
+                var scrubs = new Scrubs(name(), volume.scrub(), clock);
+                ScheduleTimer scrubTimer = ScheduleTimer.start(
+                        "the scrub",
+                        () -> scrubs.start(Cause.SCHEDULE).isPresent(),
+                        Schedule.parse(definition.scrubSchedule()),
+                        clock);
+                ScrubResumer resumer = ScrubResumer.start(scrubs, ScrubResumer.DELAY);
+                var health = new HealthWatch(
+                        new DaemonHealth(files, volume, administration, collections, scrubs, foundEnd));
                 VolumeRegistration registration = VolumeRegistration.register(
-                        figures(volume, health), health, administration, collections, timer);
+                        figures(volume, health), health, administration, collections, timer, scrubs, scrubTimer);
                 FileControl fileControl = new FileControl(volume.files(), mountPoint);
                 UnmountHelper helper = UnmountHelper.enter(name(), mountPoint)) {
             fileTools = fileControl;
             mounted = volume;
             sar = administration;
             gc = new GcControl(collections, timer);
+            scrub = new ScrubControl(scrubs, scrubTimer);
             status = () -> StatusReport.of(
-                    state(), health, Objects.requireNonNull(monitor), collections, timer, administration.status());
+                    state(),
+                    health,
+                    Objects.requireNonNull(monitor),
+                    collections,
+                    timer,
+                    scrubs,
+                    scrubTimer,
+                    administration.status());
             mountEntry = MountTable.read().top(mountPoint);
             phase = Phase.MOUNTED;
             health.start();
@@ -215,9 +244,20 @@ public final class VolumeDaemon {
                 volume.endMount();
             }
             volume.awaitEnd();
+            phase = Phase.CLOSING;
+            syncForBackup(volume);
         } finally {
             phase = Phase.CLOSING;
             close(volume);
+        }
+    }
+
+    /** The last backup has what is committed. A failure is that of closing, which tries again and reports it. */
+    private void syncForBackup(MountedVolume volume) {
+        try {
+            volume.sync();
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("volume {}: its changes are not durable yet: {}", name(), e.toString());
         }
     }
 
@@ -335,6 +375,14 @@ public final class VolumeDaemon {
                 requireMounted();
                 yield Objects.requireNonNull(gc).answer(arguments);
             }
+            case ScrubControl.COMMAND -> {
+                requireMounted();
+                yield Objects.requireNonNull(scrub).answer(arguments);
+            }
+            case BackupControl.COMMAND -> {
+                requireMounted();
+                yield new BackupControl(Objects.requireNonNull(mounted).backups()).answer(arguments);
+            }
             case FileControl.FILE, FileControl.TOP, FileControl.DEFRAG, FileControl.RESTORE -> {
                 requireMounted();
                 yield Objects.requireNonNull(fileTools).answer(command, arguments, caller);
@@ -358,8 +406,8 @@ public final class VolumeDaemon {
     }
 
     /**
-     * After this check, {@link #mounted}, {@link #monitor}, {@link #sar}, {@link #fileTools}, {@link #gc} and
-     * {@link #status} are set.
+     * After this check, {@link #mounted}, {@link #monitor}, {@link #sar}, {@link #fileTools}, {@link #gc},
+     * {@link #scrub} and {@link #status} are set.
      */
     private void requireMounted() throws IOException {
         if (phase != Phase.MOUNTED) {

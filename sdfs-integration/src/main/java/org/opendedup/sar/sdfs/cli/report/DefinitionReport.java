@@ -41,6 +41,9 @@ public final class DefinitionReport {
         report.put("writeThreads", config.writeThreads());
         report.put("memoryBudgetBytes", config.memoryBudgetBytes());
         report.put("garbageCollectionSchedule", definition.garbageCollectionSchedule());
+        report.put("scrubSchedule", definition.scrubSchedule());
+        report.put("metadataBackupInterval", definition.backups().intervalText());
+        report.put("metadataBackupsKept", definition.backups().keep());
         report.put("sar", sar(definition.sar()));
         return report;
     }

@@ -1,12 +1,7 @@
 package org.opendedup.sar.sdfs.cli.report;
 
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZonedDateTime;
-import java.time.format.DateTimeFormatter;
-import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.opendedup.sar.arrange.ArrangementReport;
@@ -14,8 +9,8 @@ import org.opendedup.sar.collect.CollectionReport;
 import org.opendedup.sar.common.Printable;
 import org.opendedup.sar.sdfs.cli.command.CommandRunner;
 import org.opendedup.sar.sdfs.collect.CollectionStatus;
-import org.opendedup.sar.sdfs.collect.CollectionTimer;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
+import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 
 /** Reports garbage collections as JSON. The keys are stable; those of a result are the names of CollectionReport. */
 public final class GcReport {
@@ -28,15 +23,14 @@ public final class GcReport {
     private GcReport() {}
 
     /** Returns everything about the collections of a volume. */
-    public static Map<String, Object> of(GarbageCollections collections, CollectionTimer timer) {
+    public static Map<String, Object> of(GarbageCollections collections, ScheduleTimer timer) {
         boolean diskFull = collections.isRunningByItself();
         Optional<CollectionStatus> running = collections.running();
         var report = new LinkedHashMap<String, Object>();
         report.put("running", diskFull || running.isPresent());
         report.put("diskFull", diskFull);
         report.putAll(pace(collections));
-        report.put("schedule", timer.schedule().toString());
-        report.put("next", timer.next().map(GcReport::time).orElse(""));
+        report.putAll(JobReport.schedule(timer));
         report.put("current", running.map(status -> of(status, collections)).orElse(Map.of()));
         report.put("last", collections.last().map(GcReport::of).orElse(Map.of()));
         return report;
@@ -45,14 +39,12 @@ public final class GcReport {
     /** Returns a report as {@link #of(CollectionStatus)}, and whether collections are paused. */
     public static Map<String, Object> of(CollectionStatus status, GarbageCollections collections) {
         Map<String, Object> report = of(status);
-        report.put("paused", collections.isPaused());
+        report.put("paused", collections.pace().isPaused());
         return report;
     }
 
     public static Map<String, Object> pace(GarbageCollections collections) {
-        var pace = new LinkedHashMap<String, Object>();
-        pace.put("paused", collections.isPaused());
-        pace.put("bytesPerSecond", collections.bytesPerSecond());
+        Map<String, Object> pace = JobReport.pace(collections.pace());
         pace.put("recompress", collections.recompress().toString());
         pace.put("arrange", collections.isArranging());
         return pace;
@@ -62,13 +54,13 @@ public final class GcReport {
     private static Map<String, Object> of(CollectionStatus status) {
         var report = new LinkedHashMap<String, Object>();
         report.put("number", status.number());
-        report.put("state", status.state().name().toLowerCase(Locale.ROOT));
+        report.put("state", status.state().toString());
         report.put("cause", status.cause().toString());
         report.put("dryRun", status.dryRun());
-        report.put("began", time(status.began()));
+        report.put("began", JobReport.time(status.began()));
         Instant ended = status.ended();
         if (ended != null) {
-            report.put("ended", time(ended));
+            report.put("ended", JobReport.time(ended));
         }
         report.put("seconds", status.seconds());
         report.put("arranging", status.arranging());
@@ -125,13 +117,5 @@ public final class GcReport {
         report.put("strayBytes", result.strayBytes());
         report.put("keptContainers", result.keptContainers());
         report.put("leftBytes", result.leftBytes());
-    }
-
-    private static String time(Instant instant) {
-        return time(instant.atZone(ZoneId.systemDefault()));
-    }
-
-    private static String time(ZonedDateTime time) {
-        return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(time.truncatedTo(ChronoUnit.SECONDS));
     }
 }

@@ -33,9 +33,7 @@ public final class GcText {
         }
         text.append("\n  pace      ").append(pace(status));
         text.append("\n  compress  ").append(status.get("recompress"));
-        String next = String.valueOf(status.get("next"));
-        text.append("\n  schedule  ").append(status.get("schedule"));
-        text.append(next.isEmpty() ? "; no next time" : "; next at " + next);
+        text.append("\n  schedule  ").append(JobReport.scheduleText(status));
         Map<String, Object> last = Json.object(status, "last");
         text.append("\n  last      ").append(last.isEmpty() ? "none since the volume was mounted" : last(last));
         return text.toString();
@@ -47,14 +45,8 @@ public final class GcText {
     }
 
     private static String pace(Map<String, Object> status) {
-        long bound = Json.number(status, "bytesPerSecond");
-        String rate = bound == 0 ? "no bound" : "at most " + rate(bound);
         String arranges = Boolean.TRUE.equals(status.get("arrange")) ? "; arranges chunks first" : "";
-        return (Boolean.TRUE.equals(status.get("paused")) ? "paused; " + rate : rate) + arranges;
-    }
-
-    private static String rate(long bytesPerSecond) {
-        return String.format(Locale.ROOT, "%.3f", bytesPerSecond / 1e6).replaceFirst("\\.?0+$", "") + " MB/s";
+        return JobReport.paceText(status) + arranges;
     }
 
     private static String last(Map<String, Object> last) {

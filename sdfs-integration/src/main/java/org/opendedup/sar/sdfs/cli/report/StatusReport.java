@@ -5,7 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.opendedup.sar.common.Printable;
-import org.opendedup.sar.sdfs.collect.CollectionTimer;
 import org.opendedup.sar.sdfs.collect.GarbageCollections;
 import org.opendedup.sar.sdfs.health.Finding;
 import org.opendedup.sar.sdfs.health.HealthFacts;
@@ -13,14 +12,13 @@ import org.opendedup.sar.sdfs.health.HealthWatch;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarFigures;
 import org.opendedup.sar.sdfs.jmx.VolumeMXBean;
+import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.scrub.Scrubs;
 import org.opendedup.sar.tier.SsdTier;
 import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
-/**
- * Reports whether a mounted volume is well, as {@code sdfscli VOLUME status} shows it. The keys are stable. The last
- * scrub will get a section of its own, between {@code collection} and {@code ssd}.
- */
+/** Reports whether a mounted volume is well, as {@code sdfscli VOLUME status} shows it. The keys are stable. */
 public final class StatusReport {
     /** In place of a health: the volume is not mounted, or is being opened or closed. */
     public static final String UNKNOWN = "unknown";
@@ -37,7 +35,9 @@ public final class StatusReport {
             HealthWatch health,
             VolumeMXBean figures,
             GarbageCollections collections,
-            CollectionTimer timer,
+            ScheduleTimer timer,
+            Scrubs scrubs,
+            ScheduleTimer scrubTimer,
             SsdTier.Status ssd)
             throws IOException {
         HealthWatch.Judgement judgement = health.judge();
@@ -53,6 +53,7 @@ public final class StatusReport {
         report.put("space", space(facts, figures));
         report.put("devices", devices(facts.condition()));
         report.put("collection", GcReport.of(collections, timer));
+        report.put("scrub", ScrubReport.of(scrubs, scrubTimer));
         report.put("ssd", ssd(ssd));
         report.put("index", index(facts.condition().index(), figures));
         report.put("errors", errors(facts));

@@ -6,6 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.ByteSize;
 import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.RoughTime;
 
 /** Formats {@link StatusReport} for people: one screen, lines of at most about 100 characters. */
 public final class StatusText {
@@ -51,6 +52,7 @@ public final class StatusText {
                             + " (" + words(device.get("parts")) + ")");
         }
         line("collection", collection(Json.object(report, "collection")));
+        line("scrub", ScrubText.line(Json.object(report, "scrub")));
         line("SSD", ssd(Json.object(report, "ssd")));
         line("index", index(Json.object(report, "index")));
         Map<String, Object> errors = Json.object(report, "errors");
@@ -69,7 +71,7 @@ public final class StatusText {
 
     private String mounted() {
         return ("mounted".equals(report.get("state")) ? "" : report.get("state") + "; ") + "on "
-                + report.get("mountPoint") + " for " + duration(Json.number(report, "uptimeSeconds"))
+                + report.get("mountPoint") + " for " + RoughTime.of(Json.number(report, "uptimeSeconds"))
                 + ", by process " + report.get("pid");
     }
 
@@ -128,18 +130,6 @@ public final class StatusText {
 
     private static String size(Map<String, Object> within, String key) {
         return ByteSize.rounded(Json.number(within, key));
-    }
-
-    private static String duration(long seconds) {
-        if (seconds < 120) {
-            return seconds + " s";
-        }
-        long minutes = seconds / 60;
-        if (minutes < 120) {
-            return minutes + " min";
-        }
-        long hours = minutes / 60;
-        return hours < 48 ? hours + " h" : hours / 24 + " days";
     }
 
     /** Appends a line with its title; breaks it between words where it is longer than the screen. */

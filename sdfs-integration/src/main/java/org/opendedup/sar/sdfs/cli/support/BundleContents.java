@@ -142,7 +142,7 @@ public final class BundleContents {
                     .toList();
         }
         for (Path crash : crashes) {
-            bundle.addDatabaseLog("log/" + crash.getFileName(), crash);
+            bundle.addCrashReport("log/" + crash.getFileName(), crash);
         }
     }
 }

@@ -56,6 +56,10 @@ final class Placeholders {
         new SecureRandom().nextBytes(salt);
     }
 
+    boolean keepsNames() {
+        return keepNames;
+    }
+
     /** Makes a name known. A path is replaced anywhere, any other name where no letter or digit is next to it. */
     void know(String name, String placeholder) {
         if (!name.isBlank() && !name.equals("/") && !name.equals("root") && !name.equals("localhost")) {

@@ -83,6 +83,11 @@ final class SupportBundle implements Closeable {
         addLines(entry, log, names::pathsIn);
     }
 
+    /** Adds a crash report of the JVM. */
+    void addCrashReport(String entry, Path report) throws IOException {
+        addLines(entry, report, new CrashReportFilter(names));
+    }
+
     private void addLines(String entry, Path log, UnaryOperator<String> filter) throws IOException {
         if (!Files.isRegularFile(log)) {
             return;

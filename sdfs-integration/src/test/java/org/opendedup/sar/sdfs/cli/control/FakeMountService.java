@@ -7,9 +7,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.opendedup.sar.common.HashChunk;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.MetadataHeader;
+import org.opendedup.sar.metadata.MetadataStore;
 import org.opendedup.sar.sdfs.cli.daemon.MountService;
 import org.opendedup.sar.sdfs.collect.CollectionSource;
 import org.opendedup.sar.sdfs.collect.FakeCollector;
@@ -17,6 +21,8 @@ import org.opendedup.sar.sdfs.config.VolumeDefinition;
 import org.opendedup.sar.sdfs.health.RequestFailures;
 import org.opendedup.sar.sdfs.jmx.SarSource;
 import org.opendedup.sar.sdfs.jmx.SarWithoutSsd;
+import org.opendedup.sar.sdfs.scrub.FakeScrub;
+import org.opendedup.sar.sdfs.scrub.ScrubSource;
 import org.opendedup.sar.tier.FileExplanation;
 import org.opendedup.sar.tier.FileExplanation.Chunk;
 import org.opendedup.sar.tier.FileExplanation.ChunkVisitor;
@@ -28,7 +34,9 @@ import org.opendedup.sar.tier.policy.TierSettings.Policy;
 import org.opendedup.sar.volume.SpaceUse;
 import org.opendedup.sar.volume.VolumeCondition;
 import org.opendedup.sar.volume.VolumeStatistics;
+import org.opendedup.sar.volume.backup.MetadataBackups;
 import org.opendedup.sar.volume.config.RequestBuffers;
+import org.opendedup.sar.volume.config.VolumeConfig;
 import org.opendedup.sar.volume.store.DeviceCondition;
 
 /** A volume without engine and without FUSE. Records the calls that it gets. */
@@ -45,6 +53,9 @@ public final class FakeMountService implements MountService {
 
     /** The collector of what is mounted. */
     public CollectionSource collector = new FakeCollector();
+
+    /** The scrub of what is mounted. */
+    public ScrubSource scrub = new FakeScrub();
 
     /** The file tools of what is mounted. */
     public FileTools files = new FakeFileTools();
@@ -114,9 +125,17 @@ public final class FakeMountService implements MountService {
     private final class FakeVolume implements MountedVolume {
         private final CountDownLatch ended = new CountDownLatch(1);
         private final SarSource sar;
+        private final MetadataBackups backups;
 
-        FakeVolume(SarSource sar) {
+        FakeVolume(SarSource sar) throws IOException {
             this.sar = sar;
+            // Without files: a backup fails, and that must not matter.
+            MetadataHeader header = new MetadataHeader(UUID.randomUUID(), 256 << 10, 0, MetadataHeader.FORMAT_VERSION);
+            Path nowhere = Path.of("/proc/nowhere");
+            backups = new MetadataBackups(
+                    new VolumeConfig.Locations(nowhere, nowhere, nowhere),
+                    MetadataStore.format(KeyValueStores.heap(), header),
+                    InstantSource.system());
         }
 
         @Override
@@ -187,6 +206,16 @@ public final class FakeMountService implements MountService {
         }
 
         @Override
+        public ScrubSource scrub() {
+            return scrub;
+        }
+
+        @Override
+        public MetadataBackups backups() {
+            return backups;
+        }
+
+        @Override
         public FileTools files() {
             return files;
         }
@@ -213,6 +242,9 @@ public final class FakeMountService implements MountService {
             }
             endMount();
         }
+
+        @Override
+        public void sync() {}
 
         @Override
         public void endMount() {

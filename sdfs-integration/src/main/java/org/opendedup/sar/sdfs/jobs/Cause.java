@@ -1,10 +1,12 @@
-package org.opendedup.sar.sdfs.collect;
+package org.opendedup.sar.sdfs.jobs;
 
-/** Who or what starts a collection or changes its pace; the text is for the log and for reports. */
+/** Who or what starts or stops a job or changes its pace; the text is for the log and for reports. */
 public enum Cause {
     SDFSCLI("sdfscli"),
     JMX("JMX"),
     SCHEDULE("the schedule"),
+    /** A job that an unmount or a crash had stopped goes on. */
+    MOUNT("the mount"),
     FULL_DISK("a full disk");
 
     private final String text;

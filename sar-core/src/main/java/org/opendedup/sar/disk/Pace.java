@@ -1,12 +1,13 @@
-package org.opendedup.sar.collect;
+package org.opendedup.sar.disk;
 
 import java.io.InterruptedIOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * How fast collections read and write: an upper bound in bytes a second, and a pause. Both can be changed while a
- * collection is running. The bound does not hold while somebody waits for space. Safe for use by many threads.
+ * How fast work in the background, such as collections, reads and writes: an upper bound in bytes a second, and a
+ * pause. Both can be changed while the work is running. The bound does not hold while somebody waits for space. Safe
+ * for use by many threads.
  */
 public final class Pace {
     /** Means no bound. */
@@ -17,9 +18,9 @@ public final class Pace {
 
     private volatile long bytesPerSecond = UNLIMITED;
     private volatile boolean paused;
-    /** How many wait for what a collection gives back. */
+    /** How many wait for what the work gives back. */
     private final AtomicInteger waiting = new AtomicInteger();
-    /** When the bytes handled so far are paid for, in nanoseconds. Used by the one collection that is running. */
+    /** When the bytes handled so far are paid for, in nanoseconds. Used by the one job that is running. */
     private long paidNanos = System.nanoTime();
 
     /** Returns the bound, in bytes a second; {@link #UNLIMITED} if there is none. */
@@ -39,7 +40,7 @@ public final class Pace {
         return paused;
     }
 
-    /** Pauses collections after the container that is being written, or continues them. */
+    /** Pauses the work after the container at hand, or continues it. */
     public void setPaused(boolean now) {
         paused = now;
     }
@@ -54,7 +55,7 @@ public final class Pace {
         waiting.decrementAndGet();
     }
 
-    /** Returns whether somebody waits for space; if not, a collection has the last place at the disk. */
+    /** Returns whether somebody waits for space; if not, the work has the last place at the disk. */
     public boolean isWaitedFor() {
         return waiting.get() > 0;
     }
@@ -64,15 +65,15 @@ public final class Pace {
         return isWaitedFor() ? UNLIMITED : bytesPerSecond;
     }
 
-    /** Whether a waiting collection should go on waiting. */
+    /** Whether waiting work should go on waiting. */
     @FunctionalInterface
     public interface Patience {
         boolean goesOn();
     }
 
     /**
-     * Waits until {@code bytes} more bytes may be handled, and while collections are paused; ends early if
-     * {@code patience} ends.
+     * Waits until {@code bytes} more bytes may be handled, and while the work is paused; ends early if {@code patience}
+     * ends.
      */
     public void await(long bytes, Patience patience) throws InterruptedIOException {
         long now = System.nanoTime();
@@ -88,7 +89,7 @@ public final class Pace {
     }
 
     /**
-     * Waits for a moment, as a collection does that looks again and again whether it may go on.
+     * Waits for a moment, as work does that looks again and again whether it may go on.
      *
      * @throws InterruptedIOException if the thread is interrupted; its interrupt flag is set again
      */
@@ -97,7 +98,7 @@ public final class Pace {
             Thread.sleep(milliseconds);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while collecting garbage");
+            throw new InterruptedIOException("interrupted while work in the background waited");
         }
     }
 }

@@ -10,13 +10,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When garbage is collected, as a cron expression in the syntax of Quartz: 6 or 7 fields for seconds, minutes, hours,
- * day of month, month, day of week and, if given, year; one of the two days is {@code ?}. Or {@value #OFF}: never. Safe
- * for use by many threads.
+ * When a job of a mounted volume starts, as a cron expression in the syntax of Quartz: 6 or 7 fields for seconds,
+ * minutes, hours, day of month, month, day of week and, if given, year; one of the two days is {@code ?}. Or
+ * {@value #OFF}: never. Safe for use by many threads.
  */
-public final class CollectionSchedule {
-    /** Each Sunday at noon, as in SDFS. */
-    public static final String DEFAULT = "0 0 12 ? * SUN";
+public final class Schedule {
+    /** Of collections of garbage: each Sunday at noon, as in SDFS. */
+    public static final String COLLECTIONS_DEFAULT = "0 0 12 ? * SUN";
+
+    /** Of scrubs: the first Sunday of each month at 3:00. */
+    public static final String SCRUBS_DEFAULT = "0 0 3 ? * SUN#1";
 
     /** No schedule. */
     public static final String OFF = "off";
@@ -25,22 +28,22 @@ public final class CollectionSchedule {
     /** Null until it is asked for: a mount needs no time of the schedule. Guarded by this. */
     private @Nullable ExecutionTime times;
 
-    private CollectionSchedule(String text) {
+    private Schedule(String text) {
         this.text = text;
     }
 
     /**
      * @throws IllegalArgumentException if the text is no schedule; the message says what is wrong and shows a right one
      */
-    public static CollectionSchedule parse(String text) {
+    public static Schedule parse(String text) {
         check(text);
-        return new CollectionSchedule(text);
+        return new Schedule(text);
     }
 
     /** As {@link #parse}, without a result. */
     static void check(String text) {
         // Every command reads the volume file, and loading the parser takes a tenth of a second.
-        if (!text.equals(DEFAULT) && !text.equals(OFF)) {
+        if (!text.equals(COLLECTIONS_DEFAULT) && !text.equals(SCRUBS_DEFAULT) && !text.equals(OFF)) {
             var unused = cron(text);
         }
     }
@@ -53,9 +56,10 @@ public final class CollectionSchedule {
         } catch (IllegalArgumentException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             throw new IllegalArgumentException(
-                    "'" + text + "' is no schedule of garbage collection: " + cause.getMessage()
+                    "'" + text + "' is no schedule: " + cause.getMessage()
                             + ". Write seconds, minutes, hours, day of month, month and day of week, with ? for one of"
-                            + " the two days, such as '" + DEFAULT + "' (Sundays at 12:00), '0 30 2 * * ?' (each day at"
+                            + " the two days, such as '" + COLLECTIONS_DEFAULT
+                            + "' (Sundays at 12:00), '0 30 2 * * ?' (each day at"
                             + " 2:30) or '0 0 3 1 * ?' (on the first of each month at 3:00); or '" + OFF + "'",
                     e);
         }

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class CollectionScheduleTest {
+class ScheduleTest {
     /** A Saturday; the clocks go forward in the night that follows. */
     private static final ZonedDateTime SATURDAY =
             ZonedDateTime.of(2026, 3, 28, 12, 0, 0, 0, ZoneId.of("Europe/Berlin"));
@@ -26,13 +26,14 @@ class CollectionScheduleTest {
                 "0 0 12 ? * 1 | 2026-03-29T12:00+02:00",
                 "0 30 2 * * ? | 2026-03-30T02:30+02:00",
                 "0 0 3 1 * ? | 2026-04-01T03:00+02:00",
+                Schedule.SCRUBS_DEFAULT + " | 2026-04-05T03:00+02:00",
                 "0 0 12 * * ? | 2026-03-29T12:00+02:00",
                 "0 0 0/6 ? * MON-FRI 2027-2028 | 2027-01-01T00:00+01:00"
             })
     void theNextTimeIsLocal(String schedule, String next) {
         assertEquals(
                 next,
-                CollectionSchedule.parse(schedule)
+                Schedule.parse(schedule)
                         .next(SATURDAY)
                         .orElseThrow()
                         .toOffsetDateTime()
@@ -41,11 +42,8 @@ class CollectionScheduleTest {
 
     @Test
     void aScheduleInThePastAndNoScheduleHaveNoNextTime() {
-        assertEquals(
-                Optional.empty(), CollectionSchedule.parse("0 0 12 1 1 ? 2020").next(SATURDAY));
-        assertEquals(
-                Optional.empty(),
-                CollectionSchedule.parse(CollectionSchedule.OFF).next(SATURDAY));
+        assertEquals(Optional.empty(), Schedule.parse("0 0 12 1 1 ? 2020").next(SATURDAY));
+        assertEquals(Optional.empty(), Schedule.parse(Schedule.OFF).next(SATURDAY));
     }
 
     @ParameterizedTest
@@ -62,10 +60,10 @@ class CollectionScheduleTest {
                 "0 0 12 ? * SUN 2026 1"
             })
     void whatIsNoScheduleIsRefusedAndARightOneIsShown(String text) {
-        var e = assertThrows(IllegalArgumentException.class, () -> CollectionSchedule.parse(text));
+        var e = assertThrows(IllegalArgumentException.class, () -> Schedule.parse(text));
         assertTrue(
                 e.getMessage().startsWith("'" + text + "' is no schedule")
-                        && e.getMessage().contains(CollectionSchedule.DEFAULT),
+                        && e.getMessage().contains(Schedule.COLLECTIONS_DEFAULT),
                 e::getMessage);
         assertEquals(
                 e.getMessage(),
@@ -74,11 +72,10 @@ class CollectionScheduleTest {
 
     @Test
     void aVolumeTakesEachScheduleThatCanBeParsed() {
-        for (String text : new String[] {CollectionSchedule.DEFAULT, CollectionSchedule.OFF, "0 30 2 * * ?"}) {
+        for (String text :
+                new String[] {Schedule.COLLECTIONS_DEFAULT, Schedule.SCRUBS_DEFAULT, Schedule.OFF, "0 30 2 * * ?"}) {
             assertEquals(
-                    text,
-                    CollectionSchedule.parse(with(text).garbageCollectionSchedule())
-                            .toString());
+                    text, Schedule.parse(with(text).garbageCollectionSchedule()).toString());
         }
     }
 

@@ -13,12 +13,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.opendedup.sar.collect.CollectionLimits;
-import org.opendedup.sar.sdfs.collect.CollectionStatus.State;
-import org.opendedup.sar.sdfs.config.CollectionSchedule;
+import org.opendedup.sar.sdfs.config.Schedule;
+import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.JobState;
+import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
 
 /** The timer, with a clock that the test sets. */
 @Timeout(30)
-class CollectionTimerTest {
+class ScheduledCollectionTest {
     /** Saturday, the 28th of November 2026, 12:00 in Berlin. */
     private static final Instant SATURDAY = Instant.parse("2026-11-28T11:00:00Z");
 
@@ -26,8 +28,11 @@ class CollectionTimerTest {
     private final FakeCollector collector = new FakeCollector();
     private final GarbageCollections collections =
             new GarbageCollections("pool0", collector, FakeCollector.recompress(), () -> {}, clock);
-    private final CollectionTimer timer =
-            new CollectionTimer(collections, CollectionSchedule.parse(CollectionSchedule.DEFAULT), clock);
+    private final ScheduleTimer timer = new ScheduleTimer(
+            "the collection of garbage",
+            () -> collections.start(Cause.SCHEDULE).isPresent(),
+            Schedule.parse(Schedule.COLLECTIONS_DEFAULT),
+            clock);
 
     private static final class SetClock extends Clock {
         private Instant now = SATURDAY;
@@ -60,7 +65,7 @@ class CollectionTimerTest {
         Optional<CollectionStatus> latest = collections.latest();
         while (!collector.endless
                 && latest.isPresent()
-                && collections.latest().orElseThrow().state() == State.RUNNING) {
+                && collections.latest().orElseThrow().state() == JobState.RUNNING) {
             Thread.sleep(1);
         }
         return (int)
@@ -84,7 +89,7 @@ class CollectionTimerTest {
     @Test
     void aTimeThatPassedWhileTheMachineSleptIsNotMadeUpFor() throws Exception {
         assertEquals(
-                0, startedAfter(Duration.ofHours(24).plus(CollectionTimer.LATE).plusSeconds(1)));
+                0, startedAfter(Duration.ofHours(24).plus(ScheduleTimer.LATE).plusSeconds(1)));
         assertEquals(0, startedAfter(Duration.ofHours(1)));
         // The control: a little late is not too late.
         assertEquals(1, startedAfter(Duration.ofDays(7).minusHours(1).minusMinutes(5)));
@@ -124,7 +129,11 @@ class CollectionTimerTest {
 
     @Test
     void withoutAScheduleNoneStarts() throws Exception {
-        try (var off = new CollectionTimer(collections, CollectionSchedule.parse(CollectionSchedule.OFF), clock)) {
+        try (var off = new ScheduleTimer(
+                "the collection of garbage",
+                () -> collections.start(Cause.SCHEDULE).isPresent(),
+                Schedule.parse(Schedule.OFF),
+                clock)) {
             assertEquals(Optional.empty(), off.next());
             clock.now = clock.now.plus(Duration.ofHours(24));
             off.step();

@@ -1,0 +1,96 @@
+package org.opendedup.sar.metadata.backup;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
+import java.util.zip.CRC32C;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.UnsupportedFormatException;
+
+/** The list of a backup's files, as docs/FORMAT.md specifies it: lines of ASCII, of which the last has a checksum. */
+final class BackupFormat {
+    static final int VERSION = 1;
+
+    private static final String MAGIC = "SAR-METADATA-BACKUP";
+
+    private BackupFormat() {}
+
+    static byte[] encode(Backup backup) {
+        BackupOrigin origin = backup.origin();
+        Epoch epoch = origin.epoch();
+        StringBuilder text = new StringBuilder();
+        text.append(String.format(Locale.ROOT, "%s %d\n", MAGIC, VERSION));
+        text.append(String.format(Locale.ROOT, "number %d\n", backup.number()));
+        text.append(String.format(Locale.ROOT, "epoch %s %d %016x\n", epoch.volume(), epoch.number(), epoch.token()));
+        text.append(String.format(Locale.ROOT, "created %d\n", origin.createdNs()));
+        text.append(String.format(Locale.ROOT, "changes %d\n", origin.changes()));
+        text.append(String.format(Locale.ROOT, "collections %d\n", origin.collections()));
+        for (BackupFile file : backup.files()) {
+            text.append(String.format(
+                    Locale.ROOT, "file %s %d %08x %s\n", file.name(), file.bytes(), file.crc(), file.stored()));
+        }
+        text.append(String.format(Locale.ROOT, "crc %08x\n", crc(text.toString())));
+        return text.toString().getBytes(US_ASCII);
+    }
+
+    /** @param place names the list in messages */
+    static Backup decode(byte[] bytes, String place) throws CorruptionException, UnsupportedFormatException {
+        String text = new String(bytes, US_ASCII);
+        String[] lines = text.split("\n", -1);
+        String[] first = lines[0].split(" ", -1);
+        try {
+            if (first.length == 2 && first[0].equals(MAGIC) && Integer.parseInt(first[1]) != VERSION) {
+                throw new UnsupportedFormatException(place, Integer.parseInt(first[1]), VERSION);
+            }
+            int body = text.lastIndexOf("crc ");
+            if (first.length != 2
+                    || !first[0].equals(MAGIC)
+                    || body < 0
+                    || Integer.parseUnsignedInt(fields(text.substring(body).stripTrailing(), "crc", 1)[1], 16)
+                            != crc(text.substring(0, body))) {
+                throw damaged(place);
+            }
+            long number = Long.parseLong(fields(lines[1], "number", 1)[1]);
+            String[] epoch = fields(lines[2], "epoch", 3);
+            BackupOrigin origin = new BackupOrigin(
+                    new Epoch(
+                            UUID.fromString(epoch[1]), Long.parseLong(epoch[2]), Long.parseUnsignedLong(epoch[3], 16)),
+                    Long.parseLong(fields(lines[3], "created", 1)[1]),
+                    Long.parseLong(fields(lines[4], "changes", 1)[1]),
+                    Long.parseLong(fields(lines[5], "collections", 1)[1]));
+            List<BackupFile> files = new ArrayList<>();
+            for (int line = 6; lines[line].startsWith("file "); line++) {
+                String[] file = fields(lines[line], "file", 4);
+                files.add(new BackupFile(
+                        file[1], Long.parseLong(file[2]), Integer.parseUnsignedInt(file[3], 16), file[4]));
+            }
+            return new Backup(number, origin, files);
+        } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
+            CorruptionException damaged = damaged(place);
+            damaged.initCause(e);
+            throw damaged;
+        }
+    }
+
+    private static String[] fields(String line, String name, int count) {
+        String[] fields = line.split(" ", -1);
+        if (fields.length != count + 1 || !fields[0].equals(name)) {
+            throw new IllegalArgumentException("'" + line + "' is no line '" + name + "'");
+        }
+        return fields;
+    }
+
+    private static CorruptionException damaged(String place) {
+        return new CorruptionException(place, -1, "the list of a backup's files", "something else");
+    }
+
+    private static int crc(String text) {
+        CRC32C crc = new CRC32C();
+        crc.update(text.getBytes(US_ASCII));
+        return (int) crc.getValue();
+    }
+}

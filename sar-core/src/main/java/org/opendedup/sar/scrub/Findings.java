@@ -1,0 +1,34 @@
+package org.opendedup.sar.scrub;
+
+import java.io.IOException;
+import java.util.BitSet;
+
+/** Receives what a scrub finds. */
+public interface Findings {
+    /**
+     * A frame is not what was written: its checksum, a chunk's fingerprint or its header is wrong, or it cannot be
+     * read.
+     *
+     * @param firstSlot first slot of the frame
+     * @param endSlot slot after its last one
+     */
+    void damagedFrame(long container, int frame, int firstSlot, int endSlot, IOException why) throws IOException;
+
+    /**
+     * Header, footer or directory of a container are not what was written, or the container is missing. Its frames may
+     * be readable nevertheless, by a copy of its frame table.
+     */
+    void damagedContainer(long container, IOException why) throws IOException;
+
+    /** A chunk that files refer to is not in its container, and was not known to be lost. */
+    void missingChunk(long container, int slot) throws IOException;
+
+    /**
+     * Chunks that were known to be damaged have the right bytes: the disk could not be read for a while, or was absent,
+     * or has been mended.
+     */
+    void sound(long container, BitSet slots) throws IOException;
+
+    /** The metadata say something else about a container than the container itself. */
+    void contradiction(long container, String sentence);
+}

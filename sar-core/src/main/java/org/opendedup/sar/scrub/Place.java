@@ -1,0 +1,19 @@
+package org.opendedup.sar.scrub;
+
+import org.opendedup.sar.common.StoredContainer;
+
+/**
+ * A place on the disk, in the order of packs.
+ *
+ * @param pack number of the pack
+ * @param offset byte in it
+ */
+public record Place(long pack, long offset) {
+    /** Before every container. */
+    public static final Place BEGIN = new Place(0, 0);
+
+    /** Returns the place behind a container. */
+    static Place behind(StoredContainer stored) {
+        return new Place(stored.pack(), stored.offset() + stored.bytes());
+    }
+}

@@ -1,0 +1,15 @@
+package org.opendedup.sar.scrub;
+
+/** Receives the progress of a scrub, and may stop it. */
+@FunctionalInterface
+public interface ScrubProgress {
+    /**
+     * Receives how far the scrub is. Called after each container.
+     *
+     * @param totals what was verified since the scrub began, also before it was continued
+     * @param restBytes bytes of the containers that are still to be verified
+     * @param next a later scrub may continue from here
+     * @return whether to continue
+     */
+    boolean verified(ScrubTotals totals, long restBytes, Place next);
+}

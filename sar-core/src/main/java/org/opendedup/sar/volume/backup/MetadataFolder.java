@@ -1,0 +1,203 @@
+package org.opendedup.sar.volume.backup;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.AtomicFile;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.LockFile;
+
+/**
+ * The folder of a metadata database that is replaced by another one. The new database is made in the folder
+ * {@value #NEW} in it; then the files of the old one are moved to a new folder {@value #ASIDE}N, and the new ones take
+ * their places. All of it is on one file system, also if the metadata folder is a mount point. The file
+ * {@code CURRENT}, without which no database is opened, goes first and comes last: after a crash the folder has the old
+ * database, the new one, or none. In the last case, {@link #lock} finishes the replacement: a file among the new ones,
+ * which is durable before the first move, says how far it was. Nothing of the old database is ever deleted.
+ */
+final class MetadataFolder implements AutoCloseable {
+    /** Folder of the new database. */
+    static final String NEW = "restoring";
+    /** Beginning of the names of folders with old databases. */
+    static final String ASIDE = "damaged-";
+
+    /**
+     * File in the new folder: the database there is complete, and the old files are being moved aside. It names the
+     * folder for these.
+     */
+    static final String COMPLETE = "COMPLETE";
+    /** Name of that file once the old files are aside, and the new ones are being moved to their places. */
+    static final String CLEARED = "CLEARED";
+
+    private static final String CURRENT = "CURRENT";
+    private static final Set<String> STAYS = Set.of("ballast", "ballast.new");
+
+    /** Sees each step of a replacement; tests stop it there. */
+    @FunctionalInterface
+    interface Steps {
+        Steps UNSEEN = () -> {};
+
+        void step() throws IOException;
+    }
+
+    private final Path path;
+    private final LockFile lock;
+    private final Steps steps;
+    private @Nullable Path finished;
+
+    private MetadataFolder(Path path, LockFile lock, Steps steps) {
+        this.path = path;
+        this.lock = lock;
+        this.steps = steps;
+    }
+
+    /**
+     * Locks the folder. If a replacement was interrupted that left no database, finishes it.
+     *
+     * @throws IOException if the folder is missing, or its database is in use
+     */
+    static MetadataFolder lock(Path path, Steps steps) throws IOException {
+        if (!Files.isDirectory(path)) {
+            throw new NoSuchFileException(
+                    path.toString(),
+                    null,
+                    "the metadata folder is missing; is a disk not mounted? If it is lost, make an"
+                            + " empty folder there");
+        }
+        LockFile lock = LockFile.tryAcquire(path.resolve("ACKNOWLEDGED"))
+                .orElseThrow(() -> new IOException("the metadata database in " + path + " is in use"));
+        MetadataFolder folder = new MetadataFolder(path, lock, steps);
+        try {
+            folder.finish();
+        } catch (IOException e) {
+            folder.close();
+            throw e;
+        }
+        return folder;
+    }
+
+    /** With {@code CURRENT} in its place, a mount may have changed the database since: the new one is not used. */
+    private void finish() throws IOException {
+        Directory folder = FileDirectory.open(path);
+        boolean wasInterrupted = folder.exists(NEW + "/" + COMPLETE) || folder.exists(NEW + "/" + CLEARED);
+        if (wasInterrupted && !folder.exists(CURRENT)) {
+            finished = move(folder);
+        }
+    }
+
+    /** Returns the folder with the old database of a replacement that {@link #lock} finished; null if it did not. */
+    @Nullable
+    Path finished() {
+        return finished;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** Returns the folder for the new database, which does not exist: what was left of an earlier one is deleted. */
+    Path newDatabase() throws IOException {
+        Path folder = path.resolve(NEW);
+        delete(folder);
+        return folder;
+    }
+
+    /**
+     * Replaces the old database, if there is one, by the new one, which is closed.
+     *
+     * @return the folder that the old one is in now
+     */
+    Path replace() throws IOException {
+        Directory folder = FileDirectory.open(path);
+        if (!folder.exists(NEW + "/" + CURRENT)) {
+            throw new CorruptionException(path + "/" + NEW, -1, "a database", "none");
+        }
+        steps.step();
+        AtomicFile.write(path.resolve(NEW).resolve(COMPLETE), aside().getBytes(US_ASCII));
+        folder.sync();
+        return move(folder);
+    }
+
+    private Path move(Directory folder) throws IOException {
+        Path marker = path.resolve(NEW).resolve(folder.exists(NEW + "/" + CLEARED) ? CLEARED : COMPLETE);
+        String aside = Files.readString(marker, US_ASCII);
+        if (marker.endsWith(COMPLETE)) {
+            move(folder, CURRENT, aside + "/" + CURRENT);
+            folder.sync();
+            steps.step();
+            for (String name : folder.list()) {
+                if (!name.contains("/") && !STAYS.contains(name)) {
+                    moveAside(folder, name, aside + "/" + name);
+                }
+            }
+            folder.sync();
+            move(folder, NEW + "/" + COMPLETE, NEW + "/" + CLEARED);
+            folder.sync();
+        }
+        for (String name : folder.list()) {
+            if (name.startsWith(NEW + "/") && !name.endsWith("/" + CURRENT) && !name.endsWith("/" + CLEARED)) {
+                move(folder, name, name.substring(NEW.length() + 1));
+            }
+        }
+        folder.sync();
+        steps.step();
+        move(folder, NEW + "/" + CURRENT, CURRENT);
+        folder.sync();
+        delete(path.resolve(NEW));
+        return path.resolve(aside);
+    }
+
+    /** A file that is aside already was made anew by the lock, after an interruption. */
+    private void moveAside(Directory folder, String name, String to) throws IOException {
+        if (folder.exists(to)) {
+            folder.delete(name);
+        } else {
+            move(folder, name, to);
+        }
+    }
+
+    private void move(Directory folder, String from, String to) throws IOException {
+        if (folder.exists(from)) {
+            steps.step();
+            folder.rename(from, to);
+        }
+    }
+
+    private String aside() {
+        int number = 1;
+        while (Files.exists(path.resolve(ASIDE + number))) {
+            number++;
+        }
+        return String.format(Locale.ROOT, "%s%d", ASIDE, number);
+    }
+
+    /** Deletes a folder with all that is in it; does nothing if it does not exist. */
+    static void delete(Path folder) throws IOException {
+        if (Files.notExists(folder)) {
+            return;
+        }
+        List<Path> all;
+        try (Stream<Path> walk = Files.walk(folder)) {
+            all = walk.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path path : all) {
+            Files.delete(path);
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.close();
+    }
+}

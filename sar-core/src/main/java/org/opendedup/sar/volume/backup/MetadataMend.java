@@ -1,0 +1,241 @@
+package org.opendedup.sar.volume.backup;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.Directory;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.metadata.backup.BackupFile;
+import org.opendedup.sar.metadata.backup.BackupFolder;
+import org.opendedup.sar.volume.config.VolumeConfig;
+
+/**
+ * Mends a metadata database with damaged tables, without losing anything: a table never changes, so the copy that a
+ * backup has takes its place. RocksDB compares the random id of each table with its manifest, so a table of another
+ * history is not taken. {@code CURRENT} is written anew if it is damaged or missing.
+ *
+ * <p>The mended database is made beside the damaged one, of which intact tables are linked. Every record is read before
+ * it takes its place. For a volume that is not in use.
+ */
+public final class MetadataMend {
+    private static final long DATABASE_BYTES = 64 << 20;
+    private static final long CACHE_BYTES = 1 << 20;
+    private static final String CURRENT = "CURRENT";
+    private static final Pattern MANIFEST = Pattern.compile("MANIFEST-\\d{1,18}");
+    /** Files that tell how long the log and the manifest must be: a database that is too short is refused. */
+    private static final Set<String> GUARDS = Set.of("ACKNOWLEDGED", "MANIFEST_SYNCED");
+
+    private static final byte[] END = {(byte) 0xff};
+
+    /**
+     * What was done.
+     *
+     * @param oldDatabase folder that has the damaged database now; empty if nothing was damaged
+     * @param mended names of the files that were damaged and are whole again
+     */
+    public record Report(String oldDatabase, List<String> mended) {
+        public Report {
+            mended = List.copyOf(mended);
+        }
+    }
+
+    private final MetadataFolder folder;
+    private final FileDirectory old;
+    private final Path target;
+    private final List<Path> backups;
+    private final List<String> mended = new ArrayList<>();
+    private final List<String> hopeless = new ArrayList<>();
+    /** Tables that can be read, and of which a backup has other bytes. */
+    private final List<String> doubtful = new ArrayList<>();
+
+    private MetadataMend(MetadataFolder folder, List<Path> backups) throws IOException {
+        this.folder = folder;
+        this.backups = backups;
+        old = FileDirectory.open(folder.path());
+        target = folder.newDatabase();
+    }
+
+    /**
+     * Mends the database of a volume.
+     *
+     * @param backups folders with backups, in which copies of tables are looked for
+     * @throws CorruptionException if not all damage can be mended; names what cannot, and nothing is changed
+     */
+    public static Report mend(VolumeConfig.Locations locations, List<Path> backups) throws IOException {
+        return mend(locations, backups, MetadataFolder.Steps.UNSEEN);
+    }
+
+    static Report mend(VolumeConfig.Locations locations, List<Path> backups, MetadataFolder.Steps steps)
+            throws IOException {
+        try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
+            return new MetadataMend(folder, backups).run();
+        }
+    }
+
+    private Report run() throws IOException {
+        try {
+            return run(true);
+        } catch (CorruptionException e) {
+            if (doubtful.isEmpty()) {
+                throw e;
+            }
+            // The backups are of another history: their tables are not those of the manifest.
+            doubtful.clear();
+            mended.clear();
+            hopeless.clear();
+            return run(false);
+        }
+    }
+
+    /** @param trustsBackups whether the copy of a backup is taken for a table that can be read and differs from it */
+    private Report run(boolean trustsBackups) throws IOException {
+        PrivateFiles.createFolders(target);
+        try {
+            for (String name : old.list()) {
+                if (!name.contains("/")) {
+                    take(name, trustsBackups);
+                }
+            }
+            if (!old.exists(CURRENT)) {
+                takeCurrent(folder.path().resolve(CURRENT), target.resolve(CURRENT));
+            }
+            if (!hopeless.isEmpty()) {
+                throw new CorruptionException(
+                        folder.path().toString(),
+                        -1,
+                        "tables that are whole, here or in a backup",
+                        hopeless + "; restore the newest backup instead");
+            }
+            readAll();
+        } catch (IOException e) {
+            MetadataFolder.delete(target);
+            throw e;
+        }
+        if (mended.isEmpty()) {
+            MetadataFolder.delete(target);
+            Path finished = folder.finished();
+            return finished == null
+                    ? new Report("", List.of())
+                    : new Report(finished.toString(), List.of("the database, whose replacement was interrupted"));
+        }
+        return new Report(folder.replace().toString(), mended);
+    }
+
+    private void take(String name, boolean trustsBackups) throws IOException {
+        Path source = folder.path().resolve(name);
+        Path copy = target.resolve(name);
+        if (name.endsWith(".sst")) {
+            takeTable(name, source, copy, trustsBackups);
+        } else if (name.equals(CURRENT)) {
+            takeCurrent(source, copy);
+        } else if (MANIFEST.matcher(name).matches() || name.endsWith(".log") || GUARDS.contains(name)) {
+            PrivateFiles.write(copy, Files.readAllBytes(source));
+        }
+    }
+
+    private void takeCurrent(Path source, Path copy) throws IOException {
+        // Any byte is a character of this set: a damaged one is no error here.
+        String named =
+                Files.exists(source) ? Files.readString(source, ISO_8859_1).strip() : "";
+        if (MANIFEST.matcher(named).matches() && old.exists(named)) {
+            PrivateFiles.write(copy, (named + "\n").getBytes(ISO_8859_1));
+            return;
+        }
+        List<String> manifests = old.list().stream()
+                .filter(name -> MANIFEST.matcher(name).matches())
+                .toList();
+        if (manifests.size() == 1) {
+            PrivateFiles.write(copy, (manifests.get(0) + "\n").getBytes(ISO_8859_1));
+            mended.add(CURRENT);
+        } else {
+            hopeless.add(CURRENT);
+        }
+    }
+
+    private void takeTable(String name, Path source, Path copy, boolean trustsBackups) throws IOException {
+        try {
+            KeyValueStores.verifyTable(source);
+            for (BackupFolder stored : folders()) {
+                if (trustsBackups && stored.differs(old, name)) {
+                    doubtful.add(name);
+                    throw new CorruptionException(source.toString(), -1, "the bytes of its backup", "others");
+                }
+            }
+            Files.createLink(copy, source);
+        } catch (IOException damage) {
+            if (takeFromBackup(name, Files.size(source), copy)) {
+                mended.add(name);
+            } else {
+                hopeless.add(name);
+            }
+        }
+    }
+
+    private List<BackupFolder> folders() throws IOException {
+        List<BackupFolder> folders = new ArrayList<>();
+        for (Path place : backups) {
+            if (Files.isDirectory(place)) {
+                folders.add(new BackupFolder(FileDirectory.open(place)));
+            }
+        }
+        return folders;
+    }
+
+    private boolean takeFromBackup(String name, long bytes, Path copy) throws IOException {
+        for (BackupFolder stored : folders()) {
+            List<Backup> newestFirst = new ArrayList<>(stored.list());
+            Collections.reverse(newestFirst);
+            for (Backup backup : newestFirst) {
+                for (BackupFile file : backup.files()) {
+                    if (file.name().equals(name) && file.bytes() == bytes && tryCopy(stored, backup, file, copy)) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
+    private boolean tryCopy(BackupFolder stored, Backup backup, BackupFile file, Path copy) throws IOException {
+        Directory directory = FileDirectory.open(target);
+        try {
+            stored.copyTo(
+                    new Backup(backup.number(), backup.origin(), List.of(file)), directory, BackupFolder.Steps.UNBOUND);
+            KeyValueStores.verifyTable(copy);
+            return true;
+        } catch (CorruptionException e) {
+            Files.deleteIfExists(copy);
+            return false;
+        }
+    }
+
+    /** Opens the database as a mount does, and reads every record. */
+    private void readAll() throws IOException {
+        try (KeyValueStore database = KeyValueStores.openRocksDb(target, DATABASE_BYTES, false)) {
+            for (KeyValueStore.Family family : KeyValueStore.Family.values()) {
+                try (KeyValueStore.Cursor cursor = database.scan(family, new byte[0], END)) {
+                    while (cursor.next()) {
+                        if (cursor.key().length == 0) {
+                            throw new CorruptionException(target.toString(), -1, "a key", "an empty one");
+                        }
+                    }
+                }
+            }
+        }
+        MetadataStore.open(KeyValueStores.openRocksDb(target, DATABASE_BYTES, false), CACHE_BYTES)
+                .close();
+    }
+}

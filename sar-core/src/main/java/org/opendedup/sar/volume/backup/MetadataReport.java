@@ -1,0 +1,31 @@
+package org.opendedup.sar.volume.backup;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * What restoring or salvaging metadata found.
+ *
+ * @param oldDatabase folder that has the files of the replaced database now
+ * @param containers containers in the container table
+ * @param movedContainers those that garbage collections had moved since: the table has their new places again
+ * @param missingContainers those of which no place is left
+ * @param newer containers that only the lost metadata knew; they stay in their packs
+ * @param damagedFiles number of files with bytes that cannot be read
+ * @param named the first of these
+ * @param lost what else is lost, as sentences
+ */
+public record MetadataReport(
+        Path oldDatabase,
+        long containers,
+        long movedContainers,
+        long missingContainers,
+        NewerContainers newer,
+        long damagedFiles,
+        List<DamagedFile> named,
+        List<String> lost) {
+    public MetadataReport {
+        named = List.copyOf(named);
+        lost = List.copyOf(lost);
+    }
+}

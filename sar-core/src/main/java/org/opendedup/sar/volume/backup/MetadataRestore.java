@@ -1,0 +1,115 @@
+package org.opendedup.sar.volume.backup;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.UUID;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.io.PrivateFiles;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.MetadataStore;
+import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.metadata.backup.BackupFolder;
+import org.opendedup.sar.volume.config.OtherHistory;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeIdentity;
+
+/**
+ * Brings the metadata of a volume back from a backup, while the volume is not in use. In this order:
+ *
+ * <ol>
+ *   <li>copy the backup's files beside the present database, and check each
+ *   <li>correct its container table by the packs ({@link ContainerPlaces})
+ *   <li>find the files that refer to chunks which are gone
+ *   <li>begin a new epoch, so that the next mount knows that the locations are of another history
+ *   <li>mark the data location, so that no collection gives back what only the lost metadata knew
+ *   <li>move the present database aside, and the new one to its place
+ * </ol>
+ *
+ * <p>A failure or a crash before the last step leaves everything as it was, but for the mark; one during the last step
+ * leaves a volume that does not mount until the restore is run again. Nothing in a pack is changed.
+ */
+public final class MetadataRestore {
+    /** Native memory for the database while it is corrected, in bytes. */
+    private static final long DATABASE_BYTES = 64 << 20;
+
+    /** Heap memory for decoded records while files are checked, in bytes. */
+    private static final long CACHE_BYTES = 16 << 20;
+
+    private MetadataRestore() {}
+
+    /**
+     * Restores a backup.
+     *
+     * @param backups the folder that has the backup
+     * @throws CorruptionException if the backup is damaged; nothing is changed
+     * @throws org.opendedup.sar.common.NoSpaceException if the metadata's disk has no room for a second database;
+     *     nothing is changed
+     * @throws IOException if the volume is in use, or the backup is of another volume
+     */
+    public static MetadataReport restore(VolumeConfig.Locations locations, Path backups, Backup backup)
+            throws IOException {
+        return restore(locations, backups, backup, MetadataFolder.Steps.UNSEEN);
+    }
+
+    static MetadataReport restore(
+            VolumeConfig.Locations locations, Path backups, Backup backup, MetadataFolder.Steps steps)
+            throws IOException {
+        FileDirectory data = FileDirectory.open(locations.data());
+        UUID volume = backup.origin().epoch().volume();
+        // Fails if these are another volume's data.
+        var unused = VolumeIdentity.read(data, volume);
+        try (MetadataFolder folder = MetadataFolder.lock(locations.metadata(), steps)) {
+            Path restored = folder.newDatabase();
+            PrivateFiles.createFolders(restored);
+            new BackupFolder(FileDirectory.open(backups))
+                    .copyTo(backup, FileDirectory.open(restored), bytes -> steps.step());
+            return putInPlace(folder, restored, volume, locations, data, List.of());
+        }
+    }
+
+    /**
+     * Puts a database in place that is older than the packs, or has lost records.
+     *
+     * @param lost what the database has lost, for the report
+     */
+    static MetadataReport putInPlace(
+            MetadataFolder folder,
+            Path database,
+            UUID volume,
+            VolumeConfig.Locations locations,
+            FileDirectory data,
+            List<String> lost)
+            throws IOException {
+        ContainerPlaces places;
+        try (KeyValueStore opened = KeyValueStores.openRocksDb(database, DATABASE_BYTES, false)) {
+            places = ContainerPlaces.correct(opened, data, locations.data());
+        }
+        UnreadableFiles unreadable;
+        try (MetadataStore metadata =
+                MetadataStore.open(KeyValueStores.openRocksDb(database, DATABASE_BYTES, false), CACHE_BYTES)) {
+            if (!metadata.header().volume().equals(volume)) {
+                throw new CorruptionException(
+                        database.toString(),
+                        -1,
+                        "metadata of volume " + volume,
+                        "those of " + metadata.header().volume());
+            }
+            unreadable = UnreadableFiles.find(metadata, places.missing());
+            metadata.branch(places.highest() + 1);
+        }
+        OtherHistory.mark(data);
+        Path aside = folder.replace();
+        return new MetadataReport(
+                aside,
+                places.containers(),
+                places.moved(),
+                places.lost(),
+                places.newer(),
+                unreadable.count(),
+                unreadable.named(),
+                lost);
+    }
+}

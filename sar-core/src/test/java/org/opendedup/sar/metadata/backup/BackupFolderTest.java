@@ -1,0 +1,303 @@
+package org.opendedup.sar.metadata.backup;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.common.Epoch;
+import org.opendedup.sar.common.NoSpaceException;
+import org.opendedup.sar.common.UnsupportedFormatException;
+import org.opendedup.sar.io.CrashDirectory;
+import org.opendedup.sar.io.Directory;
+
+/** What a folder with backups has after any failure, whatever the bytes of the database are. */
+class BackupFolderTest {
+    private static final UUID VOLUME = UUID.randomUUID();
+    private static final BackupFolder.TableCheck SOUND = table -> {};
+
+    private final long seed = TestSeed.next();
+    private final Random random = new Random(seed);
+
+    private static BackupOrigin origin(long changes) {
+        return new BackupOrigin(new Epoch(VOLUME, 7, -5), 1_700_000_000_000_000_001L, changes, 3);
+    }
+
+    private byte[] bytes(int count) {
+        byte[] made = new byte[count];
+        random.nextBytes(made);
+        return made;
+    }
+
+    /** A database with three tables and what RocksDB has beside them. */
+    private CrashDirectory database() {
+        CrashDirectory made = new CrashDirectory(seed);
+        made.put("000010.sst", bytes(300_000));
+        made.put("000012.sst", bytes(20_000));
+        made.put("000013.sst", bytes(100));
+        made.put("CURRENT", bytes(16));
+        made.put("MANIFEST-000011", bytes(5000));
+        made.put("000014.log", bytes(0));
+        return made;
+    }
+
+    /** The same database later: one table less, one more, and other small files. */
+    private CrashDirectory later(CrashDirectory before) throws IOException {
+        CrashDirectory made = new CrashDirectory(seed);
+        made.put("000010.sst", before.contents("000010.sst"));
+        made.put("000015.sst", bytes(50_000));
+        made.put("CURRENT", bytes(16));
+        made.put("MANIFEST-000016", bytes(6000));
+        return made;
+    }
+
+    private static void assertHas(BackupFolder folder, Backup backup, CrashDirectory database) throws IOException {
+        CrashDirectory copy = new CrashDirectory(1);
+        folder.copyTo(backup, copy, BackupFolder.Steps.UNBOUND);
+        assertEquals(database.list(), copy.list());
+        for (String name : database.list()) {
+            assertArrayEquals(database.contents(name), copy.contents(name), name);
+        }
+    }
+
+    @Test
+    void aBackupHasTheBytesOfTheDatabase() throws IOException {
+        CrashDirectory database = database();
+        BackupFolder folder = new BackupFolder(new CrashDirectory(seed));
+        Backup backup = folder.add(database, origin(5), SOUND, BackupFolder.Steps.UNBOUND);
+        assertEquals(List.of(backup), folder.list());
+        assertEquals(325_116, backup.bytes());
+        assertHas(folder, backup, database);
+    }
+
+    @Test
+    void aLaterBackupCopiesOnlyNewTables() throws IOException {
+        CrashDirectory database = database();
+        CrashDirectory later = later(database);
+        BackupFolder folder = new BackupFolder(new CrashDirectory(seed));
+        Backup first = folder.add(database, origin(5), SOUND, BackupFolder.Steps.UNBOUND);
+        long[] copied = new long[1];
+        List<String> checked = new ArrayList<>();
+        Backup second = folder.add(later, origin(6), checked::add, bytes -> copied[0] += bytes);
+        assertEquals(50_000 + 16 + 6000, copied[0]);
+        assertEquals(List.of("000015.sst"), checked);
+        assertHas(folder, first, database);
+        assertHas(folder, second, later);
+    }
+
+    /** A restored database counts its tables from an earlier number on: numbers and lengths may come again. */
+    @Test
+    void aTableOfAnotherHistoryIsNotTakenForOneOfTheSameNumberAndLength() throws IOException {
+        CrashDirectory database = database();
+        BackupFolder folder = new BackupFolder(new CrashDirectory(seed));
+        Backup first = folder.add(database, origin(5), SOUND, BackupFolder.Steps.UNBOUND);
+        CrashDirectory other = database();
+        Backup second = folder.add(other, origin(6), SOUND, BackupFolder.Steps.UNBOUND);
+        assertHas(folder, first, database);
+        assertHas(folder, second, other);
+    }
+
+    @Test
+    void keepsTheNewestAndNoFileOfTheOthers() throws IOException {
+        CrashDirectory database = database();
+        CrashDirectory stored = new CrashDirectory(seed);
+        BackupFolder folder = new BackupFolder(stored);
+        for (int i = 0; i < 5; i++) {
+            folder.add(database, origin(i), SOUND, BackupFolder.Steps.UNBOUND);
+        }
+        CrashDirectory later = later(database);
+        folder.add(later, origin(9), SOUND, BackupFolder.Steps.UNBOUND);
+        folder.keep(2);
+        List<Backup> left = folder.list();
+        assertEquals(List.of(5L, 6L), left.stream().map(Backup::number).toList());
+        assertHas(folder, left.get(0), database);
+        assertHas(folder, left.get(1), later);
+        folder.keep(1);
+        assertEquals(1 + later.list().size(), stored.list().size(), () -> "left is " + stored.list());
+        assertEquals(
+                7,
+                folder.add(later, origin(10), SOUND, BackupFolder.Steps.UNBOUND).number());
+    }
+
+    @Test
+    void aFlippedBitInAnyFileIsFound() throws IOException {
+        CrashDirectory database = database();
+        CrashDirectory stored = new CrashDirectory(seed);
+        Backup backup = new BackupFolder(stored).add(database, origin(5), SOUND, BackupFolder.Steps.UNBOUND);
+        for (String name : stored.list()) {
+            byte[] right = stored.contents(name);
+            if (right.length == 0) {
+                continue;
+            }
+            byte[] wrong = right.clone();
+            wrong[random.nextInt(wrong.length)] ^= (byte) (1 << random.nextInt(8));
+            stored.delete(name);
+            stored.put(name, wrong);
+            BackupFolder folder = new BackupFolder(stored);
+            if (name.endsWith(".backup")) {
+                assertEquals(List.of(), folder.list());
+                assertEquals(List.of(name), folder.damaged());
+            } else {
+                assertThrows(
+                        CorruptionException.class,
+                        () -> folder.verify(backup, BackupFolder.Steps.UNBOUND),
+                        () -> name + ", seed " + seed);
+            }
+            stored.delete(name);
+            stored.put(name, right);
+        }
+        new BackupFolder(stored).verify(backup, BackupFolder.Steps.UNBOUND);
+    }
+
+    /** Which trials of power cuts found a backup that is not whole. */
+    private int brokenAfterPowerCuts(boolean forceDoesNothing) throws IOException {
+        int broken = 0;
+        for (int trial = 0; trial < 150; trial++) {
+            CrashDirectory database = database();
+            CrashDirectory stored = new CrashDirectory(seed + trial, forceDoesNothing);
+            BackupFolder folder = new BackupFolder(stored);
+            folder.add(database, origin(1), SOUND, BackupFolder.Steps.UNBOUND);
+            CrashDirectory later = later(database);
+            int stop = trial % 7;
+            int[] steps = new int[1];
+            try {
+                folder.add(later, origin(2), SOUND, bytes -> {
+                    if (++steps[0] == stop) {
+                        throw new IOException("power cut");
+                    }
+                });
+                folder.keep(1);
+            } catch (IOException e) {
+                assertEquals("power cut", e.getMessage());
+            }
+            CrashDirectory after = stored.crash(seed ^ trial);
+            BackupFolder found = new BackupFolder(after);
+            try {
+                List<Backup> left = found.list();
+                assertFalse(left.isEmpty(), "no backup is left");
+                for (Backup backup : left) {
+                    found.verify(backup, BackupFolder.Steps.UNBOUND);
+                }
+                Backup next = found.add(later, origin(3), SOUND, BackupFolder.Steps.UNBOUND);
+                assertHas(found, next, later);
+                found.keep(1);
+                assertEquals(1 + later.list().size(), after.list().size(), () -> "left is " + after.list());
+            } catch (CorruptionException | AssertionError e) {
+                broken++;
+            }
+        }
+        return broken;
+    }
+
+    @Test
+    void aPowerCutLeavesOnlyWholeBackups() throws IOException {
+        assertEquals(0, brokenAfterPowerCuts(false), () -> "seed " + seed);
+    }
+
+    @Test
+    void controlADiskThatForgetsWhatWasForcedLeavesBrokenOnes() throws IOException {
+        assertTrue(brokenAfterPowerCuts(true) > 0, () -> "seed " + seed);
+    }
+
+    @Test
+    void aFullOrFailingDiskLeavesTheEarlierBackup() throws IOException {
+        for (int n = 1; n < 12; n++) {
+            CrashDirectory database = database();
+            CrashDirectory later = later(database);
+            CrashDirectory stored = new CrashDirectory(seed);
+            BackupFolder folder = new BackupFolder(stored);
+            Backup first = folder.add(database, origin(1), SOUND, BackupFolder.Steps.UNBOUND);
+            if (n % 3 == 0) {
+                stored.failForce(1 + n / 3);
+            } else if (n % 3 == 1) {
+                stored.failAppend(1 + n / 3);
+            } else {
+                stored.noSpaceAfter(4000L * n);
+            }
+            IOException failure = assertThrows(
+                    IOException.class, () -> folder.add(later, origin(2), SOUND, BackupFolder.Steps.UNBOUND));
+            assertEquals(n % 3 == 2, failure instanceof NoSpaceException, failure::toString);
+            assertEquals(List.of(first), folder.list());
+            assertHas(folder, first, database);
+            if (n % 3 == 2) {
+                stored.noSpaceAfter(Long.MAX_VALUE / 2);
+            }
+            assertHas(folder, folder.add(later, origin(2), SOUND, BackupFolder.Steps.UNBOUND), later);
+        }
+    }
+
+    /** A list is removed, because a newer backup was made, between the listing of the folder and the reading. */
+    @Test
+    void aListThatIsRemovedMeanwhileIsLeftOut() throws IOException {
+        CrashDirectory stored = new CrashDirectory(seed);
+        Backup first = new BackupFolder(stored).add(database(), origin(1), SOUND, BackupFolder.Steps.UNBOUND);
+        Directory racing = (Directory) Proxy.newProxyInstance(
+                Directory.class.getClassLoader(), new Class<?>[] {Directory.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("list")) {
+                        List<String> names = new ArrayList<>(stored.list());
+                        names.add("000099.backup");
+                        return names;
+                    }
+                    if (method.getName().equals("open") && arguments[0].equals("000099.backup")) {
+                        throw new NoSuchFileException("000099.backup");
+                    }
+                    return method.invoke(stored, arguments);
+                });
+        BackupFolder folder = new BackupFolder(racing);
+        assertEquals(List.of(first), folder.list());
+        assertEquals(List.of(), folder.damaged());
+    }
+
+    @Test
+    void aDamagedTableIsNotBackedUp() throws IOException {
+        BackupFolder folder = new BackupFolder(new CrashDirectory(seed));
+        assertThrows(
+                CorruptionException.class,
+                () -> folder.add(
+                        database(),
+                        origin(1),
+                        table -> {
+                            throw new CorruptionException(table, 0, "a table", "another");
+                        },
+                        BackupFolder.Steps.UNBOUND));
+        assertEquals(List.of(), folder.list());
+    }
+
+    /** The golden bytes of a list: they must never change. */
+    @Test
+    void theListOfABackupStaysReadable() throws IOException {
+        String text = """
+                SAR-METADATA-BACKUP 1
+                number 4
+                epoch 00000000-0000-0001-0000-000000000002 7 fffffffffffffffb
+                created 1700000000000000001
+                changes 12345
+                collections 3
+                file 000010.sst 300000 89abcdef tables/000010-300000-00112233445566778899aabbccddeeff.sst
+                file CURRENT 16 00000001 files/000004.CURRENT
+                crc 26c442c1
+                """;
+        Backup backup = BackupFormat.decode(text.getBytes(US_ASCII), "golden");
+        assertEquals(text, new String(BackupFormat.encode(backup), US_ASCII));
+        assertEquals(4, backup.number());
+        assertEquals(
+                new BackupOrigin(new Epoch(new UUID(1, 2), 7, -5), 1_700_000_000_000_000_001L, 12345, 3),
+                backup.origin());
+        assertEquals(0x89abcdef, backup.files().get(0).crc());
+        assertThrows(
+                UnsupportedFormatException.class,
+                () -> BackupFormat.decode(text.replace("BACKUP 1", "BACKUP 2").getBytes(US_ASCII), "golden"));
+    }
+}

@@ -1,0 +1,366 @@
+package org.opendedup.sar.volume;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.common.ChunkId;
+import org.opendedup.sar.common.StoredContainer;
+import org.opendedup.sar.container.PackedContainer;
+import org.opendedup.sar.metadata.ContainerEntry;
+import org.opendedup.sar.metadata.ContainerRecords;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.metadata.KeyValueStore;
+import org.opendedup.sar.metadata.KeyValueStores;
+import org.opendedup.sar.metadata.ScrubRecord;
+import org.opendedup.sar.scrub.Place;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
+
+/** What a scrub verifies, what it finds, and how it goes on after a stop. */
+final class VolumeScrubTest {
+    private static final int MIB = 1 << 20;
+    private static final int FRAME_HEADER_BYTES = 48;
+    private static final int CONTAINER_HEADER_BYTES = 32;
+
+    @TempDir
+    Path folder;
+
+    private final SplittableRandom random = new SplittableRandom(TestSeed.next());
+    private final Map<String, byte[]> contents = new HashMap<>();
+    private VolumeConfig config;
+    private Volume volume;
+
+    @BeforeEach
+    void make() throws IOException {
+        config = VolumeConfigs.in(folder, 4L << 30, Chunking.VARIABLE_SHA256);
+        Volume.create(config);
+        volume = Volume.open(config);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        volume.close();
+    }
+
+    private void reopen() throws IOException {
+        volume.close();
+        volume = Volume.open(config);
+    }
+
+    private byte[] store(String name, int bytes) throws IOException {
+        byte[] data = new byte[bytes];
+        random.nextBytes(data);
+        write(name, data);
+        return data;
+    }
+
+    private void write(String name, byte[] data) throws IOException {
+        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, new Owner(1, 1))
+                .inode();
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, 0, ByteBuffer.wrap(data));
+        volume.sync(file);
+        volume.close(file);
+        volume.forget(inode, 1);
+        contents.put(name, data);
+    }
+
+    private byte[] read(String name) throws IOException {
+        long inode = volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
+        OpenFile file = volume.open(inode, false);
+        try {
+            ByteBuffer found = ByteBuffer.allocate(contents.get(name).length);
+            while (found.hasRemaining() && volume.read(file, found.position(), found) > 0) {}
+            return found.array();
+        } finally {
+            volume.close(file);
+            volume.forget(inode, 1);
+        }
+    }
+
+    private long damagedChunks() {
+        return volume.context().metadata().totals().stored().damagedChunks();
+    }
+
+    private VolumeScrub scrub() {
+        return volume.maintenance().scrub();
+    }
+
+    private ScrubRecord scrubAll() throws IOException {
+        return scrub().run((totals, rest, next) -> true);
+    }
+
+    private List<PackedContainer> containers() throws IOException {
+        List<PackedContainer> found = PackedContainer.in(config.locations().data());
+        assertFalse(found.isEmpty());
+        return found;
+    }
+
+    @Test
+    void aSoundVolumeIsVerifiedWholeAndTheResultIsKept() throws IOException {
+        store("a", 9 * MIB);
+        store("b", 5 * MIB);
+        volume.unlink(Inode.ROOT, "b".getBytes(UTF_8));
+        volume.sync();
+        reopen();
+        volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
+        long[] table = new long[2];
+        volume.context().metadata().containers().forEach(entry -> {
+            table[0]++;
+            table[1] += entry.stored().bytes();
+        });
+        ScrubRecord record = scrubAll();
+        assertTrue(record.isClean(), record::toString);
+        assertEquals(table[0], record.containers());
+        assertEquals(table[1], record.bytes());
+        assertTrue(record.chunks() > 9 * MIB / (64 << 10), record::toString);
+        reopen();
+        assertEquals(record, scrub().last());
+    }
+
+    @Test
+    void whatWasWrittenJustNowIsVerifiedToo() throws IOException {
+        store("a", 3 * MIB);
+        ScrubRecord record = scrubAll();
+        assertTrue(record.bytes() > 3 * MIB, record::toString);
+        assertTrue(record.isClean(), record::toString);
+    }
+
+    @Test
+    void eachFlippedBitIsFound() throws IOException {
+        store("a", 6 * MIB);
+        volume.close();
+        for (int round = 0; round < 20; round++) {
+            PackedContainer container =
+                    containers().get(random.nextInt(containers().size()));
+            int at = random.nextInt(container.bytes());
+            container.flipBit(at);
+            volume = Volume.open(config);
+            ScrubRecord record = scrubAll();
+            assertFalse(record.isClean(), () -> "byte " + at + " of " + container + " was flipped: " + record);
+            volume.close();
+            container.flipBit(at);
+        }
+        volume = Volume.open(config);
+        ScrubRecord control = scrubAll();
+        assertTrue(control.isClean(), () -> "nothing is flipped any more: " + control);
+    }
+
+    @Test
+    void aChunkWithAnotherFingerprintIsFoundThoughTheChecksumHolds() throws IOException {
+        store("a", 3 * MIB);
+        volume.close();
+        PackedContainer container = containers().get(0);
+        forgeFirstFrame(container);
+        volume = Volume.open(config);
+        assertFalse(
+                Arrays.equals(contents.get("a"), read("a")),
+                "control: the checksum holds, so that a reader who does not compute fingerprints sees it");
+        ScrubRecord record = scrubAll();
+        assertEquals(1, record.damagedFrames());
+        assertEquals(0, record.damagedContainers());
+    }
+
+    /** Changes a byte of the first frame's data, and its checksum. Random bytes are stored without compression. */
+    private static void forgeFirstFrame(PackedContainer container) throws IOException {
+        ByteBuffer all = ByteBuffer.wrap(container.read()).order(ByteOrder.LITTLE_ENDIAN);
+        int frame = CONTAINER_HEADER_BYTES;
+        int list = all.getInt(frame + 28);
+        int stored = all.getInt(frame + 36);
+        assertEquals(all.getInt(frame + 32), stored, "the frame is compressed");
+        int at = frame + FRAME_HEADER_BYTES + list + stored / 2;
+        all.put(at, (byte) (all.get(at) ^ 1));
+        int length = FRAME_HEADER_BYTES + list + stored;
+        CRC32C crc = new CRC32C();
+        crc.update(all.array(), frame, length);
+        all.putInt(frame + length, (int) crc.getValue());
+        byte[] forged = new byte[length + Integer.BYTES];
+        all.get(frame, forged);
+        container.overwrite(frame, forged);
+    }
+
+    @Test
+    void whatItFoundIsStoredAnewWhenItIsWrittenAgainAlsoAfterARemount() throws IOException {
+        byte[] data = store("a", 3 * MIB);
+        volume.close();
+        for (PackedContainer container : containers()) {
+            container.flipBitInFrames();
+        }
+        volume = Volume.open(config);
+        ScrubRecord record = scrubAll();
+        assertTrue(record.damagedFrames() > 0);
+        reopen();
+        write("second", data);
+        assertArrayEquals(data, read("second"));
+        assertThrows(IOException.class, () -> read("a"));
+    }
+
+    @Test
+    void aMissingPackIsFoundAndSoundAgainWhenItComesBack() throws IOException {
+        store("a", 3 * MIB);
+        volume.close();
+        long stored = containers().size();
+        Map<Path, byte[]> packs = new HashMap<>();
+        for (Path pack : PackedContainer.packs(config.locations().data())) {
+            packs.put(pack, Files.readAllBytes(pack));
+            Files.delete(pack);
+        }
+        volume = Volume.open(config);
+        ScrubRecord record = scrubAll();
+        assertTrue(record.damagedContainers() >= stored, record::toString);
+        assertTrue(record.damagedFrames() >= stored, record::toString);
+        assertTrue(damagedChunks() > 0);
+        volume.close();
+        // The disk comes back.
+        for (Map.Entry<Path, byte[]> pack : packs.entrySet()) {
+            Files.write(pack.getKey(), pack.getValue());
+        }
+        volume = Volume.open(config);
+        assertTrue(damagedChunks() > 0, "control: nobody has looked at them since");
+        assertTrue(scrubAll().isClean());
+        assertEquals(0, damagedChunks());
+        long unique = volume.statistics().uniqueBytes();
+        write("again", contents.get("a"));
+        assertEquals(unique, volume.statistics().uniqueBytes(), "they are used again");
+        assertArrayEquals(contents.get("a"), read("a"));
+    }
+
+    @Test
+    void lengthsThatTheCountsHaveOtherwiseAreFound() throws IOException {
+        store("a", 3 * MIB);
+        reopen();
+        List<ContainerEntry> entries = new ArrayList<>();
+        volume.context().metadata().containers().forEach(entries::add);
+        long chunk = ChunkId.of(entries.get(0).container(), 0);
+        volume.context().metadata().counts().setLength(chunk, 17);
+        ScrubRecord record = scrubAll();
+        assertEquals(1, record.contradictions(), record::toString);
+        assertEquals(0, record.damagedFrames());
+    }
+
+    /** Writes all entries anew with other bytes of chunks, as a collection leaves them at a damaged frame. */
+    private void changeRawBytes(long more) throws IOException {
+        volume.close();
+        try (KeyValueStore database =
+                KeyValueStores.openRocksDb(config.locations().metadata(), 8 << 20, false)) {
+            ContainerRecords records = ContainerRecords.open(database);
+            try (ContainerRecords.Replacement table = records.replace()) {
+                records.forEachEntry((container, entry) -> {
+                    StoredContainer stored = entry.stored();
+                    StoredContainer changed = new StoredContainer(
+                            stored.writing(),
+                            stored.state(),
+                            stored.pack(),
+                            stored.offset(),
+                            stored.bytes(),
+                            stored.slots(),
+                            stored.rawBytes() + more);
+                    table.put(container, changed, new BitSet());
+                });
+                table.commit();
+            }
+        }
+        volume = Volume.open(config);
+    }
+
+    @Test
+    void onlyMoreBytesOfChunksThanAContainerHasContradict() throws IOException {
+        store("a", 3 * MIB);
+        changeRawBytes(-1);
+        assertTrue(scrubAll().isClean());
+        changeRawBytes(2);
+        assertTrue(scrubAll().contradictions() > 0);
+    }
+
+    @Test
+    void aStoppedScrubGoesOnWhereItWasInTheOrderOfTheDisk() throws IOException {
+        for (int i = 0; i < 6; i++) {
+            store("file " + i, 5 * MIB);
+            reopen();
+        }
+        volume.unlink(Inode.ROOT, "file 2".getBytes(UTF_8));
+        volume.sync();
+        volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
+        ScrubRecord whole = scrubAll();
+        int stops = 0;
+        List<Place> places = new ArrayList<>();
+        ScrubRecord record = null;
+        while (record == null) {
+            long[] before = {-1};
+            try {
+                record = scrub().run((totals, rest, next) -> {
+                    places.add(next);
+                    before[0] = before[0] < 0 ? totals.containers() : before[0];
+                    return totals.containers() < before[0] + 2;
+                });
+            } catch (InterruptedIOException stopped) {
+                stops++;
+                ScrubRecord kept = scrub().current();
+                assertNotNull(kept);
+                assertFalse(kept.isComplete());
+                assertEquals(whole, scrub().last(), "the last complete one stays");
+                volume.sync();
+                reopen();
+            }
+        }
+        assertTrue(stops >= 2, "stopped " + stops + " times");
+        assertEquals(whole.bytes(), record.bytes());
+        assertEquals(whole.chunks(), record.chunks());
+        assertEquals(whole.containers(), record.containers());
+        for (int i = 1; i < places.size(); i++) {
+            Place one = places.get(i - 1);
+            Place other = places.get(i);
+            assertTrue(
+                    one.pack() < other.pack() || one.pack() == other.pack() && one.offset() <= other.offset(),
+                    places::toString);
+        }
+    }
+
+    @Test
+    void aHeldScrubStaysHeldOverARemountUntilItGoesOn() throws IOException {
+        store("a", 9 * MIB);
+        assertThrows(InterruptedIOException.class, () -> scrub().run((totals, rest, next) -> false));
+        reopen();
+        ScrubRecord stopped = scrub().current();
+        assertNotNull(stopped);
+        assertFalse(stopped.held() || stopped.isComplete(), "control: it was stopped, but not on request");
+        scrub().hold();
+        reopen();
+        ScrubRecord held = scrub().current();
+        assertEquals(stopped.hold(), held);
+        assertNotNull(held);
+        assertTrue(held.held());
+        assertThrows(InterruptedIOException.class, () -> scrub().run((totals, rest, next) -> false));
+        assertEquals(stopped, scrub().current(), "who continues it releases it");
+        ScrubRecord complete = scrubAll();
+        scrub().hold();
+        assertEquals(complete, scrub().current(), "a complete one is not held");
+    }
+}

@@ -1,0 +1,119 @@
+package org.opendedup.sar.volume.backup;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.opendedup.sar.chunk.Chunking;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.collect.CollectionReport;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.volume.OpenFile;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.VolumeChecker;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.config.VolumeConfigs;
+import org.opendedup.sar.volume.posix.Owner;
+
+/** A volume in a folder, and the files that it should have. */
+final class BackupTrial {
+    private static final Owner OWNER = new Owner(1, 1);
+
+    final VolumeConfig config;
+    final Random random;
+    /** The files of the root directory. */
+    final Map<String, byte[]> files = new TreeMap<>();
+
+    BackupTrial(Path folder, long seed) throws IOException {
+        config = VolumeConfigs.in(folder, 100L << 30, Chunking.SHA256);
+        random = new Random(seed);
+        Volume.create(config);
+    }
+
+    Volume open() throws IOException {
+        return Volume.open(config);
+    }
+
+    byte[] random(int bytes) {
+        byte[] made = new byte[bytes];
+        random.nextBytes(made);
+        return made;
+    }
+
+    /** Stores a file durably. */
+    void write(Volume volume, String name, byte[] bytes) throws IOException {
+        long inode = volume.makeNode(Inode.ROOT, name.getBytes(UTF_8), 0100644, 0, OWNER)
+                .inode();
+        OpenFile file = volume.open(inode, true);
+        volume.write(file, 0, ByteBuffer.wrap(bytes));
+        volume.sync(file);
+        volume.close(file);
+        volume.forget(inode, 1);
+        files.put(name, bytes);
+    }
+
+    void remove(Volume volume, String name) throws IOException {
+        volume.unlink(Inode.ROOT, name.getBytes(UTF_8));
+        volume.sync();
+        files.remove(name);
+    }
+
+    static byte[] read(Volume volume, String name) throws IOException {
+        long inode = volume.lookup(Inode.ROOT, name.getBytes(UTF_8)).inode();
+        OpenFile file = volume.open(inode, false);
+        try {
+            ByteBuffer found =
+                    ByteBuffer.allocate((int) volume.attributes(inode).size());
+            while (found.hasRemaining() && volume.read(file, found.position(), found) > 0) {}
+            return found.array();
+        } finally {
+            volume.close(file);
+            volume.forget(inode, 1);
+        }
+    }
+
+    static CollectionReport collect(Volume volume) throws IOException {
+        return volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
+    }
+
+    /** What differs between a volume and a set of files, and what is inconsistent in it. */
+    static List<String> differences(Volume volume, Map<String, byte[]> expected) throws IOException {
+        List<String> found = new ArrayList<>(VolumeChecker.check(volume));
+        expected.forEach((name, bytes) -> {
+            try {
+                if (!Arrays.equals(bytes, read(volume, name))) {
+                    found.add(name + " has other bytes");
+                }
+            } catch (IOException e) {
+                found.add(name + ": " + e);
+            }
+        });
+        return found;
+    }
+
+    /** Returns the files of the database whose names end or begin like that. */
+    List<Path> databaseFiles(String part) throws IOException {
+        try (Stream<Path> list = Files.list(config.locations().metadata())) {
+            return list.filter(file -> Files.isRegularFile(file)
+                            && file.getFileName().toString().contains(part))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    /** Flips one bit of a file. */
+    void flip(Path file) throws IOException {
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[random.nextInt(bytes.length)] ^= (byte) (1 << random.nextInt(8));
+        Files.write(file, bytes);
+    }
+}

@@ -1,0 +1,613 @@
+package org.opendedup.sar.volume.backup;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.TestSeed;
+import org.opendedup.sar.arrange.ArrangementLimits;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.common.CorruptionException;
+import org.opendedup.sar.container.FoundContainer;
+import org.opendedup.sar.container.PackReader;
+import org.opendedup.sar.container.format.PackFormat;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.metadata.backup.BackupFile;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.config.OtherHistory;
+
+/** The metadata of a volume are backed up, lost and restored. */
+@Tag("slow")
+class MetadataRestoreTest {
+    private final long seed = TestSeed.next();
+
+    @TempDir
+    private Path folder;
+
+    private BackupTrial trial;
+    /** The files at the time of the backup. */
+    private Map<String, byte[]> backedUp;
+
+    @BeforeEach
+    void makeVolumeWithBackup() throws IOException {
+        trial = new BackupTrial(folder, seed);
+        try (Volume volume = trial.open()) {
+            for (int i = 0; i < 6; i++) {
+                trial.write(volume, "old" + i, trial.random(200_000 + i * 70_000));
+            }
+        }
+        try (Volume volume = trial.open()) {
+            trial.write(volume, "young", trial.random(300_000));
+            volume.maintenance().backups().backUp(4);
+            backedUp = new TreeMap<>(trial.files);
+            trial.write(volume, "newer", trial.random(900_000));
+        }
+    }
+
+    private Path automatic() {
+        return MetadataBackups.folderIn(trial.config.locations().data());
+    }
+
+    private Backup newest() throws IOException {
+        List<Backup> all = MetadataBackups.list(automatic());
+        return all.get(all.size() - 1);
+    }
+
+    private MetadataReport restore() throws IOException {
+        return MetadataRestore.restore(trial.config.locations(), automatic(), newest());
+    }
+
+    private long packBytes() throws IOException {
+        FileDirectory data = FileDirectory.open(trial.config.locations().data());
+        long bytes = 0;
+        for (String name : data.list()) {
+            bytes += name.endsWith(".pack") ? data.allocatedBytes(name) : 0;
+        }
+        return bytes;
+    }
+
+    @Test
+    void aRestoreBringsBackTheStateOfTheBackupAndSaysWhatIsNewer() throws IOException {
+        trial.flip(trial.databaseFiles("MANIFEST").get(0));
+        MetadataReport report = restore();
+        assertTrue(report.newer().containers() > 0, report::toString);
+        assertTrue(report.newer().bytes() >= 900_000, report::toString);
+        assertTrue(report.newer().newestNs() > 0, report::toString);
+        assertEquals(0, report.damagedFiles(), report::toString);
+        assertEquals(0, report.movedContainers() + report.missingContainers(), report::toString);
+        assertTrue(Files.exists(report.oldDatabase().resolve("CURRENT")));
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+            assertThrows(IOException.class, () -> BackupTrial.read(volume, "newer"));
+            trial.write(volume, "after", trial.random(400_000));
+            backedUp.put("after", trial.files.get("after"));
+        }
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+        }
+    }
+
+    @Test
+    void whatOnlyTheLostMetadataKnewStaysUntilItIsGivenUp() throws IOException {
+        restore();
+        long before = packBytes();
+        for (int mount = 0; mount < 3; mount++) {
+            try (Volume volume = trial.open()) {
+                IOException refused = assertThrows(IOException.class, () -> BackupTrial.collect(volume));
+                assertTrue(refused.getMessage().contains("--accept-restored"), refused.getMessage());
+                // A dry run takes nothing away.
+                volume.collector().collect(new CollectionLimits(0, true), (done, of, returned) -> true);
+                assertThrows(
+                        IOException.class,
+                        () -> volume.maintenance().arrange(ArrangementLimits.DEFAULT, null, (done, of) -> true));
+            }
+        }
+        assertTrue(packBytes() >= before);
+        // The old database still has everything: going back is possible.
+        assertTrue(
+                OtherHistory.giveUp(FileDirectory.open(trial.config.locations().data())));
+        // Control: without the mark it is swept.
+        try (Volume volume = trial.open()) {
+            assertTrue(BackupTrial.collect(volume).strayBytes() >= 900_000);
+            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+        }
+    }
+
+    @Test
+    void goingBackToTheReplacedDatabaseIsPossible() throws IOException {
+        Map<String, byte[]> all = new TreeMap<>(trial.files);
+        MetadataReport report = restore();
+        try (Volume volume = trial.open()) {
+            // Both histories share the containers of these files, of which only parts are alive now.
+            trial.remove(volume, "old3");
+            trial.remove(volume, "old5");
+            trial.write(volume, "after", trial.random(400_000));
+            assertThrows(IOException.class, () -> BackupTrial.collect(volume));
+        }
+        goBackTo(report.oldDatabase());
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, all));
+        }
+    }
+
+    private void goBackTo(Path old) throws IOException {
+        Path metadata = trial.config.locations().metadata();
+        Path kept = folder.resolve("kept");
+        Files.move(old, kept);
+        MetadataFolder.delete(metadata);
+        Files.move(kept, metadata);
+    }
+
+    @Test
+    void controlACollectionAfterTheRestoreTakesAwayWhatTheReplacedDatabaseRefersTo() throws IOException {
+        Map<String, byte[]> all = new TreeMap<>(trial.files);
+        MetadataReport report = restore();
+        try (Volume volume = trial.open()) {
+            trial.remove(volume, "old3");
+            trial.remove(volume, "old5");
+            OtherHistory.giveUp(FileDirectory.open(trial.config.locations().data()));
+            assertTrue(BackupTrial.collect(volume).returnedBytes() > 0);
+        }
+        goBackTo(report.oldDatabase());
+        List<String> differences;
+        try (Volume volume = trial.open()) {
+            differences = BackupTrial.differences(volume, all);
+        }
+        assertTrue(differences.stream().anyMatch(text -> text.startsWith("old3")), differences::toString);
+    }
+
+    @Test
+    void containersThatACollectionMovedAreFoundAgain() throws IOException {
+        try (Volume volume = trial.open()) {
+            // Half of the chunks of a container live on elsewhere.
+            byte[] part = new byte[150_000];
+            System.arraycopy(trial.files.get("old3"), 0, part, 0, part.length);
+            trial.write(volume, "part", part);
+            volume.maintenance().backups().backUp(4);
+            backedUp = new TreeMap<>(trial.files);
+            trial.remove(volume, "old3");
+            trial.remove(volume, "old5");
+            assertTrue(BackupTrial.collect(volume).rewritten() > 0);
+            assertTrue(volume.maintenance()
+                    .backups()
+                    .isOlderThanCollection(volume.maintenance().backups().list().get(1)));
+        }
+        MetadataReport report = restore();
+        assertTrue(report.movedContainers() > 0, report::toString);
+        assertEquals(
+                List.of("/old3", "/old5"),
+                report.named().stream().map(DamagedFile::path).sorted().toList(),
+                report::toString);
+        Map<String, byte[]> unharmed = new TreeMap<>(backedUp);
+        unharmed.remove("old3");
+        unharmed.remove("old5");
+        try (Volume volume = trial.open()) {
+            unharmed.forEach((name, bytes) -> {
+                try {
+                    assertArrayEquals(bytes, BackupTrial.read(volume, name), name);
+                } catch (IOException e) {
+                    throw new AssertionError(name, e);
+                }
+            });
+            // Bytes that are gone give an error, never other bytes.
+            for (String gone : List.of("old3", "old5")) {
+                assertThrows(IOException.class, () -> BackupTrial.read(volume, gone));
+            }
+            // What is stored again does not rely on what is gone.
+            byte[] again = backedUp.get("old3");
+            trial.write(volume, "again", again);
+            assertArrayEquals(again, BackupTrial.read(volume, "again"));
+        }
+    }
+
+    /** A backup after a collection is whole. */
+    @Test
+    void aBackupAfterTheCollectionLosesNothing() throws IOException {
+        try (Volume volume = trial.open()) {
+            trial.remove(volume, "old3");
+            BackupTrial.collect(volume);
+            volume.maintenance().backups().backUp(4);
+            assertFalse(volume.maintenance().backups().isOlderThanCollection(newest()));
+            backedUp = new TreeMap<>(trial.files);
+        }
+        assertEquals(0, restore().damagedFiles());
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+        }
+    }
+
+    @Test
+    void aRestoreThatIsInterruptedAnywhereCanBeRepeated() throws IOException {
+        int step = 1;
+        boolean interrupted = true;
+        while (interrupted) {
+            int stop = step;
+            int[] steps = new int[1];
+            try {
+                MetadataRestore.restore(trial.config.locations(), automatic(), newest(), () -> {
+                    if (++steps[0] == stop) {
+                        throw new IOException("interrupted");
+                    }
+                });
+                interrupted = false;
+            } catch (IOException e) {
+                assertEquals("interrupted", e.getMessage());
+            }
+            if (interrupted && step % 3 == 0) {
+                mountsOrRefuses();
+            }
+            step++;
+        }
+        assertTrue(step > 10, "only " + step + " steps");
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+        }
+    }
+
+    /** A mount between two attempts finds the old state, the restored one, or nothing. */
+    private void mountsOrRefuses() throws IOException {
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+        } catch (CorruptionException e) {
+            assertTrue(e.getMessage().contains("a database"), e.getMessage());
+        }
+    }
+
+    @Test
+    void aDamagedBackupIsRefusedAndChangesNothing() throws IOException {
+        Map<String, byte[]> all = new TreeMap<>(trial.files);
+        Path tables = automatic().resolve("tables");
+        List<Path> stored = new ArrayList<>();
+        try (var list = Files.list(tables)) {
+            list.forEach(stored::add);
+        }
+        trial.flip(stored.get(0));
+        assertThrows(CorruptionException.class, this::restore);
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, all));
+        }
+    }
+
+    @Test
+    void aVolumeInUseIsNotRestored() throws IOException {
+        try (Volume volume = trial.open()) {
+            IOException refused = assertThrows(IOException.class, this::restore);
+            assertTrue(refused.getMessage().contains("in use"), refused.getMessage());
+            assertArrayEquals(backedUp.get("old1"), BackupTrial.read(volume, "old1"));
+        }
+    }
+
+    @Test
+    void anotherVolumesBackupIsRefused() throws IOException {
+        BackupTrial other = new BackupTrial(folder.resolve("other"), seed + 1);
+        Path elsewhere = folder.resolve("off-site");
+        try (Volume volume = other.open()) {
+            volume.maintenance().backups().backUpTo(elsewhere);
+        }
+        Backup foreign = MetadataBackups.list(elsewhere).get(0);
+        assertThrows(IOException.class, () -> MetadataRestore.restore(trial.config.locations(), elsewhere, foreign));
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
+        }
+    }
+
+    @Test
+    void anOffSiteCopyRestoresAVolumeWithoutItsMetadata() throws IOException {
+        Path elsewhere = folder.resolve("off-site");
+        try (Volume volume = trial.open()) {
+            volume.maintenance().backups().backUpTo(elsewhere);
+        }
+        MetadataFolder.delete(trial.config.locations().metadata());
+        Files.createDirectory(trial.config.locations().metadata());
+        MetadataRestore.restore(
+                trial.config.locations(),
+                elsewhere,
+                MetadataBackups.list(elsewhere).get(0));
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
+        }
+    }
+
+    @Test
+    void damagedTablesAreMendedFromTheBackupWithoutLosingWhatIsNewer() throws IOException {
+        Map<String, byte[]> all = new TreeMap<>(trial.files);
+        List<Path> backups = List.of(automatic());
+        Path metadata = trial.config.locations().metadata();
+        int mended = 0;
+        for (int round = 0; round < 8; round++) {
+            List<Path> tables = trial.databaseFiles(".sst");
+            Path table = tables.get(trial.random.nextInt(tables.size()));
+            try (Volume volume = trial.open()) {
+                volume.maintenance().backups().backUp(2);
+            }
+            if (!Files.exists(table)) {
+                continue;
+            }
+            trial.flip(table);
+            MetadataMend.Report report = MetadataMend.mend(trial.config.locations(), backups);
+            assertEquals(List.of(table.getFileName().toString()), report.mended(), () -> "seed " + seed);
+            mended++;
+            // Nothing but the damaged table differs, so nothing is of another history.
+            assertFalse(OtherHistory.isMarked(
+                    FileDirectory.open(trial.config.locations().data())));
+            try (Volume volume = trial.open()) {
+                assertEquals(List.of(), BackupTrial.differences(volume, all), () -> "seed " + seed);
+                trial.write(volume, "round" + round, trial.random(100_000));
+                all.put("round" + round, trial.files.get("round" + round));
+            }
+        }
+        assertTrue(mended > 0);
+        assertTrue(Files.exists(metadata.resolve("damaged-1")));
+    }
+
+    /** Returns a table that the newest backup has. */
+    private Path tableInBackup() throws IOException {
+        Set<String> names = newest().files().stream().map(BackupFile::name).collect(Collectors.toSet());
+        return trial.databaseFiles(".sst").stream()
+                .filter(file -> names.contains(file.getFileName().toString()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private boolean mendIsInterrupted(int stop) throws IOException {
+        int[] steps = new int[1];
+        try {
+            MetadataMend.mend(trial.config.locations(), List.of(automatic()), () -> {
+                if (++steps[0] == stop) {
+                    throw new IOException("interrupted");
+                }
+            });
+            return false;
+        } catch (IOException e) {
+            assertEquals("interrupted", e.getMessage());
+            return true;
+        }
+    }
+
+    @Test
+    void aMendThatIsInterruptedAnywhereCanBeRepeated() throws IOException {
+        Map<String, byte[]> all = new TreeMap<>(trial.files);
+        Path restoring = trial.config.locations().metadata().resolve(MetadataFolder.NEW);
+        int step = 0;
+        int controls = 0;
+        boolean interrupted = true;
+        while (interrupted) {
+            try (Volume volume = trial.open()) {
+                volume.maintenance().backups().backUp(2);
+            }
+            trial.flip(tableInBackup());
+            interrupted = mendIsInterrupted(++step);
+            Path marker = restoring.resolve(MetadataFolder.CLEARED);
+            if (interrupted && controls == 0 && Files.exists(marker)) {
+                // Control: without the marker the replacement cannot be finished.
+                Path away = folder.resolve("away");
+                Files.move(marker, away);
+                Path copy = folder.resolve("copy");
+                copy(restoring, copy);
+                assertThrows(
+                        IOException.class, () -> MetadataMend.mend(trial.config.locations(), List.of(automatic())));
+                MetadataFolder.delete(restoring);
+                copy(copy, restoring);
+                Files.move(away, marker);
+                controls++;
+            }
+            MetadataMend.Report report = MetadataMend.mend(trial.config.locations(), List.of(automatic()));
+            assertEquals(interrupted, !report.mended().isEmpty(), "step " + step);
+            try (Volume volume = trial.open()) {
+                assertEquals(List.of(), BackupTrial.differences(volume, all), "step " + step + ", seed " + seed);
+            }
+        }
+        assertEquals(1, controls);
+        assertTrue(step > 10, "only " + step + " steps");
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        Files.createDirectory(to);
+        try (var list = Files.list(from)) {
+            for (Path file : list.toList()) {
+                Files.copy(file, to.resolve(file.getFileName()));
+            }
+        }
+    }
+
+    @Test
+    void aManifestThatLostSyncedRecordsIsNotSalvaged() throws IOException {
+        Path manifest = trial.databaseFiles("MANIFEST-").get(0);
+        byte[] right = Files.readAllBytes(manifest);
+        Files.write(manifest, Arrays.copyOf(right, right.length - 3));
+        trial.flip(tableInBackup());
+        assertThrows(
+                CorruptionException.class, () -> MetadataMend.mend(trial.config.locations(), List.of(automatic())));
+        // Control: with the whole manifest the same table is mended.
+        Files.write(manifest, right);
+        assertEquals(
+                1,
+                MetadataMend.mend(trial.config.locations(), List.of(automatic()))
+                        .mended()
+                        .size());
+    }
+
+    @Test
+    void aCurrentThatIsNoTextOrMissingIsWrittenAnew() throws IOException {
+        Path current = trial.config.locations().metadata().resolve("CURRENT");
+        byte[] bytes = Files.readAllBytes(current);
+        bytes[3] ^= (byte) 0x80;
+        Files.write(current, bytes);
+        assertEquals(
+                List.of("CURRENT"),
+                MetadataMend.mend(trial.config.locations(), List.of()).mended());
+        Files.delete(current);
+        assertEquals(
+                List.of("CURRENT"),
+                MetadataMend.mend(trial.config.locations(), List.of()).mended());
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
+        }
+    }
+
+    /** A crash left the newest writing of a container as a footer without frames; an older one is whole. */
+    @Test
+    void theWritingWithAllChunksIsTakenAndNotTheNewest() throws IOException {
+        Map<Path, byte[]> first;
+        try (Volume volume = trial.open()) {
+            trial.write(volume, "part", Arrays.copyOf(trial.files.get("old5"), 280_000));
+            trial.remove(volume, "old5");
+            volume.maintenance().backups().backUp(4);
+            backedUp = new TreeMap<>(trial.files);
+            assertTrue(BackupTrial.collect(volume).rewritten() > 0);
+            volume.sync();
+            first = packs();
+            trial.write(volume, "smaller", Arrays.copyOf(trial.files.get("part"), 140_000));
+            trial.remove(volume, "part");
+            assertTrue(BackupTrial.collect(volume).rewritten() > 0);
+        }
+        // What the second collection gave back is there again; what it wrote has lost its frames.
+        for (Map.Entry<Path, byte[]> pack : first.entrySet()) {
+            Files.write(pack.getKey(), pack.getValue());
+        }
+        FileDirectory data = FileDirectory.open(trial.config.locations().data());
+        int emptied = 0;
+        for (long pack : PackReader.packs(data)) {
+            emptied += emptyThirdGeneration(data, pack);
+        }
+        assertTrue(emptied > 0);
+        MetadataReport report = restore();
+        assertTrue(report.movedContainers() > 0, report::toString);
+        assertEquals(0, report.damagedFiles(), report::toString);
+        // Of the garbage that the first collection took away, the counts still have the lengths.
+        try (Volume volume = trial.open()) {
+            for (Map.Entry<String, byte[]> file : backedUp.entrySet()) {
+                assertArrayEquals(file.getValue(), BackupTrial.read(volume, file.getKey()), file.getKey());
+            }
+        }
+    }
+
+    private Map<Path, byte[]> packs() throws IOException {
+        Map<Path, byte[]> packs = new TreeMap<>();
+        try (var list = Files.walk(trial.config.locations().data())) {
+            for (Path file :
+                    list.filter(name -> name.toString().endsWith(".pack")).toList()) {
+                packs.put(file, Files.readAllBytes(file));
+            }
+        }
+        return packs;
+    }
+
+    /** Removes the frames of what the second collection wrote. */
+    private int emptyThirdGeneration(FileDirectory data, long pack) throws IOException {
+        List<FoundContainer> found = new ArrayList<>();
+        try (PackReader reader = PackReader.open(data, pack)) {
+            reader.forEach(offset -> 0, container -> {
+                if (container.stored().writing().generation() == 3) {
+                    found.add(container);
+                }
+            });
+        }
+        Path file = trial.config.locations().data().resolve(PackFormat.fileName(pack));
+        byte[] bytes = Files.readAllBytes(file);
+        for (FoundContainer container : found) {
+            for (int frame = 0; frame < container.table().frames(); frame++) {
+                int from =
+                        (int) (container.stored().offset() + container.table().fileOffset(frame));
+                Arrays.fill(bytes, from, from + container.table().fileLength(frame), (byte) 0);
+            }
+        }
+        Files.write(file, bytes);
+        return found.size();
+    }
+
+    @Test
+    void aContainerInAnAbsentPackIsNotMarkedAndIsThereWhenThePackReturns() throws IOException {
+        Map<Path, byte[]> packs = packs();
+        Path pack = packs.keySet().iterator().next();
+        Files.delete(pack);
+        MetadataReport report = restore();
+        assertTrue(report.missingContainers() > 0, report::toString);
+        assertTrue(report.damagedFiles() > 0, report::toString);
+        Files.write(pack, packs.get(pack));
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, backedUp));
+        }
+    }
+
+    @Test
+    void aDamagedTableThatNoBackupHasIsNamedAndNothingChanges() throws IOException {
+        Path table = trial.databaseFiles(".sst").get(0);
+        byte[] right = Files.readAllBytes(table);
+        trial.flip(table);
+        MetadataFolder.delete(automatic());
+        CorruptionException named = assertThrows(
+                CorruptionException.class, () -> MetadataMend.mend(trial.config.locations(), List.of(automatic())));
+        assertTrue(named.getMessage().contains(table.getFileName().toString()), named.getMessage());
+        Files.write(table, right);
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
+        }
+    }
+
+    @Test
+    void aDamagedCurrentIsWrittenAnewAndAnIntactDatabaseIsLeftAlone() throws IOException {
+        assertEquals(
+                List.of(),
+                MetadataMend.mend(trial.config.locations(), List.of(automatic()))
+                        .mended());
+        Files.writeString(trial.config.locations().metadata().resolve("CURRENT"), "MANIFEST-");
+        assertEquals(
+                List.of("CURRENT"),
+                MetadataMend.mend(trial.config.locations(), List.of()).mended());
+        try (Volume volume = trial.open()) {
+            assertEquals(List.of(), BackupTrial.differences(volume, trial.files));
+        }
+    }
+
+    /** Bits flipped in each kind of file: the mount works with the right bytes, or refuses; the restore works. */
+    @Test
+    void flippedBitsNeverGiveWrongBytesAndARestoreMendsThem() throws IOException {
+        int refused = 0;
+        for (String kind : List.of("MANIFEST", "CURRENT", ".sst", ".log", "OPTIONS", "ACKNOWLEDGED", "IDENTITY")) {
+            for (int round = 0; round < 3; round++) {
+                List<Path> files = trial.databaseFiles(kind).stream()
+                        .filter(file -> file.toFile().length() > 0)
+                        .toList();
+                if (files.isEmpty()) {
+                    continue;
+                }
+                trial.flip(files.get(trial.random.nextInt(files.size())));
+                try (Volume volume = trial.open()) {
+                    for (Map.Entry<String, byte[]> file : backedUp.entrySet()) {
+                        try {
+                            assertArrayEquals(
+                                    file.getValue(), BackupTrial.read(volume, file.getKey()), () -> "seed " + seed);
+                        } catch (IOException e) {
+                            refused++;
+                        }
+                    }
+                } catch (IOException e) {
+                    refused++;
+                }
+                restore();
+                try (Volume volume = trial.open()) {
+                    assertEquals(List.of(), BackupTrial.differences(volume, backedUp), () -> kind + ", seed " + seed);
+                }
+            }
+        }
+        assertTrue(refused > 0, "no flip had an effect");
+    }
+}

@@ -1,0 +1,164 @@
+package org.opendedup.sar.sdfs.backup;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.sdfs.config.BackupSettings;
+import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Backs up the metadata of a mounted volume by itself: when the interval has passed since the newest backup and
+ * something has changed, and after each garbage collection, so that the newest backup is whole. A failure is one line
+ * in the log, and is tried again after a while; the volume goes on.
+ */
+public final class BackupTimer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(BackupTimer.class);
+    private static final int STEP_SECONDS = 30;
+    /** Longest time for a backup at unmount, in seconds: what stops the service waits, and may kill the process. */
+    private static final int CLOSING_SECONDS = 10;
+    /** Longest wait until a backup that was given up has ended, in seconds. */
+    private static final int ENDING_SECONDS = 30;
+    /** Steps that are left out after a failure: about five minutes. */
+    private static final int STEPS_AFTER_FAILURE = 10;
+
+    private final String volume;
+    private final MetadataBackups backups;
+    private final BackupSettings settings;
+    private final BooleanSupplier isCollecting;
+    private final Clock clock;
+    private final ScheduledExecutorService steps = Executors.newSingleThreadScheduledExecutor(task -> {
+        var thread = new Thread(task, "sdfs-metadata-backup");
+        thread.setDaemon(true);
+        thread.setPriority(Thread.MIN_PRIORITY);
+        return thread;
+    });
+    /** Steps that are still left out. Used by one thread. */
+    private int leftOut;
+    /** Whether the failure at hand is in the log already. Used by one thread. */
+    private boolean warned;
+
+    /** @param isCollecting whether garbage is being collected, in whose middle no backup is of use */
+    BackupTimer(
+            String volume,
+            MetadataBackups backups,
+            BackupSettings settings,
+            BooleanSupplier isCollecting,
+            Clock clock) {
+        this.volume = volume;
+        this.backups = backups;
+        this.settings = settings;
+        this.isCollecting = isCollecting;
+        this.clock = clock;
+    }
+
+    /** Returns a timer that works until it is closed; one that does nothing if the settings say so. */
+    public static BackupTimer start(
+            String volume,
+            MetadataBackups backups,
+            BackupSettings settings,
+            BooleanSupplier isCollecting,
+            Clock clock) {
+        var timer = new BackupTimer(volume, backups, settings, isCollecting, clock);
+        if (!settings.isOff()) {
+            var unused = timer.steps.scheduleWithFixedDelay(timer::step, STEP_SECONDS, STEP_SECONDS, TimeUnit.SECONDS);
+        }
+        return timer;
+    }
+
+    /** Makes a backup if one is due. Never fails. */
+    void step() {
+        if (leftOut > 0) {
+            leftOut--;
+            return;
+        }
+        try {
+            if (isDue(true)) {
+                backUp();
+            }
+            warned = false;
+        } catch (IOException | RuntimeException e) {
+            leftOut = STEPS_AFTER_FAILURE;
+            if (!warned) {
+                LOG.warn(
+                        "volume {}: its metadata could not be backed up ({} times since it was mounted); this is tried"
+                                + " again: {}",
+                        volume,
+                        backups.failures(),
+                        e.toString());
+            }
+            warned = true;
+        }
+    }
+
+    private boolean isDue(boolean afterCollections) throws IOException {
+        List<Backup> all = backups.list();
+        if (all.isEmpty()) {
+            return !isCollecting.getAsBoolean();
+        }
+        Backup newest = all.get(all.size() - 1);
+        if (afterCollections && backups.isOlderThanCollection(newest)) {
+            return !isCollecting.getAsBoolean();
+        }
+        long ageNs =
+                TimeUnit.MILLISECONDS.toNanos(clock.millis()) - newest.origin().createdNs();
+        // A clock that was set back must not end the backups.
+        boolean isOld = ageNs < 0 || ageNs >= settings.interval().toNanos();
+        return isOld && backups.hasChangedSince(newest);
+    }
+
+    private void backUp() throws IOException {
+        Backup made = backups.backUp(settings.keep());
+        LOG.info(
+                "volume {}: backup {} of its metadata is made, {} files with {} bytes",
+                volume,
+                made.number(),
+                made.files().size(),
+                made.bytes());
+    }
+
+    /**
+     * Stops the timer, after a backup that is being made; then, if the newest backup is older than the interval, makes
+     * one. What takes longer than {@value #CLOSING_SECONDS} s is given up: the next mount makes it up. To be called
+     * after the file system is unmounted and what was changed is committed, and before the volume is closed.
+     */
+    @Override
+    public void close() {
+        if (settings.isOff()) {
+            steps.shutdown();
+            return;
+        }
+        backups.hurry();
+        var unused = steps.submit(this::last);
+        steps.shutdown();
+        try {
+            if (!steps.awaitTermination(CLOSING_SECONDS, TimeUnit.SECONDS)) {
+                backups.close();
+                if (!steps.awaitTermination(ENDING_SECONDS, TimeUnit.SECONDS)) {
+                    LOG.warn("volume {}: a backup of its metadata does not end; it is no longer waited for", volume);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void last() {
+        try {
+            if (isDue(false)) {
+                backUp();
+            }
+        } catch (InterruptedIOException e) {
+            LOG.info("volume {}: the backup of its metadata at unmount takes too long and is given up", volume);
+        } catch (IOException | RuntimeException e) {
+            LOG.warn("volume {}: its metadata could not be backed up at unmount: {}", volume, e.toString());
+        }
+    }
+}

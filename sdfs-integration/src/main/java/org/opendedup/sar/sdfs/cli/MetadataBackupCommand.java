@@ -1,0 +1,141 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.opendedup.sar.io.FileDirectory;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.command.ExitCode;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.ProgramVersion;
+import org.opendedup.sar.sdfs.cli.control.BackupControl;
+import org.opendedup.sar.sdfs.cli.report.BackupText;
+import org.opendedup.sar.volume.config.OtherHistory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code sdfscli VOLUME metadata-backup}: copies the metadata of a mounted volume, and lists the automatic copies. */
+@Command(
+        name = "metadata-backup",
+        description = {
+            "Copies the metadata of a mounted volume to a folder, consistent and verified, while it is in use.",
+            "",
+            "The folder may be on another machine's file system. A further copy to the same folder shares what has not",
+            "changed. The volume also backs its metadata up by itself, to metadata-backups in its data location.",
+            ""
+        },
+        customSynopsis = {
+            "sdfscli VOLUME metadata-backup FOLDER [--json]",
+            "       sdfscli VOLUME metadata-backup --list [--json]",
+            "       sdfscli VOLUME metadata-backup --accept-restored",
+            ""
+        },
+        sortOptions = false,
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        footer = {
+            "",
+            "A backup has names, attributes and recipes, and no bytes of files: it is of use only with the volume's",
+            "data location.",
+            "",
+            "Examples:",
+            "  sdfscli pool0 metadata-backup /backup/pool0    # an off-site copy",
+            "  sdfscli pool0 metadata-backup --list           # the automatic ones",
+        })
+final class MetadataBackupCommand implements Callable<Integer> {
+    @Spec
+    @Nullable
+    CommandSpec spec;
+
+    @ParentCommand
+    @Nullable
+    SdfsCli parent;
+
+    @Parameters(arity = "0..1", paramLabel = "FOLDER", description = "Where to copy to; made if it is missing.")
+    @Nullable
+    Path folder;
+
+    @Option(names = "--list", description = "List the automatic backups, the oldest first.")
+    boolean list;
+
+    @Option(
+            names = "--accept-restored",
+            description = "After older metadata were restored: give up what only the lost metadata knew. From the next "
+                    + "mount on, garbage collection gives its space back.")
+    boolean acceptRestored;
+
+    @Option(names = "--json", description = "Print JSON; the keys are stable.")
+    boolean json;
+
+    @Override
+    public Integer call() throws IOException, CommandFailedException {
+        int wanted = (folder == null ? 0 : 1) + (list ? 1 : 0) + (acceptRestored ? 1 : 0);
+        if (wanted != 1) {
+            throw new ParameterException(
+                    Objects.requireNonNull(spec).commandLine(), "name a folder, or --list, or --accept-restored");
+        }
+        SdfsCli cli = Objects.requireNonNull(parent);
+        if (acceptRestored) {
+            return accept(cli);
+        }
+        if (list) {
+            return list(cli);
+        }
+        Path absolute = Objects.requireNonNull(folder).toAbsolutePath().normalize();
+        Map<String, Object> made =
+                cli.ask(BackupControl.COMMAND, Map.of("action", BackupControl.MAKE, "folder", absolute.toString()));
+        print(cli, made, "Copied and verified; backup\n" + BackupText.line(made));
+        return ExitCode.OK;
+    }
+
+    private int list(SdfsCli cli) throws IOException, CommandFailedException {
+        Map<String, Object> reply = cli.ask(BackupControl.COMMAND, Map.of("action", BackupControl.LIST));
+        var text = new StringBuilder("Backups in " + reply.get("folder") + ":");
+        List<Map<String, Object>> all = Json.objects(reply, "backups");
+        all.forEach(backup -> text.append('\n').append(BackupText.line(backup)));
+        if (all.isEmpty()) {
+            text.append(" none");
+        }
+        long failures = ((Number) Objects.requireNonNull(reply.get("failures"))).longValue();
+        if (failures > 0) {
+            text.append("\n").append(failures).append(" failed since the volume was mounted; the log says why.");
+        }
+        print(cli, reply, text.toString());
+        return ExitCode.OK;
+    }
+
+    private int accept(SdfsCli cli) throws IOException {
+        Path data = cli.environment()
+                .configDirectory()
+                .read(cli.name())
+                .config()
+                .locations()
+                .data();
+        boolean was = OtherHistory.giveUp(FileDirectory.open(data));
+        print(
+                cli,
+                Map.of("accepted", was),
+                was
+                        ? "What only the lost metadata knew is given up: garbage is collected again, and from the next"
+                                + " mount on, that space comes back, too."
+                        : "Nothing is kept of another history.");
+        return ExitCode.OK;
+    }
+
+    private void print(SdfsCli cli, Map<String, Object> reply, String text) {
+        var named = new LinkedHashMap<String, Object>();
+        named.put("name", cli.name());
+        named.putAll(reply);
+        cli.environment().out().println(json || cli.json ? Json.pretty(named) : text);
+    }
+}

@@ -1,0 +1,72 @@
+package org.opendedup.sar.sdfs.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.sdfs.cli.command.CommandFailedException;
+import org.opendedup.sar.sdfs.cli.report.BackupText;
+import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.backup.MetadataMend;
+import org.opendedup.sar.volume.backup.MetadataReport;
+import org.opendedup.sar.volume.backup.MetadataRestore;
+import org.opendedup.sar.volume.config.VolumeConfig;
+
+/** Brings back the metadata of a volume that is not mounted: what two options of {@code sdfs-check} do. */
+final class MetadataRecovery {
+    /** In place of a backup: the newest automatic one. */
+    static final String NEWEST = "newest";
+
+    /** What was done, as values for JSON and as text. */
+    record Outcome(Map<String, Object> values, String text) {}
+
+    private MetadataRecovery() {}
+
+    /**
+     * Restores a backup.
+     *
+     * @param wanted {@link #NEWEST}, the number of an automatic backup, or a folder, of which the newest is taken
+     */
+    static Outcome restore(VolumeConfig.Locations locations, String wanted) throws IOException, CommandFailedException {
+        boolean isFolder = wanted.contains("/");
+        Path folder = isFolder ? Path.of(wanted) : MetadataBackups.folderIn(locations.data());
+        if (isFolder && !Files.isDirectory(folder)) {
+            throw new CommandFailedException(folder + " is no folder with backups of metadata");
+        }
+        List<Backup> all = MetadataBackups.list(folder);
+        if (all.isEmpty()) {
+            throw new CommandFailedException("there is no backup of metadata in " + folder);
+        }
+        boolean newest = isFolder || wanted.equals(NEWEST);
+        Backup backup = newest
+                ? all.get(all.size() - 1)
+                : all.stream()
+                        .filter(one -> Long.toString(one.number()).equals(wanted))
+                        .findFirst()
+                        .orElseThrow(() -> new CommandFailedException("there is no backup " + wanted + " in " + folder
+                                + "; there are "
+                                + all.stream().map(Backup::number).toList()));
+        MetadataReport report = MetadataRestore.restore(locations, folder, backup);
+        var values = new LinkedHashMap<String, Object>();
+        values.put("backup", BackupText.values(backup, false));
+        values.putAll(BackupText.values(report));
+        return new Outcome(
+                values,
+                "Restored the metadata from " + folder + ", backup\n"
+                        + BackupText.line(BackupText.values(backup, false)) + "\n" + BackupText.text(report));
+    }
+
+    /** Mends damaged files of the database from backups in the data location. */
+    static Outcome salvage(VolumeConfig.Locations locations) throws IOException {
+        MetadataMend.Report report = MetadataMend.mend(locations, List.of(MetadataBackups.folderIn(locations.data())));
+        return new Outcome(
+                Map.of("oldDatabase", report.oldDatabase(), "mended", report.mended()),
+                report.mended().isEmpty()
+                        ? "Every record of the metadata can be read; nothing was changed.\n"
+                        : "Mended " + report.mended() + "; nothing is lost. The damaged database is in "
+                                + report.oldDatabase() + "\n");
+    }
+}

@@ -1,0 +1,97 @@
+package org.opendedup.sar.sdfs.cli.control;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.opendedup.sar.sdfs.cli.command.ControlArguments;
+import org.opendedup.sar.sdfs.cli.report.ScrubReport;
+import org.opendedup.sar.sdfs.jobs.Cause;
+import org.opendedup.sar.sdfs.jobs.ScheduleTimer;
+import org.opendedup.sar.sdfs.scrub.ScrubStatus;
+import org.opendedup.sar.sdfs.scrub.Scrubs;
+
+/**
+ * The daemon's side of {@code sdfscli VOLUME scrub}: the control command {@value #COMMAND}, whose argument
+ * {@code action} selects the operation. A scrub goes on when the command that started it has ended.
+ */
+public final class ScrubControl {
+    public static final String COMMAND = "scrub";
+
+    public static final String START = FileControl.START;
+    public static final String STATUS = JobControl.STATUS;
+    public static final String STOP = JobControl.STOP;
+    public static final String SET = PaceControl.SET;
+
+    /** In the reply to {@link #START}: false if another scrub was running; the rest of the reply is about it. */
+    public static final String STARTED = "started";
+
+    private final Scrubs scrubs;
+    private final ScheduleTimer timer;
+
+    public ScrubControl(Scrubs scrubs, ScheduleTimer timer) {
+        this.scrubs = scrubs;
+        this.timer = timer;
+    }
+
+    /** @throws IOException if the command fails; the message is for the client */
+    public Map<String, Object> answer(Map<String, Object> request) throws IOException {
+        var arguments = new ControlArguments(request);
+        try {
+            String action = arguments.text("action");
+            return switch (action) {
+                case START -> start(arguments);
+                case STATUS -> status(arguments);
+                case STOP -> stop(arguments);
+                case SET -> set(arguments);
+                default -> throw new IOException("the daemon knows no action '" + action + "' of scrub");
+            };
+        } catch (IllegalArgumentException e) {
+            throw new IOException(e.getMessage(), e);
+        }
+    }
+
+    private Map<String, Object> start(ControlArguments arguments) throws IOException {
+        arguments.end();
+        Optional<ScrubStatus> begun = scrubs.start(Cause.SDFSCLI);
+        var reply = new LinkedHashMap<String, Object>();
+        reply.put(STARTED, begun.isPresent());
+        reply.putAll(ScrubReport.of(begun.or(scrubs::latest).orElseThrow(), scrubs));
+        return reply;
+    }
+
+    private Map<String, Object> status(ControlArguments arguments) throws IOException {
+        long number = arguments.number("number", -1);
+        arguments.end();
+        return number < 0 ? ScrubReport.of(scrubs, timer) : numbered(number);
+    }
+
+    private Map<String, Object> stop(ControlArguments arguments) throws IOException {
+        long number = arguments.number("number", -1);
+        arguments.end();
+        if (number < 0) {
+            number = scrubs.running()
+                    .orElseThrow(() -> new IOException("no scrub is running"))
+                    .number();
+        }
+        boolean unused = scrubs.stop(Cause.SDFSCLI, number);
+        return numbered(number);
+    }
+
+    private Map<String, Object> numbered(long number) throws IOException {
+        ScrubStatus found = scrubs.latest()
+                .filter(status -> status.number() == number)
+                .orElseThrow(() -> new IOException("there is no scrub number " + number + " any more"));
+        return ScrubReport.of(found, scrubs);
+    }
+
+    private Map<String, Object> set(ControlArguments arguments) throws IOException {
+        PaceControl pace = PaceControl.read(arguments);
+        arguments.end();
+        var result = new LinkedHashMap<String, Object>();
+        result.put("before", ScrubReport.pace(scrubs));
+        pace.set(Cause.SDFSCLI, scrubs.pace());
+        result.put("after", ScrubReport.pace(scrubs));
+        return result;
+    }
+}

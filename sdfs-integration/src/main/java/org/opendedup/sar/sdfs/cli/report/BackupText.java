@@ -1,0 +1,121 @@
+package org.opendedup.sar.sdfs.cli.report;
+
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.metadata.backup.Backup;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.volume.backup.DamagedFile;
+import org.opendedup.sar.volume.backup.MetadataReport;
+import org.opendedup.sar.volume.backup.NewerContainers;
+
+/** Backups of metadata, and what a restore of one found, as values and as text. */
+public final class BackupText {
+    /** Files that the text names; the JSON has all that the report has. */
+    private static final int SHOWN_FILES = 20;
+
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT);
+
+    private BackupText() {}
+
+    /** @param olderThanCollection whether garbage was collected after the backup */
+    public static Map<String, Object> values(Backup backup, boolean olderThanCollection) {
+        var values = new LinkedHashMap<String, Object>();
+        values.put("number", backup.number());
+        values.put("made", time(backup.origin().createdNs()));
+        values.put("epoch", backup.origin().epoch().number());
+        values.put("bytes", backup.bytes());
+        values.put("files", backup.files().size());
+        values.put("olderThanCollection", olderThanCollection);
+        return values;
+    }
+
+    /** Returns a backup as one line, from its values. */
+    public static String line(Map<String, Object> values) {
+        return String.format(
+                Locale.ROOT,
+                "%6s  %s  %10s%s",
+                values.get("number"),
+                values.get("made"),
+                ByteSize.rounded(Json.number(values, "bytes")),
+                Boolean.TRUE.equals(values.get("olderThanCollection"))
+                        ? "  garbage was collected since: files deleted or changed after it may miss bytes"
+                        : "");
+    }
+
+    public static Map<String, Object> values(MetadataReport report) {
+        NewerContainers newer = report.newer();
+        var newerValues = new LinkedHashMap<String, Object>();
+        newerValues.put("containers", newer.containers());
+        newerValues.put("bytes", newer.bytes());
+        newerValues.put("oldest", newer.containers() == 0 ? "" : time(newer.oldestNs()));
+        newerValues.put("newest", newer.containers() == 0 ? "" : time(newer.newestNs()));
+        List<Object> files = new ArrayList<>();
+        for (DamagedFile file : report.named()) {
+            files.add(Map.of("inode", file.inode(), "path", file.path(), "bytes", file.bytes()));
+        }
+        var values = new LinkedHashMap<String, Object>();
+        values.put("oldDatabase", report.oldDatabase().toString());
+        values.put("containers", report.containers());
+        values.put("movedContainers", report.movedContainers());
+        values.put("missingContainers", report.missingContainers());
+        values.put("newer", newerValues);
+        values.put("damagedFiles", report.damagedFiles());
+        values.put("files", files);
+        values.put("lost", report.lost());
+        return values;
+    }
+
+    public static String text(MetadataReport report) {
+        var text = new StringBuilder();
+        text.append("The replaced database is in ").append(report.oldDatabase()).append('\n');
+        text.append("Containers: ")
+                .append(report.containers())
+                .append("; found in a new place: ")
+                .append(report.movedContainers())
+                .append("; missing: ")
+                .append(report.missingContainers())
+                .append('\n');
+        NewerContainers newer = report.newer();
+        if (newer.containers() == 0) {
+            text.append("Nothing in the packs is newer than these metadata.\n");
+        } else {
+            text.append("Newer than these metadata: ")
+                    .append(newer.containers())
+                    .append(" containers with ")
+                    .append(ByteSize.rounded(newer.bytes()))
+                    .append(", in packs last written from ")
+                    .append(time(newer.oldestNs()))
+                    .append(" to ")
+                    .append(time(newer.newestNs()))
+                    .append(".\nThey are kept. Files that were written after the metadata are not in the volume.\n");
+        }
+        text.append("Garbage is not collected, so that you can go back to the replaced database, until you call:"
+                + " sdfscli VOLUME metadata-backup --accept-restored\n");
+        report.lost().forEach(lost -> text.append("Lost: ").append(lost).append('\n'));
+        text.append("Files with bytes that cannot be read: ")
+                .append(report.damagedFiles())
+                .append('\n');
+        report.named().stream()
+                .limit(SHOWN_FILES)
+                .forEach(file -> text.append("  ")
+                        .append(file.path().isEmpty() ? "inode " + file.inode() : file.path())
+                        .append(": ")
+                        .append(ByteSize.rounded(file.bytes()))
+                        .append('\n'));
+        if (report.damagedFiles() > SHOWN_FILES) {
+            text.append("  and more; --json names up to 1000\n");
+        }
+        return text.toString();
+    }
+
+    private static String time(long ns) {
+        return TIME.format(Instant.ofEpochSecond(0, ns).atZone(ZoneId.systemDefault()));
+    }
+}

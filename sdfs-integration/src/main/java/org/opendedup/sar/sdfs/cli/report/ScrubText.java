@@ -1,0 +1,102 @@
+package org.opendedup.sar.sdfs.cli.report;
+
+import java.util.Map;
+import org.opendedup.sar.common.ByteSize;
+import org.opendedup.sar.scrub.ScrubTotals;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.scrub.Scrubs;
+
+/** Formats the output of the scrub commands for people, from {@link ScrubReport}. */
+public final class ScrubText {
+    private ScrubText() {}
+
+    /**
+     * Returns the whole status.
+     *
+     * @param progress the progress of the running scrub, as one line
+     */
+    public static String status(String volume, Map<String, Object> status, String progress) {
+        Map<String, Object> current = Json.object(status, "current");
+        Map<String, Object> stopped = Json.object(status, "stopped");
+        var text = new StringBuilder(volume).append(": ");
+        if (!current.isEmpty()) {
+            text.append("a scrub is running, ")
+                    .append(Boolean.TRUE.equals(current.get("continued")) ? "continued" : "started")
+                    .append(" by " + current.get("cause") + " at " + current.get("began"))
+                    .append("\n  ")
+                    .append(progress.strip());
+            text.append("\n  found     ").append(found(current));
+        } else if (!stopped.isEmpty()) {
+            text.append("the scrub of ").append(stopped.get("began")).append(" is stopped; ");
+            text.append(
+                    Boolean.TRUE.equals(stopped.get("held"))
+                            ? "'scrub start' continues it"
+                            : "it goes on some minutes after a mount, or by 'scrub start'");
+            text.append("\n  verified  ").append(verified(stopped));
+            text.append("\n  found     ").append(found(stopped));
+        } else {
+            text.append("no scrub is running");
+        }
+        text.append("\n  pace      ").append(JobReport.paceText(status));
+        text.append("\n  schedule  ").append(JobReport.scheduleText(status));
+        Map<String, Object> last = Json.object(status, "last");
+        text.append("\n  last      ").append(last.isEmpty() ? "none" : last.get("ended") + ": " + result(last));
+        if (!last.isEmpty()) {
+            text.append(advice(last).replace("\n", "\n            "));
+        }
+        String error = String.valueOf(status.get("error"));
+        if (!error.isEmpty()) {
+            text.append("\n  failed    ").append(error);
+        }
+        return text.toString();
+    }
+
+    /** Returns the last scrub, and the running one, as one line. */
+    static String line(Map<String, Object> status) {
+        Map<String, Object> last = Json.object(status, "last");
+        Map<String, Object> current = Json.object(status, "current");
+        String text = last.isEmpty() ? "none complete" : "last " + last.get("ended") + ", found " + found(last);
+        if (!current.isEmpty()) {
+            long bytes = Json.number(current, "bytes");
+            text += "; running"
+                    + (bytes == 0 ? "" : ", " + Json.number(current, "bytesDone") * 100 / bytes + " % done")
+                    + (Boolean.TRUE.equals(status.get("paused")) ? ", paused" : "") + ", found " + found(current);
+        } else if (!Json.object(status, "stopped").isEmpty()) {
+            text += "; one is stopped";
+        }
+        String next = String.valueOf(status.get("next"));
+        return next.isEmpty() ? text : text + "; next " + next;
+    }
+
+    /** Returns what a complete scrub has verified and found. */
+    public static String result(Map<String, Object> report) {
+        return verified(report) + " verified; found " + found(report);
+    }
+
+    /** Returns what to do about what a scrub has found, as further lines; empty if it found nothing. */
+    public static String advice(Map<String, Object> report) {
+        return totals(report).isClean()
+                ? ""
+                : "\nThe daemon's log names the containers. Reading a damaged chunk gives an I/O error: restore its"
+                        + "\nfiles from a backup, or remove them. What is written anew is stored anew.";
+    }
+
+    private static String verified(Map<String, Object> report) {
+        return ByteSize.rounded(Json.number(report, "bytesDone")) + " in " + Json.number(report, "containers")
+                + " containers, " + Json.number(report, "chunks") + " chunks";
+    }
+
+    private static String found(Map<String, Object> report) {
+        return Scrubs.found(totals(report));
+    }
+
+    private static ScrubTotals totals(Map<String, Object> report) {
+        return new ScrubTotals(
+                Json.number(report, "containers"),
+                Json.number(report, "bytesDone"),
+                Json.number(report, "chunks"),
+                Json.number(report, "damagedFrames"),
+                Json.number(report, "damagedContainers"),
+                Json.number(report, "contradictions"));
+    }
+}

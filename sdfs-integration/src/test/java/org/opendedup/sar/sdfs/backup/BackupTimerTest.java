@@ -1,0 +1,151 @@
+package org.opendedup.sar.sdfs.backup;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.collect.CollectionLimits;
+import org.opendedup.sar.metadata.Inode;
+import org.opendedup.sar.sdfs.config.BackupSettings;
+import org.opendedup.sar.sdfs.config.Definitions;
+import org.opendedup.sar.volume.Volume;
+import org.opendedup.sar.volume.backup.MetadataBackups;
+import org.opendedup.sar.volume.config.VolumeConfig;
+import org.opendedup.sar.volume.posix.Owner;
+
+/** When a mounted volume backs its metadata up. */
+class BackupTimerTest {
+    private static final Duration INTERVAL = Duration.ofHours(6);
+
+    @TempDir
+    private Path folder;
+
+    private final AtomicBoolean isCollecting = new AtomicBoolean();
+    private VolumeConfig config;
+    private Volume volume;
+    private MetadataBackups backups;
+
+    @BeforeEach
+    void open() throws IOException {
+        config = Definitions.plain("pool0", folder.resolve("base")).engineConfig();
+        Volume.create(config);
+        volume = Volume.open(config);
+        backups = volume.maintenance().backups();
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        volume.close();
+    }
+
+    private BackupTimer timer(Duration later) {
+        Clock clock = Clock.offset(Clock.systemUTC(), later);
+        return new BackupTimer("pool0", backups, new BackupSettings(INTERVAL, 3), isCollecting::get, clock);
+    }
+
+    private void change(String name) throws IOException {
+        long inode = volume.makeDirectory(Inode.ROOT, name.getBytes(UTF_8), 0755, new Owner(1, 1))
+                .inode();
+        volume.forget(inode, 1);
+        volume.sync();
+    }
+
+    private int count() throws IOException {
+        return backups.list().size();
+    }
+
+    @Test
+    void theFirstIsMadeAtOnceAndFurtherOnesAfterTheIntervalIfSomethingHasChanged() throws IOException {
+        timer(Duration.ZERO).step();
+        assertEquals(1, count());
+        change("one");
+        timer(INTERVAL.minusMinutes(1)).step();
+        assertEquals(1, count(), "the interval has not passed");
+        timer(INTERVAL.plusMinutes(1)).step();
+        assertEquals(2, count());
+        timer(INTERVAL.multipliedBy(5)).step();
+        assertEquals(2, count(), "nothing has changed");
+        change("two");
+        timer(Duration.ofDays(-30)).step();
+        assertEquals(3, count(), "the clock was set back");
+        change("three");
+        timer(INTERVAL.multipliedBy(9)).step();
+        assertEquals(3, count(), "three are kept");
+        assertEquals(4, backups.list().get(2).number());
+    }
+
+    @Test
+    void oneIsMadeAfterACollectionAndNotDuringIt() throws IOException {
+        timer(Duration.ZERO).step();
+        var report = volume.collector().collect(new CollectionLimits(0, false), (done, of, returned) -> true);
+        assertEquals(0, report.copiedBytes());
+        isCollecting.set(true);
+        timer(Duration.ZERO).step();
+        assertEquals(1, count());
+        isCollecting.set(false);
+        timer(Duration.ZERO).step();
+        assertEquals(2, count());
+        assertFalse(backups.isOlderThanCollection(backups.list().get(1)));
+    }
+
+    @Test
+    void theFirstIsNotMadeInTheMiddleOfACollection() throws IOException {
+        isCollecting.set(true);
+        timer(Duration.ZERO).step();
+        assertEquals(0, count());
+        isCollecting.set(false);
+        timer(Duration.ZERO).step();
+        assertEquals(1, count());
+    }
+
+    /** A volume that is being closed stops backups; the unmount goes on without one. */
+    @Test
+    void anUnmountGivesALastBackupUpThatIsStopped() throws IOException {
+        backups.close();
+        timer(Duration.ZERO).close();
+        assertEquals(0, count());
+    }
+
+    @Test
+    void anUnmountMakesOneIfTheLastIsOld() throws IOException {
+        timer(Duration.ZERO).close();
+        assertEquals(1, count());
+        change("one");
+        timer(Duration.ZERO).close();
+        assertEquals(1, count());
+        timer(INTERVAL.plusMinutes(1)).close();
+        assertEquals(2, count());
+    }
+
+    @Test
+    void aFailureIsCountedAndTheVolumeGoesOn() throws IOException {
+        Files.writeString(backups.folder(), "in the way");
+        BackupTimer timer = timer(Duration.ZERO);
+        timer.step();
+        assertEquals(1, backups.failures());
+        timer.step();
+        assertEquals(1, backups.failures(), "tried again at once");
+        change("goes on");
+        Files.delete(backups.folder());
+        timer(Duration.ZERO).step();
+        assertEquals(1, count());
+    }
+
+    @Test
+    void offMeansNever() throws IOException {
+        Clock clock = Clock.systemUTC();
+        BackupTimer.start("pool0", backups, BackupSettings.of("off", 3), isCollecting::get, clock)
+                .close();
+        assertEquals(0, count());
+    }
+}

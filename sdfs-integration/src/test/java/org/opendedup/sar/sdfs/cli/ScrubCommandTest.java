@@ -1,0 +1,185 @@
+package org.opendedup.sar.sdfs.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.opendedup.sar.scrub.ScrubTotals;
+import org.opendedup.sar.sdfs.cli.command.Json;
+import org.opendedup.sar.sdfs.cli.command.RunningDaemon;
+import org.opendedup.sar.sdfs.cli.control.FakeMountService;
+import org.opendedup.sar.sdfs.scrub.FakeScrub;
+
+/** {@code sdfscli VOLUME scrub} against a daemon without engine. */
+@Timeout(60)
+class ScrubCommandTest {
+    private static final List<String> TOTALS =
+            List.of("containers", "chunks", "damagedFrames", "damagedContainers", "contradictions", "clean");
+
+    @TempDir
+    Path folder;
+
+    private final FakeScrub scrub = new FakeScrub();
+    private RunningDaemon daemon;
+
+    @BeforeEach
+    void mount() throws Exception {
+        var service = new FakeMountService();
+        service.scrub = scrub;
+        daemon = new RunningDaemon(folder, service);
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        daemon.close();
+    }
+
+    private void shows(String... parts) {
+        for (String part : parts) {
+            assertTrue(daemon.out().contains(part), () -> part + " is not in\n" + daemon.out());
+        }
+    }
+
+    private Map<String, Object> json(String... arguments) throws IOException {
+        var all = new ArrayList<>(List.of(arguments));
+        all.add("--json");
+        assertEquals(0, daemon.cli(all.toArray(String[]::new)), daemon.err());
+        return Json.read(daemon.out());
+    }
+
+    /** Waits until a scrub is at the container where it waits. */
+    private void awaitProgress() throws IOException {
+        Map<String, Object> current = Map.of();
+        while (current.isEmpty() || Json.number(current, "containers") < scrub.waitsAt) {
+            current = Json.object(json("scrub", "status"), "current");
+        }
+    }
+
+    private void awaitEnd() throws IOException {
+        while (Boolean.TRUE.equals(json("scrub", "status").get("running"))) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void aWaitingScrubSaysWhatItVerifiedAndFound() {
+        assertEquals(0, daemon.cli("scrub", "start", "--wait"), daemon.err());
+        shows("100 MiB in 100 containers, 400 chunks verified; found nothing");
+        assertFalse(daemon.out().contains("DAMAGE"), daemon.out());
+
+        scrub.finds = new ScrubTotals(0, 0, 0, 3, 2, 1);
+        assertEquals(1, daemon.cli("scrub", "start", "--wait"), daemon.err());
+        shows("DAMAGE FOUND. 100 MiB in", "found 3 damaged frames, 2 containers", "restore its\nfiles from a backup");
+        assertEquals(1, daemon.cli("scrub", "start", "--wait", "--json"), "also as JSON");
+        assertEquals(0, daemon.cli("scrub", "status"), daemon.err());
+        shows("no scrub is running", "found 3 damaged frames");
+        assertEquals(1, daemon.cli("status"), daemon.out());
+        shows("the last scrub found 2 containers", "scrub      last ");
+    }
+
+    @Test
+    void aRunningScrubIsShownStoppedAndContinued() throws Exception {
+        scrub.waitsAt = 40;
+        assertEquals(0, daemon.cli("scrub", "start"), daemon.err());
+        shows("A scrub has begun", "scrub status");
+        awaitProgress();
+        assertEquals(0, daemon.cli("scrub", "start"), daemon.err());
+        shows("A scrub is running already, started by sdfscli");
+        assertEquals(0, daemon.cli("scrub", "status"), daemon.err());
+        shows(
+                "a scrub is running, started by sdfscli",
+                "40 %, 40.0 MiB of 100 MiB",
+                "found     nothing",
+                "last      none");
+        assertEquals(0, daemon.cli("scrub", "stop"), daemon.err());
+        awaitEnd();
+        assertEquals(0, daemon.cli("scrub", "status"), daemon.err());
+        shows("is stopped; 'scrub start' continues it", "verified  40.0 MiB in 40 containers");
+        assertEquals(1, daemon.cli("scrub", "stop"));
+        assertTrue(daemon.err().contains("no scrub is running"), daemon.err());
+
+        scrub.waitsAt = -1;
+        Map<String, Object> result = json("scrub", "start", "--wait");
+        assertEquals(true, result.get("continued"));
+        assertEquals(40 << 20, Json.number(result, "bytesResumed"));
+        assertEquals("done", result.get("state"));
+        assertEquals(Map.of(), json("scrub", "status").get("stopped"));
+    }
+
+    @Test
+    void theKeysAreStable() throws Exception {
+        var run = new ArrayList<>(List.of(
+                "name",
+                "started",
+                "state",
+                "cause",
+                "continued",
+                "began",
+                "ended",
+                "seconds",
+                "bytesDone",
+                "bytesResumed",
+                "bytes"));
+        run.addAll(TOTALS);
+        run.add("paused");
+        assertEquals(run, List.copyOf(json("scrub", "start", "--wait").keySet()));
+        Map<String, Object> status = json("scrub", "status");
+        assertEquals(
+                List.of(
+                        "running",
+                        "paused",
+                        "bytesPerSecond",
+                        "schedule",
+                        "next",
+                        "current",
+                        "stopped",
+                        "last",
+                        "error"),
+                List.copyOf(status.keySet()));
+        var last = new ArrayList<>(List.of("began", "ended", "bytesDone"));
+        last.addAll(TOTALS);
+        assertEquals(last, List.copyOf(Json.object(status, "last").keySet()));
+        assertEquals("0 0 3 ? * SUN#1", status.get("schedule"));
+        assertTrue(String.valueOf(status.get("next")).contains("T03:00:00"), status::toString);
+    }
+
+    @Test
+    void thePaceIsSetAndShown() throws Exception {
+        assertEquals(0, daemon.cli("scrub", "set", "--rate=50", "--paused=true"), daemon.err());
+        shows("paused: false -> true", "bytesPerSecond: 0 -> 50000000");
+        assertEquals(0, daemon.cli("scrub", "set", "--rate=50"), daemon.err());
+        shows("Nothing changed");
+        assertEquals(50_000_000, scrub.pace().bytesPerSecond());
+        assertEquals(0, daemon.cli("scrub", "status"), daemon.err());
+        shows("paused; at most 50 MB/s");
+        assertEquals(0, daemon.cli("scrub", "start"), daemon.err());
+        shows("Scrubs are PAUSED");
+        // The control: the pace of collections is another.
+        assertEquals(0, Json.number(json("gc", "status"), "bytesPerSecond"));
+        assertEquals(2, daemon.cli("scrub", "set"));
+        assertEquals(2, daemon.cli("scrub", "set", "--rate=-1"));
+        assertTrue(daemon.err().contains("or 0 for no bound"), daemon.err());
+        assertEquals(2, daemon.cli("scrub"));
+    }
+
+    @Test
+    void aFailureIsToldAndStays() throws Exception {
+        scrub.failure = new IOException("the metadata cannot be read");
+        assertEquals(1, daemon.cli("scrub", "start", "--wait"));
+        assertTrue(daemon.err().contains("the scrub failed: the metadata cannot be read"), daemon.err());
+        assertEquals(0, daemon.cli("scrub", "status"), daemon.err());
+        shows("failed    the metadata cannot be read");
+        assertEquals(1, daemon.cli("status"), daemon.out());
+        shows("the last scrub failed");
+    }
+}
