@@ -80,7 +80,7 @@ final class Moves {
         return (fixed[bit >>> 6] & 1L << bit) != 0;
     }
 
-    /** Returns whether so many chunks stay that no more can be told apart from them. */
+    /** Returns whether the bits are used up: with more chunks that stay, most others would stay too. */
     boolean isFixedFull() {
         return fixedChunks >= MAX_FIXED;
     }

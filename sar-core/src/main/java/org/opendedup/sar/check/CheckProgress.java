@@ -1,6 +1,6 @@
 package org.opendedup.sar.check;
 
-/** Is told how far a check is. */
+/** Receives the progress of a check. */
 @FunctionalInterface
 public interface CheckProgress {
     /**

@@ -61,7 +61,7 @@ final class VolumeContext implements Closeable {
      * chunks compress.
      */
     private static final int MAX_CHUNKS_PER_CONTAINER = 16_384;
-    /** Maximum number of open containers: so many write streams have one of their own; further streams share. */
+    /** Maximum number of open containers. Each of this many write streams has its own; further streams share. */
     private static final int MAX_OPEN_CONTAINERS = 8;
     /** Time that opening waits for an index that is not current to be brought up to date, in milliseconds. */
     private static final long INDEX_WAIT_MS = 5_000;

@@ -129,7 +129,8 @@ public final class YearCommand implements Callable<Integer> {
             defaultValue = "0",
             description =
                     "Before each collection, move chunks as the newest backups want them, where the predicted time "
-                            + "of reading becomes GAIN times shorter; 1 or more, 0: never. Each of several values is a run of "
+                            + "of reading becomes GAIN times shorter; 1 or more, 0: never. Each of several "
+                            + "values is a run of "
                             + "its own. Default: ${DEFAULT-VALUE}.")
     List<Double> arrangeGains = List.of();
 

@@ -94,7 +94,8 @@ final class YearReport {
                         summary.freshOldestRestoreRequests()),
                 String.format(
                         Locale.ROOT,
-                        "collections returned %.1f MB; arrangements moved %.1f MB and collections wrote %.1f MB, in %.1f s",
+                        "collections returned %.1f MB; arrangements moved %.1f MB and collections wrote %.1f "
+                                + "MB, in %.1f s",
                         summary.returnedBytes() / MB,
                         summary.arrangedBytes() / MB,
                         summary.copiedBytes() / MB,

@@ -35,8 +35,8 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false,
-        customSynopsis =
-                "sdfs-check VOLUME [--restore-metadata[=BACKUP] | --salvage-metadata] [--rebuild-containers] [--json]%n",
+        customSynopsis = "sdfs-check VOLUME [--restore-metadata[=BACKUP] | "
+                + "--salvage-metadata] [--rebuild-containers] [--json]%n",
         description = {
             "Checks a volume that is not mounted: compares the container table with the packs, counts all references",
             "again, and checks the namespace. Changes nothing unless an option asks for it. Reads no file's bytes.",

@@ -105,7 +105,8 @@ final class GcCommand implements Callable<Integer> {
             paramLabel = "PERCENT",
             description =
                     "Before the collection, move chunks that the newest files read with many seeks, with all their "
-                            + "references: at most this share of the stored bytes, in percent; 0: none. Default: 10, or none "
+                            + "references: at most this share of the stored bytes, in percent; 0: none. "
+                            + "Default: 10, or none "
                             + "if 'gc status' does not say that it arranges.")
     @Nullable
     Double arrange;

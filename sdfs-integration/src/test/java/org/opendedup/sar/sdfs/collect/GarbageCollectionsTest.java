@@ -89,7 +89,8 @@ class GarbageCollectionsTest {
         assertEquals(List.of(LIMITS, DRY), collector.asked);
         assertEquals(4, logged().size(), () -> logged().toString());
         assertEquals(
-                "volume pool0, by sdfscli: collection of garbage started, after an arrangement; 3.0 % of the stored bytes"
+                "volume pool0, by sdfscli: collection of garbage started, after an arrangement; 3.0 "
+                        + "% of the stored bytes"
                         + " may stay garbage",
                 logged().get(0));
         assertTrue(
